@@ -1,0 +1,1 @@
+"""What the chat does: the only package with rules, the same for both doors."""

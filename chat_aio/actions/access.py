@@ -1,0 +1,65 @@
+"""Loading what a rule is about, and asking whether the acting user may."""
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from chat_aio.context import Context
+from chat_aio.errors import ChatError, ConversationNotFound, InvalidInput
+from chat_aio.inputs import is_id
+from chat_aio.models import BareMessage
+from chat_aio.store.snapshots import Snapshot
+
+Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
+
+
+def acting(action: Action) -> Action:
+    """Mark what somebody may do: the acting user's id is checked before anything else."""
+
+    @wraps(action)
+    async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
+        if not is_id(user_id):
+            raise InvalidInput("user_id: the acting user's id cannot be a user id")
+        return await action(context, user_id, *args, **kwargs)
+
+    return cast(Action, checked)
+
+
+async def load_readable(
+    context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
+) -> Snapshot:
+    """The conversation, if `user_id` may read it; ConversationNotFound or ForbiddenRead if not."""
+    snapshot = await load_conversation(context, conversation_id)
+    try:
+        await context.permissions.require_read(user_id, snapshot.conversation, message)
+    except ChatError:
+        snapshot = await load_fresh(context, conversation_id)
+        await context.permissions.require_read(user_id, snapshot.conversation, message)
+    return snapshot
+
+
+async def load_writable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+    """The conversation, if `user_id` may write to it; ConversationNotFound or ForbiddenWrite."""
+    snapshot = await load_conversation(context, conversation_id)
+    try:
+        await context.permissions.require_write(user_id, snapshot.conversation)
+    except ChatError:
+        snapshot = await load_fresh(context, conversation_id)
+        await context.permissions.require_write(user_id, snapshot.conversation)
+    return snapshot
+
+
+async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
+    """The conversation as last known here; ConversationNotFound also for what can be no id."""
+    snapshot = await context.snapshots.find(conversation_id) if is_id(conversation_id) else None
+    if snapshot is None:
+        raise ConversationNotFound
+    return snapshot
+
+
+async def load_fresh(context: Context, conversation_id: str) -> Snapshot:
+    """The conversation as it is in the database now: a refusal is never based on an old one."""
+    snapshot = await context.snapshots.find_fresh(conversation_id)
+    if snapshot is None:
+        raise ConversationNotFound
+    return snapshot

@@ -1,0 +1,24 @@
+"""What an installation can do beyond the core; the value of each is its 501 error."""
+
+from enum import Enum
+from typing import Protocol
+
+from chat_aio import errors
+
+
+class Capability(Enum):
+    """An optional part of the service; switch one off with `Options(without={...})`."""
+
+    CHANNELS = errors.ChannelsUnsupported
+    STREAMS = errors.StreamUnsupported
+
+
+class HasCapabilities(Protocol):
+    @property
+    def capabilities(self) -> frozenset[Capability]: ...
+
+
+def require(context: HasCapabilities, capability: Capability) -> None:
+    """Raise the capability's 501 error when this installation lacks it."""
+    if capability not in context.capabilities:
+        raise capability.value()

@@ -1,0 +1,130 @@
+"""Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Self
+
+from aiohttp import web
+
+from chat_aio.api import ServerAPI
+from chat_aio.capabilities import Capability
+from chat_aio.context import new_id, utc_now
+from chat_aio.errors import SetupError
+from chat_aio.hooks import Hooks
+from chat_aio.live.live import Live
+from chat_aio.options import Options
+from chat_aio.permissions import Permissions
+from chat_aio.store import indexes
+from chat_aio.store.database import Database
+from chat_aio.store.read_marks import ReadMarks
+from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.settings import Settings
+from chat_aio.store.snapshots import Snapshots
+from chat_aio.web.application import Auth, make_application
+
+
+class Chat:
+    """A chat over one database.
+
+    `database` is a PyMongo AsyncDatabase or a Motor database of a replica set; `auth` answers a
+    request with a mapping or object that has a non-empty string `id`, or None, and is needed for
+    mounting only. Use it mounted, or as `async with Chat(database) as chat`.
+    """
+
+    def __init__(
+        self,
+        database: Any,
+        *,
+        auth: Auth | None = None,
+        hooks: Hooks | None = None,
+        options: Options | None = None,
+        clock: Callable[[], datetime] = utc_now,
+    ) -> None:
+        hooks, options = hooks or Hooks(), options or Options()
+        kept = Database(
+            database, prefix=options.collection_prefix, timeout=options.storage_timeout_seconds
+        )
+        self._database = kept
+        self._options = options
+        self._auth = auth
+        self._mounted = False
+        self._opened = False
+        self._api = ServerAPI(
+            database=kept,
+            snapshots=Snapshots(kept),
+            sequencer=Sequencer(kept, clock=clock),
+            read_marks=ReadMarks(kept),
+            settings=Settings(kept),
+            hooks=hooks,
+            permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
+            options=options,
+            capabilities=frozenset(Capability) - options.without,
+            clock=clock,
+            new_id=new_id,
+        )
+        self._live = Live(kept, self._api.snapshots, options, clock=clock)
+
+    @property
+    def api(self) -> ServerAPI:
+        """The server API; usable while the chat is open."""
+        if not self._opened:
+            raise RuntimeError("the chat is not open: mount it, or use `async with chat`")
+        return self._api
+
+    def mount(self, app: web.Application, path: str = "/api/chat") -> None:
+        """Serve the chat below `path`; it opens and closes with `app`. RuntimeError when `app` has
+        started, or the chat is mounted already; ValueError for a path such as `/`."""
+        if self._auth is None:
+            raise RuntimeError("Chat(..., auth=...) is needed for mounting")
+        if self._mounted:
+            raise RuntimeError("this chat is mounted already; make another Chat for another place")
+        if app.frozen:
+            raise RuntimeError("the app has started: mount the chat before running it")
+        if not path.startswith("/") or not path.strip("/"):
+            raise ValueError(f"mount the chat below a path such as /api/chat, not {path!r}")
+        sub = make_application(self._api, self._live, self._auth)
+        sub.on_startup.append(self._on_startup)
+        sub.on_shutdown.append(self._on_shutdown)
+        app.add_subapp(path.rstrip("/"), sub)
+        self._mounted = True
+
+    async def open(self) -> None:
+        """Check the database, make or verify indexes, start following it.
+
+        Raises SetupError, with what to do, where the chat cannot work; RuntimeError if it is open.
+        """
+        if self._opened:
+            raise RuntimeError("the chat is open already")
+        await self._database.require_replica_set()
+        if self._options.manage_indexes:
+            await indexes.apply(self._database)
+        if problems := await indexes.missing(self._database):
+            raise SetupError(
+                "the database is not as the chat needs it (chat-aio indexes apply mends it): "
+                + "; ".join(problems)
+            )
+        self._opened = True
+        if Capability.STREAMS in self._api.capabilities:
+            await self._live.open()
+
+    async def close(self) -> None:
+        """End streams, stop following, finish what is being written. Closing twice is harmless."""
+        if not self._opened:
+            return
+        await self._live.close()
+        await self._api.sequencer.close()
+        await self._api.read_marks.close()
+        self._opened = False
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _on_startup(self, _: web.Application) -> None:
+        await self.open()
+
+    async def _on_shutdown(self, _: web.Application) -> None:
+        await self.close()

@@ -1,0 +1,137 @@
+"""Every error a caller can meet: its code, its HTTP status, and what it means.
+
+An error is a class of three lines; `ChatError.catalogue` is the whole table by code.
+"""
+
+from typing import ClassVar
+
+
+class ChatError(Exception):
+    """A refusal with a stable `code` and the HTTP `status` it maps to."""
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    retry_after: ClassVar[int | None] = None
+    catalogue: ClassVar[dict[str, type["ChatError"]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.catalogue.setdefault(cls.code, cls) is not cls:
+            raise TypeError(f"error code {cls.code} is declared twice")
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or (self.__doc__ or "").strip().removesuffix("."))
+
+
+class Unauthenticated(ChatError):
+    """Authentication is required."""
+
+    code, status = "UNAUTHENTICATED", 401
+
+
+class InvalidInput(ChatError):
+    """The request is not valid."""
+
+    code, status = "INVALID_INPUT", 400
+
+
+class ForbiddenRead(ChatError):
+    """You may not read this conversation."""
+
+    code, status = "FORBIDDEN_READ", 403
+
+
+class ForbiddenWrite(ChatError):
+    """You may not write to this conversation."""
+
+    code, status = "FORBIDDEN_WRITE", 403
+
+
+class ConversationNotFound(ChatError):
+    """There is no such conversation."""
+
+    code, status = "CONVERSATION_NOT_FOUND", 404
+
+
+class MessageNotFound(ChatError):
+    """There is no such message."""
+
+    code, status = "MESSAGE_NOT_FOUND", 404
+
+
+class NotFound(ChatError):
+    """There is nothing at this path."""
+
+    code, status = "NOT_FOUND", 404
+
+
+class UserNotFound(ChatError):
+    """There is no such user."""
+
+    code, status = "USER_NOT_FOUND", 404
+
+
+class MessageConflict(ChatError):
+    """This idempotency key was used for a different request."""
+
+    code, status = "MESSAGE_CONFLICT", 409
+
+
+class PayloadTooLarge(ChatError):
+    """The request body is too large."""
+
+    code, status = "PAYLOAD_TOO_LARGE", 413
+
+
+class GroupLimitExceeded(ChatError):
+    """A conversation has at most 256 participants."""
+
+    code, status = "GROUP_LIMIT_EXCEEDED", 422
+
+
+class MessageRejected(ChatError):
+    """The message was refused."""
+
+    code, status = "MESSAGE_REJECTED", 422
+
+
+class RateLimited(ChatError):
+    """Too many requests."""
+
+    code, status = "RATE_LIMITED", 429
+    retry_after = 5
+
+
+class InternalError(ChatError):
+    """Something went wrong on our side."""
+
+    code, status = "INTERNAL_ERROR", 500
+
+
+class ChannelsUnsupported(ChatError):
+    """This installation has no channels."""
+
+    code, status = "CHANNELS_UNSUPPORTED", 501
+
+
+class StreamUnsupported(ChatError):
+    """This installation has no live stream."""
+
+    code, status = "STREAM_UNSUPPORTED", 501
+
+
+class StorageUnavailable(ChatError):
+    """The database was not reached in time; nothing was written."""
+
+    code, status = "STORAGE_UNAVAILABLE", 503
+    retry_after = 2
+
+
+OUTCOME_UNKNOWN = (
+    "the database was not reached in time and the outcome is unknown; "
+    "repeat the request with the same idempotency key"
+)
+
+
+class SetupError(RuntimeError):
+    """The installation cannot work as it is; the message says what to do. Raised at start only."""

@@ -1,0 +1,97 @@
+"""What a host may plug in, and the one way hooks are called: sync or async, under a time limit."""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from chat_aio.errors import InternalError
+from chat_aio.models import BareMessage, Conversation, Message, Role
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PermissionContext:
+    """May `user_id` do this in `conversation`? `message` is the bare stored message it is about,
+    None where the question concerns none. Read-states in `conversation` may lag."""
+
+    user_id: str
+    conversation: Conversation
+    message: BareMessage | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BeforeMessageSend:
+    """A message that is valid and about to be written."""
+
+    user_id: str
+    kind: Literal["send", "edit", "forward"]
+    conversation: Conversation
+    body: str
+    role: Role
+    metadata: dict[str, Any]
+    mentions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MessageMutation:
+    """A message change that is committed; `recipient_ids` are the other participants."""
+
+    user_id: str
+    kind: Literal["created", "updated", "deleted"]
+    message: Message
+    mentions: tuple[str, ...]
+    recipient_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Changed:
+    """What `before_message_send` may return: the parts of the message that it replaces."""
+
+    body: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+Answer = Awaitable[bool] | bool
+PermissionRule = Callable[[PermissionContext], Answer]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hooks:
+    """The host's own rules. Each may be sync or async; None keeps the default."""
+
+    user_exists: Callable[[str], Answer] | None = None
+    before_message_send: (
+        Callable[[BeforeMessageSend], Awaitable[Changed | None] | Changed | None] | None
+    ) = None
+    after_message_mutation: Callable[[MessageMutation], Awaitable[None] | None] | None = None
+    can_read: PermissionRule | None = None
+    can_write: PermissionRule | None = None
+
+
+async def call(
+    hook: Callable[..., Any],
+    argument: object,
+    *,
+    limit: float,
+    passing: tuple[type[Exception], ...] = (),
+) -> Any:
+    """Call a hook and return its answer.
+
+    Exceptions in `passing` come through; any other, and more than `limit` seconds, is logged and
+    becomes InternalError. A sync hook runs on the event loop and cannot be cut short.
+    """
+    try:
+        answer = hook(argument)
+        if inspect.isawaitable(answer):
+            async with asyncio.timeout(limit):
+                return await answer
+        return answer
+    except passing:
+        raise
+    except Exception as error:
+        log.exception("the host's hook %s failed", getattr(hook, "__name__", hook))
+        raise InternalError from error

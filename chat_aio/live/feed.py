@@ -1,0 +1,174 @@
+"""The feed: one change stream for the whole process, watched, and never silently behind."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store.change_stream import (
+    Changes,
+    ChangesBroken,
+    HistoryLost,
+    RawChange,
+    open_changes,
+    tick,
+    tick_id_of,
+)
+from chat_aio.store.database import Database
+
+log = logging.getLogger(__name__)
+
+PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
+MOST_UNTOLD = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """Who follows the feed: `changed` gets batches in order, `live` and `lost` mark its state.
+
+    `lost(gap=True)` says that what follows does not join on to what was told.
+    """
+
+    changed: Callable[[Sequence[RawChange]], Awaitable[None]]
+    live: Callable[[], None]
+    lost: Callable[[bool], None]
+
+
+class Feed:
+    """Reads the change stream and passes it on, from `past` seconds ago, resuming after failures.
+
+    It is live once a tick that it wrote to the database has come back. A tick that takes longer
+    than `stall` seconds means that the feed is stalled: it is lost and begun anew.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        listener: Listener,
+        *,
+        clock: Callable[[], datetime],
+        past: float,
+        stall: float,
+        catch_up: float = 10.0,
+    ) -> None:
+        self._database = database
+        self._listener = listener
+        self._clock = clock
+        self._past = past
+        self._stall = stall
+        self._catch_up = catch_up
+        self._token: Any = None
+        self._task: asyncio.Task[None] | None = None
+        self._live = asyncio.Event()
+        self._untold: list[RawChange] = []
+        self._arrived = asyncio.Event()
+        self._room = asyncio.Event()
+        self._ticks: dict[str, asyncio.Future[None]] = {}
+
+    @property
+    def is_live(self) -> bool:
+        return self._live.is_set()
+
+    async def wait_live(self, *, seconds: float) -> bool:
+        """Whether the feed is live, or becomes so within `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._live.wait()
+        except TimeoutError:
+            return False
+
+    def open(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+            self._task = None
+
+    async def _run(self) -> None:
+        failures = 0
+        while True:
+            gap = False
+            try:
+                await self._follow()
+            except HistoryLost as error:
+                log.warning("the feed cannot go on where it was: %s", error)
+                self._token, self._past, gap = None, 0.0, True
+            except (ChangesBroken, StorageUnavailable) as error:
+                log.warning("the feed was lost: %s", error)
+            except Exception:
+                log.exception("the feed failed")
+            failures = 0 if self.is_live else failures + 1
+            self._live.clear()
+            self._listener.lost(gap)
+            await asyncio.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
+
+    async def _follow(self) -> None:
+        """Read and tell until something fails."""
+        changes = await open_changes(self._database, after=self._token, past=self._past)
+        self._untold.clear()
+        parts: tuple[Coroutine[Any, Any, None], ...] = (
+            self._read(changes),
+            self._tell(),
+            self._watch(),
+        )
+        tasks = {asyncio.create_task(each) for each in parts}
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await changes.close()
+
+    async def _read(self, changes: Changes) -> None:
+        """Gather changes; while they are being told, what arrives makes the next batch."""
+        while True:
+            if change := await changes.next():
+                self._untold.append(change)
+                self._arrived.set()
+            if len(self._untold) >= MOST_UNTOLD:
+                self._room.clear()
+                await self._room.wait()
+
+    async def _tell(self) -> None:
+        while True:
+            await self._arrived.wait()
+            self._arrived.clear()
+            batch, self._untold = self._untold, []
+            self._room.set()
+            await self._listener.changed(batch)
+            self._token = batch[-1]["_id"]
+            for change in batch:
+                seen = self._ticks.get(tick_id_of(change, self._database) or "")
+                if seen and not seen.done():
+                    seen.set_result(None)
+
+    async def _watch(self) -> None:
+        """Prove again and again that what the database commits is seen here in time."""
+        starting = self._token is None
+        await self._prove(self._catch_up, HistoryLost if starting else ChangesBroken)
+        self._live.set()
+        self._listener.live()
+        while True:
+            await asyncio.sleep(self._stall / 3)
+            await self._prove(self._stall, ChangesBroken)
+
+    async def _prove(self, seconds: float, otherwise: type[ChangesBroken]) -> None:
+        tick_id = secrets.token_hex(12)
+        seen = self._ticks[tick_id] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(seconds):
+                await tick(self._database, tick_id=tick_id, at=self._clock())
+                await seen
+        except TimeoutError:
+            raise otherwise(f"a tick was not seen within {seconds} seconds") from None
+        finally:
+            del self._ticks[tick_id]

@@ -1,0 +1,47 @@
+"""Server-sent events as bytes: built once per event, the same bytes for every stream."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chat_aio.models import json_from
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An event as it goes out: `chunk` in HTTP/1.1's chunked coding, `plain` without it."""
+
+    chunk: bytes
+    _start: int
+
+    @property
+    def plain(self) -> bytes:
+        return self.chunk[self._start : -2]
+
+
+def frame_from(text: bytes) -> Frame:
+    head = b"%x\r\n" % len(text)
+    return Frame(b"%b%b\r\n" % (head, text), len(head))
+
+
+def event_frame(name: str, data: Mapping[str, object], *, event_id: str | None = None) -> Frame:
+    """An event with one line of JSON; `event_id` on durable message events only."""
+    head = f"id: {event_id}\nevent: {name}\n" if event_id else f"event: {name}\n"
+    return frame_from(b"%bdata: %b\n\n" % (head.encode(), json_from({"type": name, **data})))
+
+
+def position_frame(event_id: str) -> Frame:
+    """An id-only frame: it moves the client's Last-Event-ID and dispatches nothing."""
+    return frame_from(f"id: {event_id}\n\n".encode())
+
+
+def opening_frame(retry_ms: int) -> Frame:
+    """The first bytes of a stream: how long to wait before reconnecting, and a comment."""
+    return frame_from(f"retry: {retry_ms}\n: open\n\n".encode())
+
+
+def reset_frame(reason: str) -> Frame:
+    """`stream.reset`: what was missed cannot be told completely; the client refetches."""
+    return event_frame("stream.reset", {"reason": reason})
+
+
+HEARTBEAT = frame_from(b": keep-alive\n\n")

@@ -1,0 +1,107 @@
+"""The hub: which streams of this process hear of which conversation."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from chat_aio.errors import RateLimited
+from chat_aio.live.events import Event
+from chat_aio.live.streams import Stream
+
+SLICE = 64
+
+
+class Hub:
+    """Streams by user and by conversation. Membership moves with the feed's events, in their
+    order, never with a document that was read beside it."""
+
+    def __init__(self, *, streams_per_user: int) -> None:
+        self._limit = streams_per_user
+        self._by_user: dict[str, set[Stream]] = defaultdict(set)
+        self._by_conversation: dict[str, set[Stream]] = defaultdict(set)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_user.values()))
+
+    def register(self, stream: Stream) -> None:
+        """From now on the stream learns who joins and leaves; RateLimited for one too many."""
+        if len(self._by_user.get(stream.user_id, ())) >= self._limit:
+            raise RateLimited(f"at most {self._limit} streams at a time")
+        self._by_user[stream.user_id].add(stream)
+
+    def subscribe(self, stream: Stream, conversation_ids: Iterable[str]) -> None:
+        """Let the stream hear of the conversations that were read for its user; what the feed
+        has told since it was registered goes before what was read."""
+        ids = {each for each in conversation_ids if stream.membership.get(each, True)}
+        ids.update(each for each, inside in stream.membership.items() if inside)
+        stream.subscribed = True
+        for conversation_id in ids:
+            self._enter(stream, conversation_id)
+
+    def remove(self, stream: Stream) -> None:
+        """Forget a stream that is over."""
+        mates = self._by_user[stream.user_id]
+        mates.discard(stream)
+        if not mates:
+            del self._by_user[stream.user_id]
+        for conversation_id in list(stream.conversation_ids):
+            self._leave(stream, conversation_id)
+
+    async def publish(self, event: Event) -> None:
+        """Let in who was added, tell everyone, let out who was removed. Between slices of streams
+        others get their turn, the sender's answer among them."""
+        self._admit(event)
+        if event.told:
+            streams = tuple(self._by_conversation.get(event.conversation_id, ()))
+            for start in range(0, len(streams), SLICE):
+                if start:
+                    await asyncio.sleep(0)
+                for stream in streams[start : start + SLICE]:
+                    stream.deliver(event)
+        self._dismiss(event)
+
+    async def beat(self) -> None:
+        """Keep every stream alive."""
+        await self._each(Stream.beat)
+
+    async def sweep(self) -> None:
+        """End the streams whose client has left."""
+        await self._each(Stream.end_if_gone)
+
+    def end_all(self) -> None:
+        """Finish every stream: their clients come back and resume."""
+        for streams in self._by_user.values():
+            for stream in streams:
+                stream.end()
+
+    async def _each(self, act: Callable[[Stream], None]) -> None:
+        everyone = [stream for streams in self._by_user.values() for stream in streams]
+        for start in range(0, len(everyone), SLICE):
+            for stream in everyone[start : start + SLICE]:
+                act(stream)
+            await asyncio.sleep(0)
+
+    def _admit(self, event: Event) -> None:
+        for user_id in event.added:
+            for stream in self._by_user.get(user_id, ()):
+                stream.membership[event.conversation_id] = True
+                if stream.subscribed:
+                    self._enter(stream, event.conversation_id)
+
+    def _dismiss(self, event: Event) -> None:
+        for user_id in event.removed:
+            for stream in self._by_user.get(user_id, ()):
+                stream.membership[event.conversation_id] = False
+                self._leave(stream, event.conversation_id)
+
+    def _enter(self, stream: Stream, conversation_id: str) -> None:
+        stream.conversation_ids.add(conversation_id)
+        self._by_conversation[conversation_id].add(stream)
+
+    def _leave(self, stream: Stream, conversation_id: str) -> None:
+        stream.conversation_ids.discard(conversation_id)
+        streams = self._by_conversation.get(conversation_id)
+        if streams is not None:
+            streams.discard(stream)
+            if not streams:
+                del self._by_conversation[conversation_id]

@@ -1,0 +1,72 @@
+"""The ring: the last stretch of durable events in feed order, for those who missed some."""
+
+from collections import deque
+from collections.abc import Iterable
+
+from chat_aio.live.events import Event
+
+
+class Ring:
+    """Bounded by events and bytes; a lookup costs what it finds, not what is held."""
+
+    def __init__(self, *, max_events: int, max_bytes: int) -> None:
+        self._max_events = max_events
+        self._max_bytes = max_bytes
+        self._bytes = 0
+        self._events: deque[Event] = deque()
+        self._by_conversation: dict[str, deque[Event]] = {}
+        self._created: dict[tuple[str, int], Event] = {}
+        self._newest: dict[str, Event] = {}
+
+    def append(self, event: Event) -> None:
+        """Hold a durable event; the oldest ones go when there are too many. A created event that
+        is held already (the feed reads on from a little before where it was lost) changes nothing.
+        """
+        if event.created and (event.conversation_id, event.seq) in self._created:
+            return
+        self._events.append(event)
+        self._by_conversation.setdefault(event.conversation_id, deque()).append(event)
+        self._bytes += len(event.frame.chunk)
+        if event.created:
+            self._created[event.conversation_id, event.seq] = event
+            self._newest[event.conversation_id] = event
+        while len(self._events) > self._max_events or self._bytes > self._max_bytes:
+            self._drop_oldest()
+
+    def clear(self) -> None:
+        """Forget everything: what follows does not join on to what was held."""
+        self._bytes = 0
+        for held in (self._events, self._by_conversation, self._created, self._newest):
+            held.clear()
+
+    def find_created(self, conversation_id: str, seq: int) -> Event | None:
+        """The event by which this message was created, if it is still held."""
+        return self._created.get((conversation_id, seq))
+
+    def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[Event]:
+        """The events of these conversations behind place `index`, in feed order."""
+        found: list[Event] = []
+        for conversation_id in conversation_ids:
+            for event in reversed(self._by_conversation.get(conversation_id, ())):
+                if event.index <= index:
+                    break
+                found.append(event)
+        return sorted(found, key=lambda event: event.index)
+
+    def newest_created(self, conversation_ids: Iterable[str]) -> Event | None:
+        """The last message created in any of these conversations, if it is still held."""
+        held = [self._newest[each] for each in conversation_ids if each in self._newest]
+        return max(held, key=lambda event: event.index, default=None)
+
+    def _drop_oldest(self) -> None:
+        event = self._events.popleft()
+        self._bytes -= len(event.frame.chunk)
+        mates = self._by_conversation[event.conversation_id]
+        mates.popleft()
+        if not mates:
+            del self._by_conversation[event.conversation_id]
+        name = event.conversation_id, event.seq
+        if self._created.get(name) is event:
+            del self._created[name]
+        if self._newest.get(event.conversation_id) is event:
+            del self._newest[event.conversation_id]

@@ -1,0 +1,90 @@
+"""One open stream: what it is told, in which order, and when it has fallen too far behind."""
+
+import asyncio
+from typing import Protocol
+
+from chat_aio.live.events import Event
+from chat_aio.live.frames import HEARTBEAT, Frame
+from chat_aio.live.replay import Replay
+
+
+class Pipe(Protocol):
+    """Where the bytes go: an asyncio transport."""
+
+    def write(self, data: bytes) -> None: ...
+    def is_closing(self) -> bool: ...
+    def get_write_buffer_size(self) -> int: ...
+    def abort(self) -> None: ...
+
+
+class Stream:
+    """The stream of one connection. It holds events back until it goes live.
+
+    Bytes are written straight to the pipe; one that has more than `max_bytes` unsent is cut off,
+    and so is one that must hold back more than `max_events`. The client then resumes.
+    """
+
+    def __init__(self, user_id: str, *, max_bytes: int, max_events: int) -> None:
+        self.user_id = user_id
+        self.conversation_ids: set[str] = set()
+        self.membership: dict[str, bool] = {}
+        self.subscribed = False
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._position: Frame | None = None
+        self._held: list[Event] = []
+        self._pipe: Pipe | None = None
+        self._chunked = True
+        self._max_bytes = max_bytes
+        self._max_events = max_events
+
+    def deliver(self, event: Event) -> None:
+        """Tell an event now, or hold it back until the stream is live."""
+        if self._pipe is None:
+            self._held.append(event)
+            if len(self._held) > self._max_events:
+                self.end()
+        elif event.created:
+            self._position = event.position
+            self._write(event.frame)
+        elif event.position and self._position:
+            self._write(event.frame, self._position)
+        else:
+            self._write(event.frame)
+
+    def go_live(self, pipe: Pipe, replay: Replay, *, opening: Frame, chunked: bool) -> None:
+        """Begin: what was missed, the position, what was held back; from here on as it comes."""
+        self._pipe, self._chunked = pipe, chunked
+        self._position = replay.position
+        self._write(opening, *replay.frames())
+        held, self._held = self._held, []
+        for event in held:
+            self.deliver(event)
+
+    def beat(self) -> None:
+        """Keep the connection alive."""
+        self._write(HEARTBEAT)
+
+    def end(self) -> None:
+        """Finish after what is buffered; the client reconnects and resumes."""
+        if not self.ended.done():
+            self.ended.set_result(None)
+
+    def end_if_gone(self) -> None:
+        """Notice a client that has left."""
+        if self._pipe is not None and self._pipe.is_closing():
+            self.end()
+
+    def _write(self, *frames: Frame) -> None:
+        """One write, of the same bytes that every other stream gets."""
+        pipe = self._pipe
+        if pipe is None or self.ended.done():
+            return
+        if pipe.is_closing():
+            self.end()
+        elif pipe.get_write_buffer_size() > self._max_bytes:
+            self.end()
+            pipe.abort()
+        elif len(frames) == 1:
+            pipe.write(frames[0].chunk if self._chunked else frames[0].plain)
+        else:
+            pipe.write(b"".join(each.chunk if self._chunked else each.plain for each in frames))

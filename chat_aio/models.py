@@ -1,0 +1,132 @@
+"""What goes out: frozen objects in snake_case whose JSON is the contract's camelCase."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic.alias_generators import to_camel
+from pydantic_core import to_json
+
+Role = Literal["user", "assistant", "system"]
+ParticipantRole = Literal["admin", "member"]
+ConversationType = Literal["direct", "group"]
+Visibility = Literal["private", "public"]
+JoinPolicy = Literal["open", "approval"]
+
+
+def timestamp(moment: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str, when_used="json")]
+
+
+class Wire(BaseModel):
+    """A shape of the contract. Every documented key is always present, null when empty."""
+
+    model_config = ConfigDict(
+        frozen=True, alias_generator=to_camel, populate_by_name=True, extra="forbid"
+    )
+
+
+class Participant(Wire):
+    conversation_id: str
+    user_id: str
+    role: ParticipantRole
+    joined_at: Timestamp
+    last_read_message_id: str | None
+
+
+class Conversation(Wire):
+    """A conversation as everyone in it sees it; also the snapshot that events carry."""
+
+    id: str
+    type: ConversationType
+    pair_key: str | None
+    name: str | None
+    created_at: Timestamp
+    metadata: dict[str, Any]
+    participants: tuple[Participant, ...]
+    visibility: Visibility
+    join_policy: JoinPolicy
+
+    @cached_property
+    def roles(self) -> dict[str, ParticipantRole]:
+        """Each participant's role by user id."""
+        return {each.user_id: each.role for each in self.participants}
+
+
+class ViewedConversation(Conversation):
+    """A conversation as one of its participants sees it."""
+
+    unread_count: int
+
+
+class ReplyPreview(Wire):
+    id: str
+    sender_id: str
+    excerpt: str
+    deleted: bool
+
+
+class Reactions(Wire):
+    """All reactions with one emoji, earliest first."""
+
+    emoji: str
+    count: int
+    user_ids: tuple[str, ...]
+
+
+class ForwardedFrom(Wire):
+    message_id: str
+    conversation_id: str
+    sender_id: str
+
+
+class ThreadSummary(Wire):
+    reply_count: int
+    last_reply_at: Timestamp
+
+
+class BareMessage(Wire):
+    """A message as it is stored, without decorations; what permission hooks see."""
+
+    id: str
+    conversation_id: str
+    sender_id: str
+    body: str
+    role: Role
+    seq: int
+    created_at: Timestamp
+    edited_at: Timestamp | None
+    deleted_at: Timestamp | None
+    reply_to_message_id: str | None
+    thread_root_message_id: str | None
+    client_message_id: str | None
+    forwarded_from: ForwardedFrom | None
+    metadata: dict[str, Any]
+
+
+class Message(BareMessage):
+    reply_to: ReplyPreview | None
+    reactions: tuple[Reactions, ...]
+    mentions: tuple[str, ...]
+    thread_summary: ThreadSummary | None
+
+
+class ConversationPage(Wire):
+    conversations: tuple[ViewedConversation, ...]
+    next_cursor: str | None
+
+
+class MessagePage(Wire):
+    messages: tuple[Message, ...]
+    next_cursor: str | None
+
+
+def json_from(value: Wire | Mapping[str, object]) -> bytes:
+    """The UTF-8 JSON of a shape, or of an envelope around shapes."""
+    return to_json(value, by_alias=True)

@@ -1,0 +1,43 @@
+"""The settings of one chat; each has a default that a new installation can keep."""
+
+from dataclasses import dataclass, field, fields
+
+from chat_aio.capabilities import Capability
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Settings of `Chat(...)`. Raises ValueError for a value that makes no sense.
+
+    Sizes are in bytes of UTF-8 JSON, `max_message_length` in code points.
+    """
+
+    collection_prefix: str = ""
+    manage_indexes: bool = True
+    without: frozenset[Capability] = field(default_factory=frozenset)
+
+    max_body_bytes: int = 1024 * 1024
+    max_message_length: int = 16_384
+    max_metadata_bytes: int = 128 * 1024
+
+    hook_timeout_seconds: float = 5.0
+    storage_timeout_seconds: float = 10.0
+
+    heartbeat_interval_ms: int = 15_000
+    streams_per_user: int = 50
+    stream_buffer_bytes: int = 512 * 1024
+    stream_buffer_events: int = 2_000
+    replay_limit: int = 1_000
+
+    ring_seconds: float = 300.0
+    ring_events: int = 50_000
+    ring_bytes: int = 64 * 1024 * 1024
+    feed_stall_seconds: float = 15.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "without", frozenset(self.without))
+        for each in fields(self):
+            value = getattr(self, each.name)
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if number and (value < 0 or (value == 0 and not each.name.startswith("ring_"))):
+                raise ValueError(f"Options({each.name}={value!r}): a positive number is needed")

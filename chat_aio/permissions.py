@@ -1,0 +1,54 @@
+"""Who may read and write: plain functions with defaults; a host replaces one through `Hooks`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chat_aio import hooks
+from chat_aio.errors import ForbiddenRead, ForbiddenWrite
+from chat_aio.hooks import Hooks, PermissionContext, PermissionRule
+from chat_aio.models import BareMessage, Conversation
+
+
+def is_participant(asked: PermissionContext) -> bool:
+    """The default of `can_read` and `can_write` (Authentication 6)."""
+    return asked.user_id in asked.conversation.roles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permissions:
+    """The rules in force, each asked with a PermissionContext."""
+
+    can_read: PermissionRule = is_participant
+    can_write: PermissionRule = is_participant
+    limit: float = 5.0
+
+    @classmethod
+    def from_hooks(cls, hooks: Hooks, *, limit: float) -> "Permissions":
+        return cls(
+            can_read=hooks.can_read or is_participant,
+            can_write=hooks.can_write or is_participant,
+            limit=limit,
+        )
+
+    async def allows(
+        self,
+        rule: Callable[[PermissionContext], object],
+        user_id: str,
+        conversation: Conversation,
+        message: BareMessage | None = None,
+    ) -> bool:
+        """Whether `rule` says yes; anything but True from a host's rule is a no."""
+        asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
+        return await hooks.call(rule, asked, limit=self.limit) is True
+
+    async def require_read(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> None:
+        if not await self.allows(self.can_read, user_id, conversation, message):
+            raise ForbiddenRead
+
+    async def require_write(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> None:
+        if not await self.allows(self.can_write, user_id, conversation, message):
+            raise ForbiddenWrite

@@ -1,0 +1,1 @@
+"""How MongoDB keeps it: the only package that imports pymongo."""

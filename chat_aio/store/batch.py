@@ -1,0 +1,187 @@
+"""One batch of messages as one transaction: count, look for repeats, insert; all or nothing."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import cast
+
+from pymongo import UpdateOne
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import CounterDocument, MessageDocument
+from chat_aio.store.transactions import Session, Unchanged, attempt
+
+Key = tuple[str, str, str]
+
+
+class EpochMoved(Exception):
+    """Who may write has changed since the draft was checked; nothing was written."""
+
+
+@dataclass(slots=True)
+class Appended:
+    """The stored message; `repeated` when its idempotency key had been used before."""
+
+    message: MessageDocument
+    repeated: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A message that is ready but for `seq` and `createdAt`, valid as of `epoch`."""
+
+    message: MessageDocument
+    epoch: int
+    deadline: float
+    answer: asyncio.Future[Appended] = field(repr=False)
+    size: int = 0
+    queued: bool = True
+
+    @property
+    def conversation_id(self) -> str:
+        return self.message["conversationId"]
+
+    @property
+    def key(self) -> Key | None:
+        """What an idempotency key is unique by: conversation, sender, key."""
+        name = self.message.get("clientMessageId")
+        return (self.conversation_id, self.message["senderId"], name) if name else None
+
+
+async def write_batch(
+    database: Database,
+    drafts: Sequence[Draft],
+    *,
+    clock: Callable[[], datetime],
+    deadline: float,
+) -> dict[Draft, Appended | EpochMoved]:
+    """Number and insert `drafts` in one transaction, in order, without gaps.
+
+    Raises Conflict when another process was faster, StorageUnavailable when the commit's outcome
+    stayed unknown until `deadline` (monotonic seconds).
+    """
+    outcomes: dict[Draft, Appended | EpochMoved] = {}
+    leaders, followers = _folded(drafts)
+    remaining = list(leaders)
+    while remaining:
+        written, stored = await attempt(
+            database, partial(_write, database, remaining, clock()), deadline=deadline
+        )
+        if stored:
+            outcomes |= {
+                each: Appended(stored[each.key], repeated=True)
+                for each in remaining
+                if each.key in stored
+            }
+            remaining = [each for each in remaining if each not in outcomes]
+            continue
+        inserted = set(written)
+        outcomes |= {
+            each: Appended(each.message) if each in inserted else EpochMoved() for each in remaining
+        }
+        break
+    for follower, leader in followers.items():
+        outcome = outcomes[leader]
+        outcomes[follower] = (
+            Appended(outcome.message, repeated=True) if isinstance(outcome, Appended) else outcome
+        )
+    return outcomes
+
+
+Written = tuple[list[Draft], dict[Key | None, MessageDocument]]
+
+
+async def _write(
+    database: Database, drafts: Sequence[Draft], now: datetime, session: Session
+) -> Written:
+    """What was inserted; or, with nothing written, the stored messages that repeat keys."""
+    by_conversation = _by_conversation(drafts)
+    heads = await _count(database, by_conversation, now, session)
+    writable = [
+        each
+        for each in drafts
+        if (head := heads.get(each.conversation_id)) and head["epoch"] == each.epoch
+    ]
+    if stored := await _stored(database, writable, session):
+        raise Unchanged(([], stored))
+    if not writable:
+        raise Unchanged(([], {}))
+    for conversation_id, group in _by_conversation(writable).items():
+        head = heads[conversation_id]
+        for place, draft in enumerate(group, head["seq"] - len(group) + 1):
+            draft.message["seq"] = place
+            draft.message["createdAt"] = head["activityAt"]
+    await database.messages.insert_many([each.message for each in writable], session=session)
+    return writable, {}
+
+
+async def _count(
+    database: Database,
+    by_conversation: dict[str, list[Draft]],
+    now: datetime,
+    session: Session,
+) -> dict[str, CounterDocument]:
+    """Raise the counters whose epoch is unchanged, and read them back, locked from here on.
+
+    `activityAt` never falls, whatever the clocks of the processes say, and dates the messages.
+    """
+    await database.counters.bulk_write(
+        [
+            UpdateOne(
+                {"_id": conversation_id, "epoch": epoch},
+                {"$inc": {"seq": count}, "$max": {"activityAt": now}},
+            )
+            for conversation_id in sorted(by_conversation)
+            for epoch, count in [_newest(by_conversation[conversation_id])]
+        ],
+        ordered=False,
+        session=session,
+    )
+    found = await database.counters.find(
+        {"_id": {"$in": list(by_conversation)}}, session=session
+    ).to_list(None)
+    return {each["_id"]: cast(CounterDocument, each) for each in found}
+
+
+def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
+    """The newest epoch among drafts of one conversation, and how many were checked on it."""
+    epochs = Counter(each.epoch for each in drafts)
+    epoch = max(epochs)
+    return epoch, epochs[epoch]
+
+
+async def _stored(
+    database: Database, drafts: Iterable[Draft], session: Session
+) -> dict[Key | None, MessageDocument]:
+    """The messages that earlier sends with the same idempotency keys have stored."""
+    keys = [each.key for each in drafts if each.key]
+    if not keys:
+        return {}
+    fields = ("conversationId", "senderId", "clientMessageId")
+    found = await database.messages.find(
+        {"$or": [dict(zip(fields, key, strict=True)) for key in keys]}, session=session
+    ).to_list(None)
+    return {(each[fields[0]], each[fields[1]], each[fields[2]]): each for each in found}
+
+
+def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
+    """Drafts without equal keys, and for each left out the one that stands for it."""
+    first: dict[Key, Draft] = {}
+    leaders, followers = [], {}
+    for draft in drafts:
+        leader = first.setdefault(draft.key, draft) if draft.key else draft
+        if leader is draft:
+            leaders.append(draft)
+        else:
+            followers[draft] = leader
+    return leaders, followers
+
+
+def _by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:
+    groups: dict[str, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        groups[draft.conversation_id].append(draft)
+    return groups

@@ -1,0 +1,114 @@
+"""The database's change stream, and the ticks by which its reader knows that it is not behind."""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+import pymongo
+from bson import Timestamp
+from pymongo.errors import OperationFailure, PyMongoError
+
+from chat_aio.store.database import Database, settled
+
+RawChange = Mapping[str, Any]
+BATCH = 256
+
+_HISTORY_LOST = frozenset({136, 260, 280, 286})
+_ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
+
+
+class ChangesBroken(Exception):
+    """The change stream failed; it can be resumed after the last change that was read."""
+
+
+class HistoryLost(ChangesBroken):
+    """What was missed is gone from the oplog, or a collection was dropped: there is a gap."""
+
+
+class Changes:
+    """An open change stream over the conversations, messages and signals of one chat."""
+
+    def __init__(self, cursor: Any) -> None:
+        self._cursor = cursor
+
+    async def next(self) -> RawChange | None:
+        """The next change; None after about a second without one. Raises ChangesBroken."""
+        try:
+            change: RawChange | None = await self._cursor.try_next()
+        except PyMongoError as error:
+            raise _broken(error) from error
+        if change and change["operationType"] in _ENDS:
+            raise HistoryLost(f"the change stream ended with {change['operationType']}")
+        return change
+
+    async def close(self) -> None:
+        """Let the server forget the cursor, if it can be reached at once."""
+        with suppress(PyMongoError, TimeoutError):
+            async with asyncio.timeout(1):
+                await settled(self._cursor.close())
+
+
+async def open_changes(
+    database: Database, *, after: Mapping[str, Any] | None = None, past: float = 0.0
+) -> Changes:
+    """Open the stream after a change's `_id`, or `past` seconds ago. Raises ChangesBroken."""
+    try:
+        with pymongo.timeout(database.timeout):
+            start = (
+                {"resume_after": after}
+                if after
+                else {"start_at_operation_time": await _operation_time(database, past)}
+            )
+        cursor = await settled(
+            database.handle.watch(_pipeline(database), batch_size=BATCH, **start)
+        )
+    except PyMongoError as error:
+        raise _broken(error) from error
+    return Changes(cursor)
+
+
+async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
+    """Write a signal that the change stream must show. Raises StorageUnavailable."""
+    with database.writing():
+        await database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
+
+
+def tick_id_of(change: RawChange, database: Database) -> str | None:
+    """The id of the tick that a change shows, None for any other change."""
+    if change["ns"]["coll"] != database.signals.name:
+        return None
+    signal = change["fullDocument"]
+    return signal["_id"] if signal["kind"] == "tick" else None
+
+
+def _broken(error: PyMongoError) -> ChangesBroken:
+    lost = isinstance(error, OperationFailure) and error.code in _HISTORY_LOST
+    return HistoryLost(str(error)) if lost else ChangesBroken(str(error))
+
+
+def _pipeline(database: Database) -> list[dict[str, Any]]:
+    """Constant: a stream cannot be resumed under another pipeline."""
+    kept = [each.name for each in (database.conversations, database.messages)]
+    ours = [*kept, database.signals.name]
+    stamped = {"updateDescription.updatedFields.change": {"$exists": True}}
+    return [
+        {
+            "$match": {
+                "$or": [
+                    {"operationType": "insert", "ns.coll": {"$in": ours}},
+                    {"operationType": "update", "ns.coll": {"$in": kept}, **stamped},
+                    {"operationType": {"$in": ["drop", "rename"]}, "ns.coll": {"$in": ours}},
+                    {"operationType": {"$in": ["dropDatabase", "invalidate"]}},
+                ]
+            }
+        },
+        {"$project": {"fullDocument.terms": 0, "fullDocument.search": 0}},
+    ]
+
+
+async def _operation_time(database: Database, past: float) -> Timestamp:
+    hello = await database.handle.command("hello")
+    now: Timestamp = hello["operationTime"]
+    return Timestamp(max(1, now.time - int(past)), 1) if past else Timestamp(now.time, now.inc + 1)

@@ -1,0 +1,114 @@
+"""Conversations and their heads: finding, listing, making."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import cast
+
+from pymongo.errors import DuplicateKeyError
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import ConversationDocument, CounterDocument
+from chat_aio.store.transactions import Session, transact
+
+
+async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
+    """The conversation, at majority; None if there is none."""
+    with database.reading():
+        found = await database.conversations.find_one({"_id": conversation_id})
+    return cast(ConversationDocument | None, found)
+
+
+async def find_many(database: Database, ids: Iterable[str]) -> dict[str, ConversationDocument]:
+    """The conversations among `ids` that exist, by id."""
+    with database.reading():
+        found = await database.conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
+    return {each["_id"]: each for each in found}
+
+
+async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
+    """The counter document of a conversation, None if there is none or only a stub."""
+    with database.reading():
+        found = await database.counters.find_one({"_id": conversation_id})
+    return cast(CounterDocument | None, found if found and "seq" in found else None)
+
+
+async def ids_of_user(database: Database, user_id: str) -> list[str]:
+    """The ids of all conversations `user_id` is in, from the index alone."""
+    with database.reading():
+        found = await database.conversations.find(
+            {"participants.userId": user_id}, {"_id": 1}
+        ).to_list(None)
+    return [each["_id"] for each in found]
+
+
+async def list_heads(
+    database: Database,
+    ids: Sequence[str],
+    *,
+    limit: int,
+    before: tuple[datetime, str] | None = None,
+    spoken: bool = False,
+) -> list[CounterDocument]:
+    """Heads among `ids`, most recently active first, ties by id descending.
+
+    `before` is the (activityAt, id) to continue behind; `spoken` leaves out what has no message.
+    """
+    chosen: dict[str, object] = {"_id": {"$in": list(ids)}}
+    if before:
+        at, last_id = before
+        chosen["$or"] = [{"activityAt": {"$lt": at}}, {"activityAt": at, "_id": {"$lt": last_id}}]
+    if spoken:
+        chosen["seq"] = {"$gt": 0}
+    with database.reading():
+        found = (
+            await database.counters.find(chosen)
+            .sort([("activityAt", -1), ("_id", -1)])
+            .limit(limit)
+            .to_list(None)
+        )
+    return cast(list[CounterDocument], found)
+
+
+async def create(
+    database: Database, conversation: ConversationDocument
+) -> tuple[ConversationDocument, bool]:
+    """Write a conversation and its head in one transaction; returns it and whether it is new.
+
+    Where the id exists already (two people opening the same DM) the stored one is returned.
+    """
+
+    async def body(session: Session) -> tuple[ConversationDocument, bool]:
+        await _make_head(database, conversation, session)
+        await database.conversations.insert_one(conversation, session=session)
+        return conversation, True
+
+    try:
+        return await transact(database, body)
+    except DuplicateKeyError:
+        found = await find(database, conversation["_id"])
+        if found is None:
+            raise
+        return found, False
+
+
+async def _make_head(
+    database: Database, conversation: ConversationDocument, session: Session
+) -> None:
+    """Lock the head first; a stub's epoch goes on growing, and the conversation takes it over."""
+    head = await database.counters.find_one_and_update(
+        {"_id": conversation["_id"], "seq": {"$exists": False}},
+        {
+            "$inc": {"epoch": 1},
+            "$set": {
+                "seq": 0,
+                "activityAt": conversation["createdAt"],
+                "fence": 0,
+                "public": conversation["visibility"] == "public",
+                "floorSeq": 0,
+            },
+        },
+        upsert=True,
+        return_document=True,
+        session=session,
+    )
+    conversation["epoch"] = head["epoch"]

@@ -1,0 +1,123 @@
+"""The host's database with our concerns on it; the one place where driver errors become ours."""
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC
+from typing import Any, Literal
+
+import pymongo
+from bson.codec_options import CodecOptions
+from pymongo.errors import (
+    ConfigurationError,
+    ConnectionFailure,
+    ExecutionTimeout,
+    NetworkTimeout,
+    OperationFailure,
+    PyMongoError,
+    ServerSelectionTimeoutError,
+    WaitQueueTimeoutError,
+    WTimeoutError,
+)
+from pymongo.read_concern import ReadConcern
+from pymongo.read_preferences import ReadPreference
+from pymongo.write_concern import WriteConcern
+
+from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
+
+COLLECTIONS = ("conversations", "counters", "messages", "settings", "signals")
+
+_OUT_OF_REACH = (
+    ConnectionFailure,
+    ExecutionTimeout,
+    NetworkTimeout,
+    WTimeoutError,
+)
+_NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
+_NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
+
+
+async def settled(value: Any) -> Any:
+    """`value`, awaited if it needs to be: where PyMongo's async API and Motor differ."""
+    return await value if inspect.isawaitable(value) else value
+
+
+def is_out_of_reach(error: PyMongoError) -> bool:
+    """Whether MongoDB was not reached in time, or is between two primaries."""
+    if isinstance(error, OperationFailure) and error.code in _NOT_PRIMARY:
+        return True
+    return isinstance(error, _OUT_OF_REACH) or error.timeout
+
+
+def translated(error: PyMongoError, doing: Literal["read", "write"]) -> Exception:
+    """StorageUnavailable for a database out of reach; any other error as it is."""
+    if not is_out_of_reach(error):
+        return error
+    if doing == "read" or isinstance(error, _NEVER_SENT):
+        return StorageUnavailable()
+    return StorageUnavailable(OUTCOME_UNKNOWN)
+
+
+class Database:
+    """The collections of one chat: majority reads and writes on the primary, aware UTC times.
+
+    `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call.
+    """
+
+    def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
+        self.timeout = timeout
+        self.prefix = prefix
+        self.handle = handle.with_options(
+            codec_options=CodecOptions(tz_aware=True, tzinfo=UTC),
+            read_preference=ReadPreference.PRIMARY,
+            read_concern=ReadConcern("majority"),
+            write_concern=WriteConcern("majority"),
+        )
+        self.client = self.handle.client
+        self.conversations = self.collection("conversations")
+        self.counters = self.collection("counters")
+        self.messages = self.collection("messages")
+        self.settings = self.collection("settings")
+        self.signals = self.collection("signals")
+
+    def collection(self, name: str) -> Any:
+        return self.handle[self.prefix + name]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Around calls that write nothing: bounded in time, errors translated."""
+        try:
+            with pymongo.timeout(self.timeout):
+                yield
+        except PyMongoError as error:
+            raise translated(error, "read") from error
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Around a single-document write: bounded in time, errors translated."""
+        try:
+            with pymongo.timeout(self.timeout):
+                yield
+        except PyMongoError as error:
+            raise translated(error, "write") from error
+
+    async def require_replica_set(self) -> None:
+        """Raise SetupError, saying what to do, unless this is a reachable replica set."""
+        try:
+            with pymongo.timeout(self.timeout):
+                hello = await self.handle.command("hello")
+        except (PyMongoError, ConfigurationError) as error:
+            reason = "not reached" if is_out_of_reach(error) else "not usable"
+            raise SetupError(
+                f"MongoDB was {reason}: {_first_line(error)}. Is it running, and is the URL right?"
+            ) from error
+        if "setName" not in hello and hello.get("msg") != "isdbgrid":
+            raise SetupError(
+                "MongoDB is running, but not as a replica set, which transactions and change "
+                "streams need. One node is enough: start mongod with --replSet rs0 and run "
+                "rs.initiate() in mongosh once."
+            )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split(", Timeout:")[0].splitlines()[0][:200] if str(error) else repr(error)

@@ -1,0 +1,108 @@
+"""What is kept: the documents of each collection, in camelCase as they stand in MongoDB."""
+
+from datetime import datetime
+from typing import Any, Literal, NotRequired, TypedDict
+
+EventName = Literal[
+    "conversation.created",
+    "conversation.updated",
+    "participant.added",
+    "participant.removed",
+]
+
+
+class Change(TypedDict):
+    """The stamp of a write that clients hear of, set as a whole in the same atomic update."""
+
+    id: str
+    at: datetime
+    kind: EventName
+    actorId: str
+    addedUserIds: NotRequired[list[str]]
+    removedUserIds: NotRequired[list[str]]
+
+
+OwnCount = TypedDict("OwnCount", {"from": int, "to": int, "count": int})
+"""A check-point: the participant sent `count` messages with a seq in (from, to]."""
+
+
+class ParticipantDocument(TypedDict):
+    userId: str
+    role: Literal["admin", "member"]
+    joinedAt: datetime
+    lastReadMessageId: str | None
+    lastReadSeq: int
+    own: NotRequired[OwnCount]
+
+
+class ConversationDocument(TypedDict):
+    _id: str
+    type: Literal["direct", "group"]
+    pairKey: str | None
+    name: str | None
+    createdAt: datetime
+    metadata: dict[str, Any]
+    visibility: Literal["private", "public"]
+    joinPolicy: Literal["open", "approval"]
+    epoch: int
+    participants: list[ParticipantDocument]
+    change: Change
+
+
+class CounterDocument(TypedDict):
+    """The head of a conversation: small, hot, and the first lock of every transaction about it."""
+
+    _id: str
+    seq: int
+    activityAt: datetime
+    epoch: int
+    fence: int
+    public: bool
+    floorSeq: int
+
+
+class ReactionDocument(TypedDict):
+    emoji: str
+    userId: str
+    createdAt: datetime
+
+
+class MentionDocument(TypedDict):
+    userId: str
+    createdAt: datetime
+
+
+class ForwardedFromDocument(TypedDict):
+    messageId: str
+    conversationId: str
+    senderId: str
+
+
+class ThreadDocument(TypedDict):
+    replyCount: int
+    lastReplyAt: datetime
+
+
+class MessageDocument(TypedDict):
+    """`timelines` names the lists it stands in: its conversation's, its thread root's, or both."""
+
+    _id: str
+    conversationId: str
+    seq: int
+    senderId: str
+    body: str
+    role: Literal["user", "assistant", "system"]
+    createdAt: datetime
+    editedAt: datetime | None
+    deletedAt: datetime | None
+    replyToMessageId: str | None
+    threadRootMessageId: str | None
+    timelines: list[str]
+    thread: ThreadDocument | None
+    reactions: list[ReactionDocument]
+    mentions: list[MentionDocument]
+    forwardedFrom: ForwardedFromDocument | None
+    metadata: dict[str, Any]
+    clientMessageId: NotRequired[str]
+    requestHash: NotRequired[bytes]
+    change: NotRequired[Change]

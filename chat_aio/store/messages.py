@@ -1,0 +1,53 @@
+"""Messages: finding and paging. Writing them is the sequencer's."""
+
+from typing import cast
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import MessageDocument
+
+
+async def find(database: Database, message_id: str) -> MessageDocument | None:
+    with database.reading():
+        found = await database.messages.find_one({"_id": message_id})
+    return cast(MessageDocument | None, found)
+
+
+async def find_repeated(
+    database: Database, conversation_id: str, sender_id: str, client_message_id: str
+) -> MessageDocument | None:
+    """The message that this idempotency key was used for, None if it is new."""
+    with database.reading():
+        found = await database.messages.find_one(
+            {
+                "conversationId": conversation_id,
+                "senderId": sender_id,
+                "clientMessageId": client_message_id,
+            }
+        )
+    return cast(MessageDocument | None, found)
+
+
+async def list_newest(
+    database: Database, timeline: str, *, before: int | None, limit: int
+) -> list[MessageDocument]:
+    """Messages of a main list or thread, by descending seq, from below `before`."""
+    chosen: dict[str, object] = {"timelines": timeline}
+    if before is not None:
+        chosen["seq"] = {"$lt": before}
+    with database.reading():
+        found = await database.messages.find(chosen).sort("seq", -1).limit(limit).to_list(None)
+    return cast(list[MessageDocument], found)
+
+
+async def list_after(
+    database: Database, conversation_id: str, *, after: int, limit: int
+) -> list[MessageDocument]:
+    """All messages of a conversation, thread replies included, by ascending seq."""
+    with database.reading():
+        found = (
+            await database.messages.find({"conversationId": conversation_id, "seq": {"$gt": after}})
+            .sort("seq", 1)
+            .limit(limit)
+            .to_list(None)
+        )
+    return cast(list[MessageDocument], found)

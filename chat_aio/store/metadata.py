@@ -1,0 +1,39 @@
+"""Metadata in BSON: the caller's JSON comes back exactly, and stays queryable by its keys.
+
+Keys that BSON or the driver would misread are percent-escaped: `$` in front, every `.`, NUL and
+`%`; the empty key is a single `%`. Everything else is stored as it is.
+"""
+
+import re
+from typing import Any
+from urllib.parse import unquote
+
+_SPECIAL = re.compile(r"^\$|[.%\0]")
+
+
+def escaped(value: Any) -> Any:
+    """`value` with every key made safe for BSON."""
+    if isinstance(value, dict):
+        return {_escaped_key(key): escaped(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [escaped(each) for each in value]
+    return value
+
+
+def unescaped(value: Any) -> Any:
+    """What `escaped` was given."""
+    if isinstance(value, dict):
+        return {_unescaped_key(key): unescaped(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [unescaped(each) for each in value]
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _escaped_key(key: str) -> str:
+    if not key:
+        return "%"
+    return _SPECIAL.sub(lambda found: f"%{ord(found[0]):02X}", key)
+
+
+def _unescaped_key(key: str) -> str:
+    return "" if key == "%" else unquote(key)

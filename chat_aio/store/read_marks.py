@@ -1,0 +1,98 @@
+"""Read-states: the marks of one conversation gather while a write is in flight, and go together."""
+
+import asyncio
+from collections.abc import Mapping
+from contextvars import Context
+from typing import Any
+
+from chat_aio.errors import MessageNotFound
+from chat_aio.store.database import Database
+
+
+class ReadMarks:
+    """The marks of one process. A read-state only ever moves forward (docs/behaviour.md 4.7)."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: dict[str, dict[tuple[str, str], asyncio.Future[None]]] = {}
+        self._flights: dict[str, asyncio.Task[None]] = {}
+
+    async def mark(self, conversation_id: str, user_id: str, message_id: str) -> None:
+        """Note durably that `user_id` has read up to `message_id`; an older one changes nothing.
+
+        Raises MessageNotFound for a message of another conversation, StorageUnavailable.
+        """
+        waiting = self._waiting.setdefault(conversation_id, {})
+        answer = waiting.setdefault(
+            (user_id, message_id), asyncio.get_running_loop().create_future()
+        )
+        if conversation_id not in self._flights:
+            self._flights[conversation_id] = asyncio.create_task(
+                self._fly(conversation_id), context=Context()
+            )
+        await asyncio.shield(answer)
+
+    async def close(self) -> None:
+        """Wait for what is in flight."""
+        while self._flights:
+            await asyncio.wait(self._flights.values())
+
+    async def _fly(self, conversation_id: str) -> None:
+        try:
+            while marks := self._waiting.pop(conversation_id, None):
+                await self._settle(conversation_id, marks)
+        finally:
+            del self._flights[conversation_id]
+
+    async def _settle(
+        self, conversation_id: str, marks: Mapping[tuple[str, str], asyncio.Future[None]]
+    ) -> None:
+        """Write what can be written, and give every mark its answer."""
+        error: Exception | None = None
+        seqs: dict[str, int] = {}
+        try:
+            seqs = await self._seqs(conversation_id, {message_id for _, message_id in marks})
+            await self._write(conversation_id, _highest(marks, seqs), seqs)
+        except Exception as failure:
+            error = failure
+        for (_, message_id), answer in marks.items():
+            failed = error or (None if message_id in seqs else MessageNotFound())
+            if failed:
+                answer.set_exception(failed)
+                answer.exception()  # Whoever asked may be gone.
+            else:
+                answer.set_result(None)
+
+    async def _seqs(self, conversation_id: str, message_ids: set[str]) -> dict[str, int]:
+        with self._database.reading():
+            found = await self._database.messages.find(
+                {"_id": {"$in": list(message_ids)}, "conversationId": conversation_id}, {"seq": 1}
+            ).to_list(None)
+        return {each["_id"]: each["seq"] for each in found}
+
+    async def _write(
+        self, conversation_id: str, marks: Mapping[str, str], seqs: Mapping[str, int]
+    ) -> None:
+        if not marks:
+            return
+        places: dict[str, Any] = {}
+        filters = []
+        for number, (user_id, message_id) in enumerate(marks.items()):
+            places[f"participants.$[p{number}].lastReadSeq"] = seqs[message_id]
+            places[f"participants.$[p{number}].lastReadMessageId"] = message_id
+            filters.append(
+                {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
+            )
+        with self._database.writing():
+            await self._database.conversations.update_one(
+                {"_id": conversation_id}, {"$set": places}, array_filters=filters
+            )
+
+
+def _highest(marks: Mapping[tuple[str, str], object], seqs: Mapping[str, int]) -> dict[str, str]:
+    """Each user's furthest message among those that exist."""
+    furthest: dict[str, str] = {}
+    for user_id, message_id in marks:
+        if message_id in seqs and seqs[message_id] > seqs.get(furthest.get(user_id, ""), 0):
+            furthest[user_id] = message_id
+    return furthest

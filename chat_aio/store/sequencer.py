@@ -1,0 +1,219 @@
+"""The sequencer: sends that arrive together are numbered and committed together.
+
+While a batch is in flight the next one gathers by itself. A conversation is in one flight at a
+time, so its messages commit in the order of their numbers; other processes are kept apart by the
+counter documents, which every batch locks first.
+"""
+
+import asyncio
+import logging
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from contextvars import Context
+from datetime import datetime
+
+from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
+from chat_aio.store import conversations
+from chat_aio.store.batch import Appended, Draft, EpochMoved, write_batch
+from chat_aio.store.database import Database
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.transactions import Conflict, jitter
+
+MAX_MESSAGES = 256
+MAX_BYTES = 4 * 1024 * 1024
+MAX_FLIGHTS = 4
+
+log = logging.getLogger(__name__)
+
+
+class Sequencer:
+    """The write road of one process. `clock` dates messages; timeouts are the database's."""
+
+    def __init__(self, database: Database, *, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._waiting: dict[str, deque[Draft]] = {}
+        self._busy: set[str] = set()
+        self._held: dict[str, int] = defaultdict(int)
+        self._idle: dict[str, list[asyncio.Future[None]]] = defaultdict(list)
+        self._doubtful: set[str] = set()
+        self._flights: set[asyncio.Task[None]] = set()
+        self._lanes = asyncio.Semaphore(MAX_FLIGHTS)
+        self._width = MAX_MESSAGES
+        self._launching = False
+
+    async def append(self, message: MessageDocument, *, epoch: int, size: int) -> Appended:
+        """Number, date and store `message`, which was checked on a snapshot of `epoch`.
+
+        `size` is about how many bytes it takes. Answers after the commit on a majority. Raises
+        EpochMoved when participants have changed since, StorageUnavailable past the timeout,
+        saying whether nothing was written or the outcome is unknown.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._database.timeout
+        draft = Draft(message, epoch, deadline, loop.create_future(), size)
+        self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
+        timer = loop.call_at(deadline, self._expire, draft)
+        self._launch_soon()
+        try:
+            return await draft.answer
+        finally:
+            timer.cancel()
+            self._withdraw(draft)
+
+    @asynccontextmanager
+    async def hold(self, conversation_id: str) -> AsyncIterator[None]:
+        """A place between two batches of a conversation, for one membership change at a time."""
+        self._held[conversation_id] += 1
+        try:
+            while conversation_id in self._busy:
+                idle = asyncio.get_running_loop().create_future()
+                self._idle[conversation_id].append(idle)
+                await idle
+            self._busy.add(conversation_id)
+        finally:
+            self._held[conversation_id] -= 1
+            if not self._held[conversation_id]:
+                del self._held[conversation_id]
+        try:
+            yield
+        finally:
+            self._land([conversation_id])
+
+    async def close(self) -> None:
+        """Wait for what is in flight; what still waits ends by its deadline."""
+        while self._flights or self._waiting:
+            if self._flights:
+                await asyncio.wait(set(self._flights))
+            else:
+                await asyncio.sleep(0)
+
+    def _launch_soon(self) -> None:
+        """Launch once all that arrives in this turn of the event loop has been gathered."""
+        if not self._launching:
+            self._launching = True
+            asyncio.get_running_loop().call_soon(self._launch)
+
+    def _launch(self) -> None:
+        self._launching = False
+        while len(self._flights) < MAX_FLIGHTS and (batch := self._gather()):
+            flight = asyncio.create_task(self._fly(batch), context=Context())
+            self._flights.add(flight)
+            flight.add_done_callback(self._flights.discard)
+            flight.add_done_callback(lambda _: self._launch_soon())
+
+    def _gather(self) -> list[Draft]:
+        """Take the next batch out of the queue: oldest conversations first, within all limits."""
+        batch: list[Draft] = []
+        size = width = 0
+        for conversation_id in list(self._waiting):
+            if conversation_id in self._busy or conversation_id in self._held:
+                continue
+            queue = self._waiting[conversation_id]
+            width += 1
+            while queue and len(batch) < MAX_MESSAGES and (not batch or size < MAX_BYTES):
+                draft = queue.popleft()
+                draft.queued = False
+                size += draft.size
+                batch.append(draft)
+            if not queue:
+                del self._waiting[conversation_id]
+            self._busy.add(conversation_id)
+            if len(batch) >= MAX_MESSAGES or size >= MAX_BYTES or width >= self._width:
+                break
+        return batch
+
+    async def _fly(self, drafts: Sequence[Draft]) -> None:
+        """Carry a batch to its end; then its conversations may be in another one."""
+        try:
+            await self._carry(drafts)
+        finally:
+            self._land({each.conversation_id for each in drafts})
+
+    async def _carry(self, drafts: Sequence[Draft]) -> None:
+        """Write a batch; on conflict its halves apart, and a single conversation again."""
+        tries = 0
+        while waited_for := [each for each in drafts if not each.answer.done()]:
+            try:
+                async with self._lanes:
+                    await self._write(waited_for)
+                self._width = min(self._width * 2, MAX_MESSAGES)
+            except Conflict:
+                tries += 1
+                self._width = max(1, self._width // 2)
+                left, right = _halves(waited_for)
+                if left:
+                    await asyncio.gather(self._fly(left), self._fly(right))
+                    return
+                await asyncio.sleep(jitter(tries))
+            except StorageUnavailable as error:
+                self._fail(waited_for, error)
+            except Exception as error:
+                await self._separate(waited_for, error)
+
+    async def _separate(self, drafts: Sequence[Draft], error: Exception) -> None:
+        """One message that cannot be stored fails alone, not its neighbours."""
+        if len(drafts) == 1:
+            drafts[0].answer.set_exception(error)
+            return
+        log.warning("a batch of %d failed, its messages go on alone: %r", len(drafts), error)
+        for draft in drafts:
+            await self._carry([draft])
+
+    async def _write(self, drafts: Sequence[Draft]) -> None:
+        for conversation_id in self._doubtful & {each.conversation_id for each in drafts}:
+            await conversations.find_head(self._database, conversation_id)
+            self._doubtful.discard(conversation_id)
+        deadline = max(each.deadline for each in drafts)
+        outcomes = await write_batch(self._database, drafts, clock=self._clock, deadline=deadline)
+        for draft, outcome in outcomes.items():
+            if draft.answer.done():
+                continue
+            if isinstance(outcome, EpochMoved):
+                draft.answer.set_exception(outcome)
+            else:
+                draft.answer.set_result(outcome)
+
+    def _fail(self, drafts: Iterable[Draft], error: StorageUnavailable) -> None:
+        if str(error) == OUTCOME_UNKNOWN:
+            self._doubtful.update(each.conversation_id for each in drafts)
+        for draft in drafts:
+            if not draft.answer.done():
+                draft.answer.set_exception(StorageUnavailable(str(error)))
+
+    def _land(self, conversation_ids: Iterable[str]) -> None:
+        """The flight of these conversations is over: whoever waits for that may go."""
+        for conversation_id in conversation_ids:
+            self._busy.discard(conversation_id)
+            for idle in self._idle.pop(conversation_id, ()):
+                if not idle.done():
+                    idle.set_result(None)
+        self._launch_soon()
+
+    def _expire(self, draft: Draft) -> None:
+        """The deadline has come: still queued means surely not written."""
+        if not draft.answer.done():
+            queued = self._withdraw(draft)
+            draft.answer.set_exception(StorageUnavailable(None if queued else OUTCOME_UNKNOWN))
+
+    def _withdraw(self, draft: Draft) -> bool:
+        """Take a draft that nobody waits for out of the queue; whether it was there."""
+        if not draft.queued:
+            return False
+        draft.queued = False
+        queue = self._waiting[draft.conversation_id]
+        queue.remove(draft)
+        if not queue:
+            del self._waiting[draft.conversation_id]
+        return True
+
+
+def _halves(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
+    """Two parts without a common conversation; the first is empty where there is but one."""
+    names = list(dict.fromkeys(each.conversation_id for each in drafts))
+    left = set(names[: len(names) // 2])
+    return (
+        [each for each in drafts if each.conversation_id in left],
+        [each for each in drafts if each.conversation_id not in left],
+    )

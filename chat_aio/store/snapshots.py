@@ -1,0 +1,80 @@
+"""Conversations as rules are checked on: cached, and forgotten at every change that is announced.
+
+A snapshot may lag behind other processes by the feed's milliseconds. What must not slip through
+that gap carries the snapshot's epoch into its write, where it is compared again.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from chat_aio.models import Conversation
+from chat_aio.store import conversations
+from chat_aio.store.database import Database
+from chat_aio.store.views import conversation_from
+
+MAX_PARTICIPANTS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A conversation and the epoch it had; read-states in it may be old."""
+
+    conversation: Conversation
+    epoch: int
+
+
+class Snapshots:
+    """The snapshots of one process, bounded by the participants they hold in all."""
+
+    def __init__(self, database: Database, *, max_participants: int = MAX_PARTICIPANTS) -> None:
+        self._database = database
+        self._kept: OrderedDict[str, Snapshot] = OrderedDict()
+        self._loading: dict[str, asyncio.Task[Snapshot | None]] = {}
+        self._room = max_participants
+        self._announced = False
+
+    async def find(self, conversation_id: str) -> Snapshot | None:
+        """The conversation as last known here, None if there is none. Raises StorageUnavailable."""
+        if kept := self._kept.get(conversation_id):
+            self._kept.move_to_end(conversation_id)
+            return kept
+        return await self.find_fresh(conversation_id)
+
+    async def find_fresh(self, conversation_id: str) -> Snapshot | None:
+        """The conversation as it is in the database now, None if there is none."""
+        self.forget(conversation_id)
+        loading = asyncio.ensure_future(self._load(conversation_id))
+        self._loading[conversation_id] = loading
+        try:
+            snapshot = await loading
+        finally:
+            current = self._loading.get(conversation_id) is loading
+            if current:
+                del self._loading[conversation_id]
+        if snapshot and current and self._announced:
+            self._keep(conversation_id, snapshot)
+        return snapshot
+
+    def forget(self, conversation_id: str) -> None:
+        """The conversation has changed: what is cached, or being read now, is old."""
+        self._loading.pop(conversation_id, None)
+        if old := self._kept.pop(conversation_id, None):
+            self._room += len(old.conversation.participants)
+
+    def trust(self, announced: bool) -> None:
+        """Whether changes are being announced now; while they are not, nothing is cached."""
+        self._announced = announced
+        for conversation_id in [*self._kept, *self._loading]:
+            self.forget(conversation_id)
+
+    def _keep(self, conversation_id: str, snapshot: Snapshot) -> None:
+        self._kept[conversation_id] = snapshot
+        self._room -= len(snapshot.conversation.participants)
+        while self._room < 0:
+            _, oldest = self._kept.popitem(last=False)
+            self._room += len(oldest.conversation.participants)
+
+    async def _load(self, conversation_id: str) -> Snapshot | None:
+        document = await conversations.find(self._database, conversation_id)
+        return document and Snapshot(conversation_from(document), document["epoch"])

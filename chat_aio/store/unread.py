@@ -1,0 +1,103 @@
+"""Unread by arithmetic: the head's seq, less what was read, less one's own (docs/behaviour.md 4.8).
+
+The cost does not depend on how many messages others have sent. One's own are counted from an
+index; past a thousand the count is check-pointed in the participant.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from chat_aio.store.database import Database, settled
+from chat_aio.store.documents import (
+    ConversationDocument,
+    CounterDocument,
+    OwnCount,
+    ParticipantDocument,
+)
+
+CHECKPOINT_AFTER = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Own messages still to be counted: those with a seq in (after, upto], added to `known`."""
+
+    start: int
+    after: int
+    upto: int
+    known: int
+
+
+async def count_unread(
+    database: Database,
+    user_id: str,
+    conversations: Sequence[ConversationDocument],
+    heads: Mapping[str, CounterDocument],
+) -> dict[str, int]:
+    """How many messages of others each conversation holds beyond `user_id`'s read-state.
+
+    `heads` must have been read before `conversations`.
+    """
+    spans = {
+        each["_id"]: _span(reader, heads[each["_id"]])
+        for each in conversations
+        if (reader := _participant(each, user_id)) and each["_id"] in heads
+    }
+    open_spans = {name: span for name, span in spans.items() if span.upto > span.after}
+    counted = await _count_own(database, user_id, open_spans)
+    for name, count in counted.items():
+        if count > CHECKPOINT_AFTER:
+            await _keep(database, user_id, name, open_spans[name], count)
+    return {
+        name: max(0, span.upto - span.start - span.known - counted.get(name, 0))
+        for name, span in spans.items()
+    }
+
+
+def _span(reader: ParticipantDocument, head: CounterDocument) -> _Span:
+    start = max(reader["lastReadSeq"], head["floorSeq"])
+    own = reader.get("own")
+    if own and own["from"] == start and own["to"] <= head["seq"]:
+        return _Span(start, own["to"], head["seq"], own["count"])
+    return _Span(start, start, head["seq"], 0)
+
+
+def _participant(conversation: ConversationDocument, user_id: str) -> ParticipantDocument | None:
+    return next((each for each in conversation["participants"] if each["userId"] == user_id), None)
+
+
+async def _count_own(
+    database: Database, user_id: str, spans: Mapping[str, _Span]
+) -> dict[str, int]:
+    if not spans:
+        return {}
+    branches = [
+        {
+            "senderId": user_id,
+            "conversationId": name,
+            "seq": {"$gt": span.after, "$lte": span.upto},
+        }
+        for name, span in spans.items()
+    ]
+    with database.reading():
+        cursor = await settled(
+            database.messages.aggregate(
+                [
+                    {"$match": {"$or": branches}},
+                    {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+                ]
+            )
+        )
+        return {each["_id"]: each["count"] for each in await cursor.to_list(None)}
+
+
+async def _keep(
+    database: Database, user_id: str, conversation_id: str, span: _Span, counted: int
+) -> None:
+    """Check-point a long count; harmless to lose, and unused once the read-state moves."""
+    own: OwnCount = {"from": span.start, "to": span.upto, "count": span.known + counted}
+    with database.writing():
+        await database.conversations.update_one(
+            {"_id": conversation_id, "participants.userId": user_id},
+            {"$set": {"participants.$.own": own}},
+        )

@@ -1,0 +1,122 @@
+"""Documents as the shapes that go out."""
+
+from itertools import groupby
+
+from chat_aio.models import (
+    BareMessage,
+    Conversation,
+    ForwardedFrom,
+    Message,
+    Participant,
+    Reactions,
+    ThreadSummary,
+    ViewedConversation,
+)
+from chat_aio.store.documents import (
+    ConversationDocument,
+    ForwardedFromDocument,
+    MessageDocument,
+    ReactionDocument,
+    ThreadDocument,
+)
+from chat_aio.store.metadata import unescaped
+
+
+def conversation_from(document: ConversationDocument) -> Conversation:
+    return Conversation.model_validate(_conversation_fields(document))
+
+
+def viewed_conversation_from(
+    document: ConversationDocument, *, unread_count: int
+) -> ViewedConversation:
+    fields = _conversation_fields(document)
+    return ViewedConversation.model_validate({**fields, "unread_count": unread_count})
+
+
+def _conversation_fields(document: ConversationDocument) -> dict[str, object]:
+    return {
+        "id": document["_id"],
+        "type": document["type"],
+        "pair_key": document["pairKey"],
+        "name": document["name"],
+        "created_at": document["createdAt"],
+        "metadata": unescaped(document["metadata"]),
+        "participants": tuple(
+            Participant(
+                conversation_id=document["_id"],
+                user_id=each["userId"],
+                role=each["role"],
+                joined_at=each["joinedAt"],
+                last_read_message_id=each["lastReadMessageId"],
+            )
+            for each in document["participants"]
+        ),
+        "visibility": document["visibility"],
+        "join_policy": document["joinPolicy"],
+    }
+
+
+def bare_message_from(document: MessageDocument) -> BareMessage:
+    return BareMessage.model_validate(_bare_fields(document))
+
+
+def message_from(document: MessageDocument) -> Message:
+    mentions = document["mentions"]
+    return Message.model_validate(
+        {
+            **_bare_fields(document),
+            "reply_to": None,
+            "reactions": reactions_from(document["reactions"]) if document["reactions"] else (),
+            "mentions": tuple(
+                each["userId"]
+                for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
+            ),
+            "thread_summary": _thread_summary_from(document["thread"]),
+        }
+    )
+
+
+def reactions_from(documents: list[ReactionDocument]) -> tuple[Reactions, ...]:
+    """Grouped by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
+    first = {each["emoji"]: place for place, each in reversed(list(enumerate(documents)))}
+    ordered = sorted(documents, key=lambda each: first[each["emoji"]])
+    groups = [(emoji, tuple(group)) for emoji, group in groupby(ordered, lambda e: e["emoji"])]
+    return tuple(
+        Reactions(emoji=emoji, count=len(group), user_ids=tuple(each["userId"] for each in group))
+        for emoji, group in groups
+    )
+
+
+def _bare_fields(document: MessageDocument) -> dict[str, object]:
+    return {
+        "id": document["_id"],
+        "conversation_id": document["conversationId"],
+        "sender_id": document["senderId"],
+        "body": document["body"],
+        "role": document["role"],
+        "seq": document["seq"],
+        "created_at": document["createdAt"],
+        "edited_at": document["editedAt"],
+        "deleted_at": document["deletedAt"],
+        "reply_to_message_id": document["replyToMessageId"],
+        "thread_root_message_id": document["threadRootMessageId"],
+        "client_message_id": document.get("clientMessageId"),
+        "forwarded_from": _forwarded_from(document["forwardedFrom"]),
+        "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
+    }
+
+
+def _forwarded_from(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
+    if document is None:
+        return None
+    return ForwardedFrom(
+        message_id=document["messageId"],
+        conversation_id=document["conversationId"],
+        sender_id=document["senderId"],
+    )
+
+
+def _thread_summary_from(document: ThreadDocument | None) -> ThreadSummary | None:
+    if document is None:
+        return None
+    return ThreadSummary(reply_count=document["replyCount"], last_reply_at=document["lastReplyAt"])

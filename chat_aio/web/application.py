@@ -1,0 +1,23 @@
+"""The sub-application: the route table, and what happens around every request."""
+
+from aiohttp import web
+
+from chat_aio.api import ServerAPI
+from chat_aio.live.live import Live
+from chat_aio.web.keys import API, AUTH, LIVE, Auth
+from chat_aio.web.middleware import add_request_id, respond
+from chat_aio.web.routes import ROUTES
+
+__all__ = ["Auth", "make_application"]
+
+
+def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
+    """An app to mount: every path answers, a trailing slash is accepted."""
+    app = web.Application(middlewares=[respond])
+    app[API], app[LIVE], app[AUTH] = api, live, auth
+    app.on_response_prepare.append(add_request_id)
+    app.add_routes(
+        web.RouteDef(each.method, each.path + "{_slash:/?}", each.handler, each.kwargs)
+        for each in ROUTES
+    )
+    return app

@@ -1,0 +1,18 @@
+"""What requests find in their app, and handlers in their request."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from chat_aio.api import ServerAPI
+from chat_aio.live.live import Live
+
+Auth = Callable[[web.Request], Awaitable[Any] | Any]
+
+API = web.AppKey("api", ServerAPI)
+LIVE = web.AppKey("live", Live)
+AUTH: web.AppKey[Auth] = web.AppKey("auth", object)  # type: ignore[arg-type]
+
+USER_ID = web.RequestKey("user_id", str)
+REQUEST_ID = web.RequestKey("request_id", str)

@@ -1,0 +1,43 @@
+"""Message routes: parse, call, reply."""
+
+from aiohttp import web
+
+from chat_aio import inputs
+from chat_aio.actions import messages, sending
+from chat_aio.errors import InvalidInput
+from chat_aio.web.replies import reply, reply_page
+from chat_aio.web.requests import acting, body_of, page_of
+
+
+async def send(request: web.Request) -> web.Response:
+    given = await body_of(request, inputs.NewMessage)
+    given["client_message_id"] = _idempotency_key(request, given["client_message_id"])
+    conversation_id = request.match_info["conversation_id"]
+    sent = await sending.post_message(*acting(request), conversation_id, **given)
+    return reply(status=200 if sent.repeated else 201, message=sent.message)
+
+
+async def list_newest(request: web.Request) -> web.Response:
+    conversation_id = request.match_info["conversation_id"]
+    page = await messages.list_messages(*acting(request), conversation_id, **page_of(request))
+    return reply_page(page)
+
+
+async def get(request: web.Request) -> web.Response:
+    place = request.match_info["conversation_id"], request.match_info["message_id"]
+    return reply(message=await messages.get_message(*acting(request), *place))
+
+
+async def mark_read(request: web.Request) -> web.Response:
+    given = await body_of(request, inputs.Mark)
+    conversation_id = request.match_info["conversation_id"]
+    await messages.mark_read(*acting(request), conversation_id, **given)
+    return reply(ok=True)
+
+
+def _idempotency_key(request: web.Request, field: object) -> object:
+    """The key from the body or the `Idempotency-Key` header; both given must be the same."""
+    header = request.headers.get("Idempotency-Key")
+    if header is not None and field is not None and header != field:
+        raise InvalidInput("clientMessageId: the Idempotency-Key header names another key")
+    return header if field is None else field

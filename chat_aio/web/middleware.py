@@ -1,0 +1,62 @@
+"""Around every request: who asks, then the route, then errors in the contract's shape."""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from aiohttp import web
+
+from chat_aio import hooks
+from chat_aio.context import new_id
+from chat_aio.errors import ChatError, InternalError, NotFound, Unauthenticated
+from chat_aio.inputs import is_id
+from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
+from chat_aio.web.replies import reply_error
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@web.middleware
+async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Authenticate, then let the route answer; nothing but a response leaves this layer."""
+    request[REQUEST_ID] = new_id()
+    try:
+        request[USER_ID] = await _authenticated(request)
+        return await handler(request)
+    except ChatError as error:
+        return reply_error(error)
+    except web.HTTPException as unrouted:
+        if unrouted.status in (404, 405):
+            return reply_error(NotFound())
+        return _failed(request)
+    except Exception:
+        return _failed(request)
+
+
+async def add_request_id(request: web.Request, response: web.StreamResponse) -> None:
+    """Let a caller name this request to whoever reads the log."""
+    if request_id := request.get(REQUEST_ID):
+        response.headers["X-Request-Id"] = request_id
+
+
+async def _authenticated(request: web.Request) -> str:
+    """The acting user's id, from the host's `auth` hook (Authentication 1 and 2)."""
+    limit = request.config_dict[API].options.hook_timeout_seconds
+    user = await hooks.call(request.config_dict[AUTH], request, limit=limit)
+    user_id = user.get("id") if isinstance(user, Mapping) else getattr(user, "id", None)
+    if not isinstance(user_id, str) or not is_id(user_id):
+        raise Unauthenticated
+    return user_id
+
+
+def _failed(request: web.Request) -> web.Response:
+    """An opaque 500; the details are in the log only, under the request's id."""
+    route = request.match_info.route.resource
+    log.exception(
+        "request %s failed: %s %s",
+        request[REQUEST_ID],
+        request.method,
+        route.canonical if route else "(no route)",
+    )
+    return reply_error(InternalError())

@@ -1,0 +1,18 @@
+"""The routes, in the order of the interface's tables, to be held beside them."""
+
+from aiohttp import web
+
+from chat_aio.web import conversations, messages
+from chat_aio.web.stream import stream
+
+ROUTES: tuple[web.RouteDef, ...] = (
+    web.post("/conversations", conversations.open_direct),
+    web.get("/conversations", conversations.list_mine),
+    web.get("/conversations/{conversation_id}", conversations.get),
+    web.post("/conversations/{conversation_id}/messages", messages.send),
+    web.get("/conversations/{conversation_id}/messages", messages.list_newest),
+    web.get("/conversations/{conversation_id}/messages/{message_id}", messages.get),
+    web.post("/conversations/{conversation_id}/read", messages.mark_read),
+    web.get("/stream", stream, allow_head=False),
+    web.post("/conversations/group", conversations.create_group),
+)

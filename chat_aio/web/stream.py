@@ -1,0 +1,81 @@
+"""GET /stream: server-sent events over HTTP. What they say is decided under `live`."""
+
+import asyncio
+import random
+import socket
+from contextlib import suppress
+
+from aiohttp import HttpVersion11, web
+from aiohttp_sse import EventSourceResponse
+
+from chat_aio.capabilities import Capability, require
+from chat_aio.live.frames import opening_frame
+from chat_aio.live.live import Live
+from chat_aio.web.keys import API, LIVE, USER_ID
+
+NEVER = 10.0**8
+UNACKNOWLEDGED_SECONDS = 30
+SEND_BUFFER_BYTES = 64 * 1024
+FAREWELL_SECONDS = 3
+
+
+async def stream(request: web.Request) -> web.StreamResponse:
+    """The acting user's events until the client leaves, falls behind, or the feed is lost.
+
+    EventSource gives up for good on any answer but 200; where the stream cannot be opened now the
+    connection is closed without one, and the client tries again.
+    """
+    require(request.config_dict[API], Capability.STREAMS)
+    live: Live = request.config_dict[LIVE]
+    response = _response()
+    if not await live.feed.wait_live(seconds=FAREWELL_SECONDS):
+        return _hung_up(request, response)
+    last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
+    async with live.attach(request[USER_ID], last_event_id) as (events, replay):
+        await response.prepare(request)
+        transport = request.transport
+        if isinstance(transport, asyncio.Transport):
+            _bound_kernel_buffer(transport)
+            events.go_live(
+                transport,
+                replay,
+                opening=opening_frame(random.randint(2_000, 5_000)),
+                chunked=request.version >= HttpVersion11,
+            )
+            await events.ended
+    return await _finished(request, response)
+
+
+def _response() -> EventSourceResponse:
+    """An SSE response whose keep-alive is left to the hub: one heartbeat serves all streams."""
+    response = EventSourceResponse(
+        sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS
+    )
+    response.headers["Cache-Control"] = "no-cache, no-transform"
+    return response
+
+
+def _bound_kernel_buffer(transport: asyncio.Transport) -> None:
+    """A client that reads nothing must not fill megabytes before it is noticed."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+
+
+def _hung_up(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+    if isinstance(request.transport, asyncio.Transport):
+        request.transport.abort()
+    return response
+
+
+async def _finished(request: web.Request, response: EventSourceResponse) -> EventSourceResponse:
+    """End cleanly after what is buffered; a client that does not take it is cut off."""
+    with suppress(ConnectionError, RuntimeError):
+        response.stop_streaming()
+        try:
+            async with asyncio.timeout(FAREWELL_SECONDS):
+                await response.write_eof()
+        except TimeoutError:
+            _hung_up(request, response)
+    return response
