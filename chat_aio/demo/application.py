@@ -1,0 +1,65 @@
+"""The demo: an aiohttp app with the chat mounted, and one page at `/`."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from pymongo import AsyncMongoClient
+
+from chat_aio.chat import Chat
+from chat_aio.demo.people import NAMES, PEOPLE, introduce
+from chat_aio.embedded import Mongod
+from chat_aio.hooks import Hooks
+
+STATIC = Path(__file__).parent / "static"
+
+
+async def make_demo(
+    *, data: Path, mongo_url: str | None, port: int, say: Callable[[str], None]
+) -> web.Application:
+    """The app, with an embedded mongod over `data` unless `mongo_url` names a replica set.
+
+    `say` is told, a line at a time, what is being waited for. Raises SetupError.
+    """
+    stack = AsyncExitStack()
+    if mongo_url is None:
+        say(f"Starting MongoDB over {data}/ ...")
+        mongo_url = (await stack.enter_async_context(Mongod(data))).url
+    client = await stack.enter_async_context(AsyncMongoClient[dict[str, Any]](mongo_url))
+    chat = Chat(
+        client["chat_demo"],
+        auth=_picked_user,
+        hooks=Hooks(user_exists=lambda user_id: user_id in NAMES),
+    )
+    app = web.Application()
+    chat.mount(app)
+    app.router.add_get("/", _page)
+    app.router.add_get("/people", _people)
+    app.router.add_static("/static", STATIC)
+
+    async def opened(_: web.Application) -> None:
+        await introduce(chat)
+        say(f"Chat is ready: http://127.0.0.1:{port}  (open it twice, as two people; Ctrl+C ends)")
+
+    async def closed(_: web.Application) -> None:
+        await stack.aclose()
+
+    app.on_startup.append(opened)
+    app.on_cleanup.append(closed)
+    return app
+
+
+def _picked_user(request: web.Request) -> dict[str, Any] | None:
+    """Whoever the page says it is: a demo has no passwords, and listens on this machine only."""
+    user_id = request.query.get("as")
+    return {"id": user_id} if user_id in NAMES else None
+
+
+async def _page(_: web.Request) -> web.FileResponse:
+    return web.FileResponse(STATIC / "index.html")
+
+
+async def _people(_: web.Request) -> web.Response:
+    return web.json_response([{"id": each.id, "name": each.name} for each in PEOPLE])

