@@ -114,6 +114,7 @@ class Chat:
         await self._live.close()
         await self._api.sequencer.close()
         await self._api.read_marks.close()
+        await self._database.close()
         self._opened = False
 
     async def __aenter__(self) -> Self:

@@ -111,8 +111,8 @@ class Mongod:
         ) as client:
             await self._answering(client)
             await _initiated(client, f"127.0.0.1:{self.port}")
-            while not (await client.admin.command("hello")).get("isWritablePrimary"):
-                await asyncio.sleep(0.02)  # noqa: ASYNC110 - the server has no event to wait for
+            while not (await client.admin.command("hello")).get("isWritablePrimary"):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
 
     async def _answering(self, client: AsyncMongoClient[dict[str, Any]]) -> None:
         while True:

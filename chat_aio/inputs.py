@@ -165,7 +165,7 @@ def read(shape: type[I], **values: object) -> I:
         return shape.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "input"
+        place = ".".join(to_camel(str(each)) for each in first["loc"]) or "input"
         raise InvalidInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 

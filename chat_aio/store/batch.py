@@ -9,6 +9,7 @@ from functools import partial
 from typing import cast
 
 from pymongo import UpdateOne
+from pymongo.errors import BulkWriteError
 
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
@@ -16,9 +17,15 @@ from chat_aio.store.transactions import Session, Unchanged, attempt
 
 Key = tuple[str, str, str]
 
+_DUPLICATE_KEY = 11000
+
 
 class EpochMoved(Exception):
     """Who may write has changed since the draft was checked; nothing was written."""
+
+
+class Taken(Exception):
+    """A seq or idempotency key was written by somebody who does not lock the counters."""
 
 
 @dataclass(slots=True)
@@ -60,8 +67,8 @@ async def write_batch(
 ) -> dict[Draft, Appended | EpochMoved]:
     """Number and insert `drafts` in one transaction, in order, without gaps.
 
-    Raises Conflict when another process was faster, StorageUnavailable when the commit's outcome
-    stayed unknown until `deadline` (monotonic seconds).
+    Raises Conflict when another process was faster, Taken when a number or key is in use,
+    StorageUnavailable when the commit's outcome stayed unknown until `deadline` (monotonic).
     """
     outcomes: dict[Draft, Appended | EpochMoved] = {}
     leaders, followers = _folded(drafts)
@@ -114,7 +121,12 @@ async def _write(
         for place, draft in enumerate(group, head["seq"] - len(group) + 1):
             draft.message["seq"] = place
             draft.message["createdAt"] = head["activityAt"]
-    await database.messages.insert_many([each.message for each in writable], session=session)
+    try:
+        await database.messages.insert_many([each.message for each in writable], session=session)
+    except BulkWriteError as error:
+        if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
+            raise Taken from error
+        raise
     return writable, {}
 
 

@@ -1,5 +1,6 @@
 """The host's database with our concerns on it; the one place where driver errors become ours."""
 
+import asyncio
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ from pymongo.write_concern import WriteConcern
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 
 COLLECTIONS = ("conversations", "counters", "messages", "settings", "signals")
+
+CLOSE_SECONDS = 2.0
 
 _OUT_OF_REACH = (
     ConnectionFailure,
@@ -67,6 +70,7 @@ class Database:
     def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
         self.timeout = timeout
         self.prefix = prefix
+        self.unfinished: set[asyncio.Task[None]] = set()
         self.handle = handle.with_options(
             codec_options=CodecOptions(tz_aware=True, tzinfo=UTC),
             read_preference=ReadPreference.PRIMARY,
@@ -82,6 +86,13 @@ class Database:
 
     def collection(self, name: str) -> Any:
         return self.handle[self.prefix + name]
+
+    async def close(self) -> None:
+        """Give commits that are still without an answer a little time to get one."""
+        if self.unfinished:
+            _, late = await asyncio.wait(self.unfinished, timeout=CLOSE_SECONDS)
+            for commit in late:
+                commit.cancel()
 
     @contextmanager
     def reading(self) -> Iterator[None]:

@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 from contextvars import Context
 from datetime import datetime
 
-from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
+from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.store import conversations
-from chat_aio.store.batch import Appended, Draft, EpochMoved, write_batch
+from chat_aio.store.batch import Appended, Draft, EpochMoved, Taken, write_batch
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.transactions import Conflict, jitter
@@ -23,6 +23,7 @@ from chat_aio.store.transactions import Conflict, jitter
 MAX_MESSAGES = 256
 MAX_BYTES = 4 * 1024 * 1024
 MAX_FLIGHTS = 4
+REBUILDS = 3
 
 log = logging.getLogger(__name__)
 
@@ -150,14 +151,16 @@ class Sequencer:
             except StorageUnavailable as error:
                 self._fail(waited_for, error)
             except Exception as error:
-                await self._separate(waited_for, error)
+                tries += 1
+                if not isinstance(error, Taken) or tries > REBUILDS:
+                    await self._separate(waited_for, error)
 
     async def _separate(self, drafts: Sequence[Draft], error: Exception) -> None:
         """One message that cannot be stored fails alone, not its neighbours."""
+        log.error("a batch of %d messages could not be stored", len(drafts), exc_info=error)
         if len(drafts) == 1:
-            drafts[0].answer.set_exception(error)
+            drafts[0].answer.set_exception(InternalError())
             return
-        log.warning("a batch of %d failed, its messages go on alone: %r", len(drafts), error)
         for draft in drafts:
             await self._carry([draft])
 

@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from contextvars import Context
 from typing import Any, TypeVar
 
 import pymongo
@@ -19,6 +20,10 @@ from chat_aio.store.database import Database, settled, translated
 T = TypeVar("T")
 Session = Any
 Body = Callable[[Session], Awaitable[T]]
+
+ABORT_SECONDS = 2.0
+COMMIT_SECONDS = 5.0
+SETTLE_SECONDS = 30.0
 
 _TRANSIENT = "TransientTransactionError"
 _UNKNOWN = "UnknownTransactionCommitResult"
@@ -42,22 +47,21 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
     """Run `body` in one transaction, once; `deadline` is in the event loop's monotonic seconds.
 
     Raises Conflict when it may be tried again, StorageUnavailable when the outcome of the commit
-    stayed unknown until the deadline, and whatever `body` raises.
+    is unknown at the deadline, and whatever `body` raises.
     """
-    with pymongo.timeout(max(deadline - time.monotonic(), 0.001)):
-        session = await settled(database.client.start_session(causal_consistency=False))
-        try:
+    session = await settled(database.client.start_session(causal_consistency=False))
+    try:
+        with pymongo.timeout(max(deadline - time.monotonic(), 0.001)):
             await settled(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
             result = await body(session)
-            await _commit(session, deadline)
-        except Unchanged as nothing:
-            return nothing.value  # type: ignore[no-any-return]
-        except PyMongoError as error:
-            if error.has_error_label(_TRANSIENT):
-                raise Conflict from error
-            raise translated(error, "read") from error
-        finally:
-            await _ended(session)
+    except BaseException as error:
+        await _abort(session)
+        if isinstance(error, Unchanged):
+            return error.value  # type: ignore[no-any-return]
+        if isinstance(error, PyMongoError):
+            raise _translated(error) from error
+        raise
+    await _commit(database, session, deadline)
     return result
 
 
@@ -83,21 +87,49 @@ def jitter(tries: int) -> float:
     return random.uniform(0.0005, 0.002 * min(tries, 8))
 
 
-async def _commit(session: Session, deadline: float) -> None:
+async def _commit(database: Database, session: Session, deadline: float) -> None:
+    """Commit for certain, or say at the deadline that the outcome is unknown.
+
+    The commit itself goes on behind that answer, and behind a caller that stops waiting: a
+    transaction that is left open keeps its locks for up to a minute.
+    """
+    committing = asyncio.create_task(_committed(session), context=Context())
+    database.unfinished.add(committing)
+    committing.add_done_callback(database.unfinished.discard)
+    committing.add_done_callback(lambda task: task.cancelled() or task.exception())
+    done, _ = await asyncio.wait({committing}, timeout=max(0.0, deadline - time.monotonic()))
+    if not done:
+        raise StorageUnavailable(OUTCOME_UNKNOWN)
+    if error := committing.exception():
+        raise error
+
+
+async def _committed(session: Session) -> None:
+    until = time.monotonic() + SETTLE_SECONDS
     tries = 0
-    while True:
-        try:
-            await session.commit_transaction()
-            return
-        except PyMongoError as error:
-            if not error.has_error_label(_UNKNOWN):
-                raise
+    try:
+        while True:
+            try:
+                with pymongo.timeout(COMMIT_SECONDS):
+                    await session.commit_transaction()
+                return
+            except PyMongoError as error:
+                if not error.has_error_label(_UNKNOWN):
+                    raise _translated(error) from error
+                if time.monotonic() >= until:
+                    raise StorageUnavailable(OUTCOME_UNKNOWN) from error
             tries += 1
-            if time.monotonic() >= deadline:
-                raise StorageUnavailable(OUTCOME_UNKNOWN) from error
             await asyncio.sleep(jitter(tries))
-
-
-async def _ended(session: Session) -> None:
-    with suppress(PyMongoError):  # The server ends what it does not hear of again.
+    finally:
         await session.end_session()
+
+
+async def _abort(session: Session) -> None:
+    """End what is not committed, in a time of its own."""
+    with suppress(PyMongoError), pymongo.timeout(ABORT_SECONDS):
+        await session.end_session()
+
+
+def _translated(error: PyMongoError) -> Exception:
+    """Conflict for what may be tried again; of the rest nothing was written."""
+    return Conflict() if error.has_error_label(_TRANSIENT) else translated(error, "read")

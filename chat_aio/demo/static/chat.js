@@ -1,0 +1,152 @@
+/**
+ * A browser client of a chat_aio service: its requests and its live stream.
+ *
+ *   import { Chat } from "./chat.js";
+ *
+ *   const chat = new Chat({ baseUrl: "/api/chat" });
+ *   const { conversations, nextCursor } = await chat.listConversations();
+ *   const stream = chat.openStream({ onEvent: (event) => console.log(event.type, event) });
+ *
+ * It has no dependency and knows nothing of a page. Results are the service's JSON as it is;
+ * a request that fails rejects with a ChatError. Who is calling is the host's business, by cookie
+ * as a rule; `prepareUrl` can add to an address, and `fetch` to a request, what the host needs.
+ */
+
+import { ChatStream } from "./stream.js";
+
+export { ChatStream };
+
+const TIMEOUT_MS = 20_000;
+
+/** What the service refused (`code` and `message` are its own), or that it was not reached. */
+export class ChatError extends Error {
+  constructor({ status, code, message, retryAfter = null }) {
+    super(message);
+    this.name = "ChatError";
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+
+  /** Whether the same request may succeed later; a send then needs the same clientMessageId. */
+  get isTemporary() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+}
+
+export class Chat {
+  #baseUrl;
+  #prepareUrl;
+  #fetch;
+  #timeoutMs;
+
+  constructor({
+    baseUrl = "/api/chat",
+    prepareUrl = (url) => url,
+    fetch = (url, options) => globalThis.fetch(url, options),
+    timeoutMs = TIMEOUT_MS,
+  } = {}) {
+    this.#baseUrl = baseUrl.replace(/\/+$/, "");
+    this.#prepareUrl = prepareUrl;
+    this.#fetch = fetch;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** A page of {conversations, nextCursor}, most recently active first. */
+  listConversations({ limit, cursor } = {}) {
+    return this.#get("/conversations", { limit, cursor });
+  }
+
+  async getConversation(conversationId) {
+    return (await this.#get(`/conversations/${segment(conversationId)}`)).conversation;
+  }
+
+  /** The direct conversation with someone; the same one however often this is called. */
+  async openDirect(otherUserId) {
+    return (await this.#post("/conversations", { otherUserId })).conversation;
+  }
+
+  async createGroup({ name, userIds, metadata } = {}) {
+    return (await this.#post("/conversations/group", { name, userIds, metadata })).conversation;
+  }
+
+  /** A page of {messages, nextCursor}, newest first. */
+  listMessages(conversationId, { limit, cursor } = {}) {
+    return this.#get(`/conversations/${segment(conversationId)}/messages`, { limit, cursor });
+  }
+
+  async getMessage(conversationId, messageId) {
+    const path = `/conversations/${segment(conversationId)}/messages/${segment(messageId)}`;
+    return (await this.#get(path)).message;
+  }
+
+  /** `draft` is {body, clientMessageId, ...}. Repeating it with the same key sends it once. */
+  async sendMessage(conversationId, draft) {
+    return (await this.#post(`/conversations/${segment(conversationId)}/messages`, draft)).message;
+  }
+
+  markRead(conversationId, messageId) {
+    return this.#post(`/conversations/${segment(conversationId)}/read`, { messageId });
+  }
+
+  /** The live stream of the acting user: see ChatStream for the handlers. */
+  openStream(handlers) {
+    return new ChatStream((lastEventId) => this.#urlOf("/stream", { lastEventId }), handlers);
+  }
+
+  #get(path, query) {
+    return this.#request("GET", path, { query });
+  }
+
+  #post(path, body) {
+    return this.#request("POST", path, { body });
+  }
+
+  async #request(method, path, { query, body }) {
+    const options = { method, signal: AbortSignal.timeout(this.#timeoutMs) };
+    if (body !== undefined) {
+      options.headers = { "Content-Type": "application/json" };
+      options.body = JSON.stringify(body);
+    }
+    let response;
+    let answer;
+    try {
+      response = await this.#fetch(this.#urlOf(path, query), options);
+      answer = await response.json().catch((error) => notJson(error));
+    } catch {
+      throw new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is out of reach." });
+    }
+    if (!response.ok || answer === null) throw errorFrom(response, answer);
+    return answer;
+  }
+
+  #urlOf(path, query = {}) {
+    const url = new URL(this.#baseUrl + path, globalThis.location?.href);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined && value !== null) url.searchParams.set(name, value);
+    }
+    return this.#prepareUrl(url);
+  }
+}
+
+/** A new idempotency key; also where the page is not served over HTTPS (no crypto.randomUUID). */
+export function newClientMessageId() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function segment(id) {
+  return encodeURIComponent(id);
+}
+
+/** A proxy's error page is an answer that is not JSON; a connection that broke is no answer. */
+function notJson(error) {
+  if (error instanceof SyntaxError) return null;
+  throw error;
+}
+
+function errorFrom(response, answer) {
+  const { code = "UNEXPECTED_ANSWER", message = response.statusText } = answer?.error ?? {};
+  const status = response.ok ? 502 : response.status;
+  return new ChatError({ status, code, message, retryAfter: response.headers.get("Retry-After") });
+}

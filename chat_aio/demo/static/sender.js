@@ -1,0 +1,70 @@
+/** Sends what is in the store's outbox, in order, and each message once. No DOM. */
+
+import { newClientMessageId } from "./chat.js";
+
+export class Sender {
+  #chat;
+  #store;
+  #lastOf = new Map();
+
+  constructor(chat, store) {
+    this.#chat = chat;
+    this.#store = store;
+  }
+
+  send(conversationId, body) {
+    this.#post({
+      conversationId,
+      body,
+      clientMessageId: newClientMessageId(),
+      createdAt: new Date().toISOString(),
+    });
+  }
+
+  /** The same draft under the same key: if the service has it already, it is not sent twice. */
+  retry(clientMessageId) {
+    const draft = this.#find(clientMessageId);
+    if (draft?.state === "failed") this.#post(draft);
+  }
+
+  /** What failed for a reason that has passed. */
+  retryAll() {
+    for (const each of this.#store.outbox) if (each.isTemporary) this.retry(each.clientMessageId);
+  }
+
+  discard(clientMessageId) {
+    const { outbox } = this.#store;
+    this.#store.set({
+      outbox: outbox.filter((each) => each.clientMessageId !== clientMessageId),
+    });
+  }
+
+  /** One after another within a conversation: two quick messages keep their order. */
+  #post(draft) {
+    this.#store.putInOutbox({ ...draft, state: "pending", problem: null, isTemporary: false });
+    const { conversationId } = draft;
+    const before = this.#lastOf.get(conversationId) ?? Promise.resolve();
+    this.#lastOf.set(conversationId, before.then(() => this.#deliver(draft)));
+  }
+
+  async #deliver({ conversationId, clientMessageId, body }) {
+    try {
+      const draft = { body, clientMessageId };
+      this.#store.receive(await this.#chat.sendMessage(conversationId, draft));
+    } catch (error) {
+      this.#fail(clientMessageId, error);
+    }
+  }
+
+  /** Its event may have come though the answer was lost; then it is not in the outbox any more. */
+  #fail(clientMessageId, { message, isTemporary }) {
+    const draft = this.#find(clientMessageId);
+    if (draft) {
+      this.#store.putInOutbox({ ...draft, state: "failed", problem: message, isTemporary });
+    }
+  }
+
+  #find(clientMessageId) {
+    return this.#store.outbox.find((each) => each.clientMessageId === clientMessageId);
+  }
+}

@@ -1,0 +1,229 @@
+/** One person's session: keeps the store in step with the service. No DOM. */
+
+import { inTurn, later } from "./tasks.js";
+import { Sender } from "./sender.js";
+
+const CONVERSATIONS_PER_PAGE = 50;
+const MESSAGES_PER_PAGE = 50;
+const FIRST_SYNC_MS = 1_500;
+const CONFIRM_MS = 400;
+
+export class Session {
+  #chat;
+  #store;
+  #stream = null;
+  #onGone;
+  #firstSync = null;
+  #confirming = new Map();
+
+  /** `onGone(conversationId)` is told when the open conversation cannot be read (any longer). */
+  constructor(chat, store, { onGone }) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#onGone = onGone;
+    this.sender = new Sender(chat, store);
+    this.sync = inTurn(() => this.#sync());
+    this.read = inTurn(() => this.#read());
+  }
+
+  /** The list is asked for when the stream is open, so that nothing falls in between. */
+  start() {
+    this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
+    this.#stream = this.#chat.openStream({
+      onStatus: (status) => this.#store.set({ status }),
+      onOpen: () => this.#opened(),
+      onEvent: (event) => this.#received(event),
+    });
+  }
+
+  reconnect() {
+    this.#stream.reconnect();
+  }
+
+  /** Make a conversation the open one (null: none), and bring what it needs. */
+  async open(conversationId) {
+    const store = this.#store;
+    store.set({ openId: conversationId, isReading: false });
+    if (conversationId === null) return;
+    if (!store.conversation(conversationId)) await this.#fetchConversation(conversationId);
+    const unread = store.conversation(conversationId)?.unreadCount ?? 0;
+    await this.loadNewest(conversationId);
+    store.timeline(conversationId).markUnread(unread, store.userId);
+    store.changed();
+  }
+
+  async loadNewest(conversationId) {
+    const timeline = this.#store.timeline(conversationId);
+    if (timeline.loading === "newest") return;
+    while (timeline.isStale) {
+      timeline.isStale = false;
+      const page = await this.#load(conversationId, "newest", {});
+      if (!page) return timeline.becomeStale();
+      this.#store.addNewest(conversationId, page);
+    }
+  }
+
+  async loadOlder(conversationId) {
+    const { loading, olderCursor } = this.#store.timeline(conversationId);
+    if (loading === "newest" || loading === "older" || !olderCursor) return;
+    const page = await this.#load(conversationId, "older", { cursor: olderCursor });
+    if (page) this.#store.addOlder(conversationId, page);
+  }
+
+  async loadMoreConversations() {
+    const { nextCursor } = this.#store;
+    if (!nextCursor) return;
+    this.#store.set({ nextCursor: null });
+    const asOf = this.#store.now();
+    try {
+      const page = await this.#chat.listConversations({ cursor: nextCursor });
+      this.#store.addConversations(page.conversations, page.nextCursor, asOf);
+    } catch {
+      this.#store.set({ nextCursor });
+    }
+  }
+
+  /** The last message for a conversation's row in the list. */
+  async loadPreview(conversationId) {
+    try {
+      const { messages } = await this.#chat.listMessages(conversationId, { limit: 1 });
+      this.#store.setPreview(conversationId, messages[0] ?? null);
+    } catch {
+      // A row without a preview is still a row; the next opening of the stream asks again.
+      this.#store.setPreview(conversationId, null);
+    }
+  }
+
+  async startDirect(otherUserId) {
+    return this.#taken(await this.#chat.openDirect(otherUserId));
+  }
+
+  async createGroup(group) {
+    return this.#taken(await this.#chat.createGroup(group));
+  }
+
+  #taken(conversation) {
+    this.#store.putConversation(conversation);
+    return conversation;
+  }
+
+  #opened() {
+    this.#store.becomeStale();
+    this.sync();
+    this.sender.retryAll();
+  }
+
+  async #sync() {
+    clearTimeout(this.#firstSync);
+    const store = this.#store;
+    const asOf = store.now();
+    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.conversations.length);
+    const found = [];
+    let cursor;
+    try {
+      do {
+        const limit = CONVERSATIONS_PER_PAGE;
+        const page = await this.#chat.listConversations({ limit, cursor });
+        found.push(...page.conversations);
+        cursor = page.nextCursor;
+      } while (cursor && found.length < wanted);
+      store.set({ listProblem: null });
+      store.setConversations(found, cursor, asOf);
+    } catch (error) {
+      store.set({ listProblem: error.message });
+    }
+    if (store.openId) await this.loadNewest(store.openId);
+  }
+
+  #received(event) {
+    const store = this.#store;
+    const isMine = event.affectedUserIds?.includes(store.userId);
+    if (event.type === "stream.reset") {
+      store.becomeStale();
+      this.sync();
+    } else if (event.type === "message.created") {
+      this.#receivedMessage(event.message);
+    } else if (event.type === "read.updated") {
+      store.setUnread(event.conversationId, event.unreadCount);
+    } else if (event.type === "participant.removed" && isMine) {
+      this.#left(event.conversationId);
+    } else if (event.conversation) {
+      store.putConversation(event.conversation);
+      // A snapshot has no unread count: who comes into a group with a history has not read it.
+      if (isMine || event.type === "conversation.created") this.#confirm(event.conversationId);
+    } else if (event.message) {
+      store.update(event.message);
+    }
+  }
+
+  #receivedMessage(message) {
+    const store = this.#store;
+    store.receive(message);
+    const conversation = store.conversation(message.conversationId);
+    if (!conversation) this.#fetchConversation(message.conversationId);
+    else if (store.unreadOf(conversation) > 0) this.#confirm(message.conversationId);
+  }
+
+  /** The count is shown at once and asked for a moment later: a list may have counted it too. */
+  #confirm(conversationId) {
+    if (!this.#confirming.has(conversationId)) {
+      this.#confirming.set(conversationId, later(CONFIRM_MS));
+    }
+    this.#confirming.get(conversationId)(() => this.#fetchConversation(conversationId));
+  }
+
+  async #fetchConversation(conversationId) {
+    const asOf = this.#store.now();
+    try {
+      this.#store.putConversation(await this.#chat.getConversation(conversationId), asOf);
+    } catch (error) {
+      if (isGone(error)) this.#left(conversationId);
+    }
+  }
+
+  #left(conversationId) {
+    this.#store.removeConversation(conversationId);
+    if (this.#store.openId === conversationId) this.#onGone(conversationId);
+  }
+
+  async #load(conversationId, loading, page) {
+    const timeline = this.#store.timeline(conversationId);
+    const show = (state) => {
+      timeline.loading = state;
+      this.#store.changed();
+    };
+    show(loading);
+    try {
+      const answer = await this.#chat.listMessages(conversationId, {
+        limit: MESSAGES_PER_PAGE,
+        ...page,
+      });
+      show(null);
+      return answer;
+    } catch (error) {
+      show("failed");
+      if (isGone(error)) this.#left(conversationId);
+      return null;
+    }
+  }
+
+  /** Tell the service what is being read. */
+  async #read() {
+    const store = this.#store;
+    const conversation = store.open;
+    if (!store.isReading || !conversation?.unreadCount) return;
+    const { id } = conversation;
+    store.setUnread(id, 0);
+    store.outdateUnread(id);
+    try {
+      await this.#chat.markRead(id, store.timeline(id).newest.id);
+      store.outdateUnread(id);
+    } catch {
+      this.#confirm(id);
+    }
+  }
+}
+
+function isGone(error) {
+  return error.status === 403 || error.status === 404;
+}

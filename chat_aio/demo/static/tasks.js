@@ -1,0 +1,29 @@
+/** When work runs. */
+
+/** `work` as a function that never runs twice at once: a call meanwhile makes it run once more. */
+export function inTurn(work) {
+  let running = null;
+  let again = false;
+  const runAll = async () => {
+    do {
+      again = false;
+      await work();
+    } while (again);
+  };
+  return () => {
+    again = true;
+    running ??= runAll().finally(() => {
+      running = null;
+    });
+    return running;
+  };
+}
+
+/** A function that runs what it was given last, `pauseMs` after the last call. */
+export function later(pauseMs) {
+  let timer = null;
+  return (work) => {
+    clearTimeout(timer);
+    timer = setTimeout(work, pauseMs);
+  };
+}

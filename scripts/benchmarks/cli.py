@@ -1,0 +1,122 @@
+"""The command line: choose rows, run them within their time, print the table."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+from pymongo import AsyncMongoClient
+
+from benchmarks import deliveries, floors, marks, reads, sends
+from benchmarks.loops import LoopKind
+from benchmarks.processes import LoadFailed
+from benchmarks.stage import Stage, local_mongod_pid
+from benchmarks.table import ROWS, Line, Row, table_of
+from chat_aio.embedded import Mongod
+
+__all__ = ["deliveries", "floors", "main", "marks", "reads", "sends"]
+
+ROW_SECONDS = 120
+ALL_SECONDS = 465
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--only",
+    "names",
+    multiple=True,
+    type=click.Choice(list(ROWS), case_sensitive=False),
+    help="Measure this row; may be repeated. All of them by default.",
+)
+@click.option("--quick", is_flag=True, help="Short rounds and small data: for a first look.")
+@click.option("--loop", type=click.Choice(["asyncio", "uvloop"]), default="asyncio")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@click.option("--mongo-url", help="Use this replica set; databases chat_bench_* are dropped.")
+def main(
+    names: Sequence[str], quick: bool, loop: LoopKind, as_json: bool, mongo_url: str | None
+) -> None:
+    """Measure the chat against floors taken in the same run, in less than 8 minutes.
+
+    Figures are ratios of alternating rounds, or CPU time per unit of work: absolute ones drift with
+    the machine. Exit code 1 if something failed under load; a goal that is missed is no failure.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
+    chosen = [ROWS[each] for each in names or ROWS]
+    try:
+        lines = asyncio.run(_measured(chosen, mongo_url=mongo_url, loop=loop, quick=quick))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        sys.exit(130)
+    click.echo(json.dumps([each.as_json() for each in lines]) if as_json else table_of(lines))
+    sys.exit(1 if any(each.failed for each in lines) else 0)
+
+
+async def _measured(
+    rows: Sequence[Row], *, mongo_url: str | None, loop: LoopKind, quick: bool
+) -> list[Line]:
+    main_task = asyncio.current_task()
+    if main_task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, main_task.cancel)
+    deadline = time.monotonic() + ALL_SECONDS
+    lines = []
+    async with _database(mongo_url) as url, AsyncMongoClient[dict[str, Any]](url) as client:
+        stage = Stage(
+            url=url,
+            client=client,
+            mongod_pid=await local_mongod_pid(client),
+            loop=loop,
+            quick=quick,
+        )
+        stage.tell(await _machine(stage))
+        for each in rows:
+            stage.tell(f"{each.name}: {each.what}")
+            lines.append(await _line(each, stage, seconds=deadline - time.monotonic()))
+            stage.tell(f"  {lines[-1].failed or 'measured'} ({lines[-1].seconds:.0f} s)")
+    return lines
+
+
+@asynccontextmanager
+async def _database(mongo_url: str | None) -> AsyncIterator[str]:
+    """The given replica set, or one of our own over a folder that is gone afterwards."""
+    if mongo_url is not None:
+        yield mongo_url
+        return
+    with tempfile.TemporaryDirectory(prefix="chat-bench-") as folder:
+        async with Mongod(Path(folder)) as mongod:
+            yield mongod.url
+
+
+async def _machine(stage: Stage) -> str:
+    server = await stage.client.server_info()
+    load = os.getloadavg()[0]
+    return (
+        f"{os.cpu_count()} cores, load average {load:.2f} before; Python {sys.version.split()[0]}, "
+        f"{stage.loop}; MongoDB {server['version']}{'; quick: small data' * stage.quick}"
+    )
+
+
+async def _line(chosen: Row, stage: Stage, *, seconds: float) -> Line:
+    """What comes out of a row; a failure is reported in its place."""
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(max(0, min(seconds, ROW_SECONDS))):
+            figures = await chosen.measure(stage)
+            return Line(chosen, figures, time.monotonic() - began)
+    except TimeoutError:
+        reason = f"not finished after {time.monotonic() - began:.0f} s"
+    except LoadFailed as error:
+        reason = str(error)
+    except Exception as error:
+        traceback.print_exc()
+        reason = repr(error)
+    return Line(chosen, {}, time.monotonic() - began, failed=reason)

@@ -1,0 +1,195 @@
+"""Rows about live streams: what a delivery costs, and how soon the last reader has it."""
+
+import asyncio
+import itertools
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks.data import BODY, Place, places, put_conversations
+from benchmarks.load import Connection, get, percentile, post
+from benchmarks.processes import START_SECONDS, Child, child
+from benchmarks.stage import Meter, Stage, connected
+from benchmarks.table import Figure, Figures, at_most, micros, ms, row, times
+
+GROUPS = 4
+STREAMS = 250
+WAIT_SECONDS = 10
+FRAME_BYTES = 660
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """How many events have arrived in all, when the last one did (monotonic), bytes in all."""
+
+    count: int
+    seconds: float
+    bytes: int
+
+
+class Reading:
+    """A process with open streams."""
+
+    def __init__(self, process: Child) -> None:
+        self._process = process
+
+    async def wait_for(self, count: int) -> Arrival:
+        """Once `count` events have arrived since the beginning. TimeoutError after a while."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            said = (await self._process.ask(f"wait {count}")).split()
+        return Arrival(int(said[0]), int(said[1]) / 1e9, int(said[2]))
+
+
+@asynccontextmanager
+async def reading(port: int, user_ids: Iterable[str]) -> AsyncIterator[Reading]:
+    """One open stream for each user, all in one process of their own."""
+    requests = [get("/stream", each).decode() for each in user_ids]
+    async with child("readers") as process, asyncio.timeout(2 * START_SECONDS) as starting:
+        await process.ask(json.dumps({"port": port, "requests": requests}))
+        starting.reschedule(None)
+        yield Reading(process)
+
+
+class Deliveries:
+    """CPU per delivery: something is told to all streams again and again, one after the other."""
+
+    def __init__(
+        self, tell: Callable[[], Awaitable[object]], readers: Reading, streams: int
+    ) -> None:
+        self.cpu: list[float] = []
+        self.bytes = 0.0
+        self._tell = tell
+        self._readers = readers
+        self._streams = streams
+        self._told = 0
+
+    async def tell(self, count: int) -> Arrival:
+        """Tell `count` times, each time waiting until every stream has it."""
+        for _ in range(count):
+            self._told += self._streams
+            await self._tell()
+            last = await self._readers.wait_for(self._told)
+        return last
+
+    async def run(self, meter: Callable[[], Meter], count: int) -> None:
+        before = await self.tell(1)
+        running = meter()
+        after = await self.tell(count)
+        self.cpu.append(running.seconds() / (count * self._streams))
+        self.bytes = (after.bytes - before.bytes) / (count * self._streams)
+
+
+@asynccontextmanager
+async def writing(stage: Stage, size: int) -> AsyncIterator[tuple[Deliveries, Callable[[], Meter]]]:
+    """Floor F3: `transport.write` of the same bytes to 1,000 sockets, and its CPU meter."""
+    streams = GROUPS * STREAMS
+    async with child("writer", stage.loop) as writer:
+        port = int(await writer.say())
+        async with reading(port, map(str, range(streams))) as readers:
+            yield (
+                Deliveries(lambda: writer.ask(f"write {size}"), readers, streams),
+                lambda: Meter([writer.pid]),
+            )
+
+
+def posts_to(
+    connections: Sequence[Connection], groups: Sequence[Place]
+) -> Callable[[], Awaitable[object]]:
+    """A message to each group, at once, from its last member, who has no stream."""
+    requests = [
+        post(f"/conversations/{each.id}/messages", each.user_ids[-1], {"body": BODY})
+        for each in groups
+    ]
+
+    async def tell() -> None:
+        await asyncio.gather(
+            *(each.ask(request) for each, request in zip(connections, requests, strict=True))
+        )
+
+    return tell
+
+
+@row("F3", "Floor: transport.write of the same bytes to 1,000 loopback sockets; CPU per socket")
+async def measure_writes(stage: Stage) -> Figures:
+    async with writing(stage, FRAME_BYTES) as (floor, meter):
+        for _ in range(3):
+            await floor.run(meter, stage.sized(60, 20))
+    return {"CPU": micros(median(floor.cpu)), "bytes": Figure(floor.bytes)}
+
+
+@row(
+    "P4",
+    "One message to 1,000 live streams (4 groups of 256, 250 streams each), posted through another "
+    "process; CPU of the streams' process, feed included, against F3",
+    at_most("÷ F3", 1.3),
+    at_most("CPU/delivery", 11),
+)
+async def measure_deliveries(stage: Stage) -> Figures:
+    groups = places("group", GROUPS, members=256)
+    users = [user_id for each in groups for user_id in each.user_ids[:STREAMS]]
+    count = stage.sized(60, 20)
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("deliveries"))
+        streaming, posting = await stack.enter_async_context(stage.services(database, 2))
+        await put_conversations(database, groups)
+        readers = await stack.enter_async_context(reading(streaming.port, users))
+        connections = await stack.enter_async_context(connected([posting], GROUPS))
+        chat = Deliveries(posts_to(connections, groups), readers, len(users))
+
+        def meter() -> Meter:
+            return stage.meter([streaming], mongod=False)
+
+        await chat.run(meter, 5)
+        floor, floor_meter = await stack.enter_async_context(writing(stage, round(chat.bytes)))
+        chat.cpu.clear()
+        for _ in range(stage.rounds):
+            await chat.run(meter, count)
+            await floor.run(floor_meter, count)
+    ratio = median(a / b for a, b in zip(chat.cpu, floor.cpu, strict=True))
+    return {
+        "F3": micros(median(floor.cpu)),
+        "bytes": Figure(chat.bytes),
+        "÷ F3": times(ratio),
+        "CPU/delivery": micros(median(chat.cpu)),
+    }
+
+
+@row(
+    "P5",
+    "One message to 256 readers, one at a time, on the sender's process: from the sender's answer "
+    "until the last reader has it",
+    at_most("p50", 10),
+    at_most("p99 ÷ p50", 3),
+)
+async def measure_last_reader(stage: Stage) -> Figures:
+    (group,) = places("group", 1, members=256)
+    request = post(f"/conversations/{group.id}/messages", group.user_ids[0], {"body": BODY})
+    beyond: list[float] = []
+    answers: list[float] = []
+    async with (
+        stage.database("readers") as database,
+        stage.services(database) as services,
+        connected(services) as (sender,),
+    ):
+        await put_conversations(database, [group])
+        async with reading(services[0].port, group.user_ids) as readers:
+            for told in itertools.count(1):
+                if told > stage.sized(420, 120):
+                    break
+                began = time.monotonic()
+                last = asyncio.ensure_future(readers.wait_for(told * len(group.user_ids)))
+                await sender.ask(request)
+                answered = time.monotonic()
+                beyond.append(max(0.0, (await last).seconds - answered))
+                answers.append(answered - began)
+                await asyncio.sleep(0.005)
+    p50, p99 = (percentile(beyond[20:], each) for each in (50, 99))
+    return {
+        "p99": ms(p99),
+        "sender's answer p50": ms(percentile(answers[20:], 50)),
+        "p50": ms(p50),
+        "p99 ÷ p50": times(p99 / max(p50, 1e-6)),
+    }

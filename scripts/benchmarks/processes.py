@@ -1,0 +1,94 @@
+"""Processes that are measured or that measure: started, asked over their pipes, rested, ended."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+START_SECONDS = 30
+STOP_SECONDS = 5
+SCRIPTS = Path(__file__).parents[1]
+
+
+class LoadFailed(Exception):
+    """Something under load answered wrongly, or a process of the benchmark ended."""
+
+
+class Child:
+    """A running process that says one line when it is ready, and one for each line it is told."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    async def say(self) -> str:
+        """The next line it says. Raises LoadFailed when it ends instead, or reports an error."""
+        stdout = self._process.stdout
+        line = (await stdout.readline()).decode().strip() if stdout else ""
+        if not line or line.startswith("error"):
+            raise LoadFailed(line or f"process {self.pid} ended")
+        return line
+
+    async def ask(self, line: str) -> str:
+        """Tell it one line, return its answer."""
+        if self._process.stdin is not None:
+            self._process.stdin.write(line.encode() + b"\n")
+        return await self.say()
+
+
+@asynccontextmanager
+async def child(module: str, *arguments: str) -> AsyncIterator[Child]:
+    """`python -m benchmarks.MODULE` from its start on; ended at the end.
+
+    It may finish what it does first: MongoDB holds the locks of a transaction whose client was
+    killed for a minute.
+    """
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", f"benchmarks.{module}", *arguments),
+        env={**os.environ, "PYTHONPATH": str(SCRIPTS)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield Child(process)
+    finally:
+        await _ended(process)
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        process.terminate()
+        try:
+            async with asyncio.timeout(STOP_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            process.kill()
+            await process.wait()
+
+
+@contextmanager
+def resting(pids: Iterable[int]) -> Iterator[None]:
+    """Stop processes that are not measured now, so that they cost nothing."""
+    stopped = list(pids)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in stopped:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+def cpu_seconds(pids: Iterable[int]) -> float:
+    """What these processes have used of the CPU so far, user and system, to 10 ms."""
+    return sum(map(_ticks, pids)) / os.sysconf("SC_CLK_TCK")
+
+
+def _ticks(pid: int) -> int:
+    behind_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(behind_name[11]) + int(behind_name[12])

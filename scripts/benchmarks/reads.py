@@ -1,0 +1,151 @@
+"""Rows about reading: lists with much unread, pages far back."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from time import perf_counter
+
+from benchmarks.data import Place, put_conversations, put_messages
+from benchmarks.floors import page_at
+from benchmarks.load import Connection, get, percentile
+from benchmarks.stage import BenchDatabase, Stage, connected
+from benchmarks.table import Figures, at_most, ms, row, times
+from chat_aio.pages import cursor_from
+
+CONVERSATIONS = 50
+WARM_CALLS = 10
+
+Timed = Callable[[], Awaitable[float]]
+
+
+async def in_turns(count: int, *timed: Timed) -> list[list[float]]:
+    """Each of these in turn, `count` times, after some that are not counted."""
+    taken = [[await each() for each in timed] for _ in range(WARM_CALLS + count)]
+    return [list(each) for each in zip(*taken[WARM_CALLS:], strict=True)]
+
+
+def p50(values: Sequence[float]) -> float:
+    return percentile(values, 50)
+
+
+def asked(connection: Connection, request: bytes) -> Timed:
+    return lambda: connection.timed(request)
+
+
+def list_of(connection: Connection, user_id: str) -> Timed:
+    return asked(connection, get("/conversations", user_id))
+
+
+def places_of(user_id: str, *messages: int) -> list[Place]:
+    """A conversation of `user_id` and three others for each number of messages."""
+    return [
+        Place(
+            f"{user_id}-{number:02}",
+            (user_id, *(f"{user_id}-{number:02}-u{other}" for other in range(3))),
+            each,
+        )
+        for number, each in enumerate(messages)
+    ]
+
+
+async def load_lists(
+    stage: Stage, database: BenchDatabase, lists: Sequence[Sequence[Place]], *, own: bool
+) -> None:
+    """The conversations of some users, filled by themselves or by the others in them."""
+    found = [place for each in lists for place in each]
+    await put_conversations(database, found)
+    await put_messages(
+        stage,
+        database,
+        ((each, each.user_ids[:1] if own else each.user_ids[1:]) for each in found),
+    )
+
+
+@row(
+    "P7",
+    "GET conversations: 50 of them with 10,000 unread messages in each, against 10 in each",
+    at_most("ratio", 1.2),
+)
+async def measure_unread_lists(stage: Stage) -> Figures:
+    many = stage.sized(10_000, 1_000)
+    lists = [places_of("few", *[10] * CONVERSATIONS), places_of("many", *[many] * CONVERSATIONS)]
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("unread"))
+        await load_lists(stage, database, lists, own=False)
+        services = await stack.enter_async_context(stage.services(database))
+        (connection,) = await stack.enter_async_context(connected(services))
+        users = (list_of(connection, each) for each in ("few", "many"))
+        few, behind = await in_turns(stage.sized(300, 100), *users)
+    return {
+        "p50 of 10": ms(p50(few)),
+        f"p50 of {many:,}": ms(p50(behind)),
+        "ratio": times(p50(behind) / p50(few)),
+    }
+
+
+@row(
+    "P7b",
+    "GET conversations: 50, one of them with 100,000 own messages since the last read, against 10; "
+    "beside that: 1,000 own in each of the 50, too few for a check-point",
+    at_most("ratio", 1.3),
+)
+async def measure_own_lists(stage: Stage) -> Figures:
+    rest, many = [0] * (CONVERSATIONS - 1), stage.sized(100_000, 10_000)
+    lists = [
+        places_of("few", 10, *rest),
+        places_of("many", many, *rest),
+        places_of("spread", *[1_000] * CONVERSATIONS),
+    ]
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("own"))
+        await load_lists(stage, database, lists, own=True)
+        services = await stack.enter_async_context(stage.services(database))
+        (connection,) = await stack.enter_async_context(connected(services))
+        first = await list_of(connection, "many")()
+        users = (list_of(connection, each) for each in ("few", "many", "spread"))
+        few, long, spread = await in_turns(stage.sized(200, 50), *users)
+    return {
+        "p50 of 10": ms(p50(few)),
+        f"p50 of {many:,}": ms(p50(long)),
+        "its first call": ms(first),
+        "p50 of 50 x 1,000": ms(p50(spread)),
+        "ratio of that": times(p50(spread) / p50(few)),
+        "ratio": times(p50(long) / p50(few)),
+    }
+
+
+@row(
+    "P9",
+    "GET messages: page of 50, 1,000,000 back, against the head; the head against the raw find of "
+    "its documents by pymongo (F4)",
+    at_most("far ÷ head", 1.1),
+    at_most("÷ F4", 3),
+)
+async def measure_pages(stage: Stage) -> Figures:
+    back = stage.sized(1_000_000, 100_000)
+    (place,) = places_of("reader", back + 200)
+    path = f"/conversations/{place.id}/messages?limit=50"
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("pages"))
+        await load_lists(stage, database, [[place]], own=False)
+        services = await stack.enter_async_context(stage.services(database))
+        (connection,) = await stack.enter_async_context(connected(services))
+
+        async def raw() -> float:
+            began = perf_counter()
+            await page_at(database, place.id, back + 201)
+            return perf_counter() - began
+
+        cursor = cursor_from("messages", 200)
+        head, far, floor = await in_turns(
+            stage.sized(400, 150),
+            asked(connection, get(path, "reader")),
+            asked(connection, get(f"{path}&cursor={cursor}", "reader")),
+            raw,
+        )
+    return {
+        "p50 at the head": ms(p50(head)),
+        f"{back:,} back": ms(p50(far)),
+        "F4": ms(p50(floor)),
+        "far ÷ head": times(p50(far) / p50(head)),
+        "÷ F4": times(p50(head) / p50(floor)),
+    }

@@ -1,0 +1,45 @@
+"""A service process: an aiohttp app with the chat mounted, and an empty handler as a floor."""
+
+import asyncio
+import signal
+import sys
+from typing import Any
+
+from aiohttp import web
+from pymongo import AsyncMongoClient
+
+from benchmarks.loops import run
+from chat_aio import Chat, Options
+
+
+async def serve(mongo_url: str, database: str) -> None:
+    """Serve until SIGTERM; says its port once it takes requests."""
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    client = AsyncMongoClient[dict[str, Any]](mongo_url)
+    chat = Chat(
+        client[database],
+        auth=lambda request: {"id": request.headers["X-User"]},
+        # The data loaded a moment ago are no past to be read: starting is not measured here.
+        options=Options(ring_seconds=0),
+    )
+    app = web.Application()
+    chat.mount(app, "/api/chat")
+    app.router.add_post("/empty", answer_empty)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, backlog=2048).start()
+    print(runner.addresses[0][1], flush=True)
+    await stop.wait()
+    await runner.cleanup()
+    await client.close()
+
+
+async def answer_empty(request: web.Request) -> web.Response:
+    """What any JSON API costs here: read an object, answer one."""
+    await request.json()
+    return web.json_response({"ok": True})
+
+
+if __name__ == "__main__":
+    run(serve(*sys.argv[1:3]), sys.argv[3])

@@ -1,0 +1,352 @@
+"""Sending, repeating, listing, reading one, marking read: over HTTP and in process."""
+
+import asyncio
+import gzip
+import io
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chat_aio import Changed, Chat, Hooks, MessageRejected
+from chat_aio.errors import ForbiddenWrite, InvalidInput, MessageConflict
+from chat_aio.hooks import BeforeMessageSend, MessageMutation
+from tests.conftest import Database, MakeChat, MakePeople
+from tests.support.people import Person
+
+People = Callable[[str], Person]
+
+
+async def test_a_message_as_it_is_returned(person: People) -> None:
+    conversation_id = await person("alice").direct("bob")
+    answer = await person("alice").post(
+        f"/conversations/{conversation_id}/messages",
+        {"body": "  hi\0 ", "role": "assistant", "metadata": {"": 1}, "senderId": "bob", "seq": 9},
+    )
+    message = answer.json["message"]
+    assert answer.status == 201
+    assert message == {
+        "id": message["id"],
+        "conversationId": conversation_id,
+        "senderId": "alice",
+        "body": "  hi\0 ",
+        "role": "assistant",
+        "seq": 1,
+        "createdAt": message["createdAt"],
+        "editedAt": None,
+        "deletedAt": None,
+        "replyToMessageId": None,
+        "replyTo": None,
+        "reactions": [],
+        "mentions": [],
+        "forwardedFrom": None,
+        "metadata": {"": 1},
+        "threadRootMessageId": None,
+        "threadSummary": None,
+        "clientMessageId": None,
+    }
+    found = await person("bob").get(f"/conversations/{conversation_id}/messages/{message['id']}")
+    assert found.json == answer.json
+    listed = await person("bob").get(f"/conversations/{conversation_id}/messages")
+    assert listed.json == {"messages": [message], "nextCursor": None}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"body": ""},
+        {"body": " \n\u2003"},
+        {"body": None},
+        {"body": 7},
+        {"body": {"$gt": ""}},
+        {"body": "x" * 16_385},
+        {"body": "x", "role": "admin"},
+        {"body": "x", "role": 7},
+        {"body": "x", "metadata": "x"},
+        {"body": "x", "metadata": {"x": "y" * 131_073}},
+        {"body": "x", "clientMessageId": ""},
+        {"body": "x", "clientMessageId": "k" * 129},
+        {"body": "x", "clientMessageId": 7},
+    ],
+)
+async def test_messages_that_are_refused(
+    person: People, database: Database, body: dict[str, Any]
+) -> None:
+    conversation_id = await person("alice").direct("bob")
+    answer = await person("alice").post(f"/conversations/{conversation_id}/messages", body)
+    assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+    assert await database["messages"].count_documents({}) == 0
+    assert (await database["counters"].find_one({}))["seq"] == 0  # type: ignore[index]
+
+
+async def test_lengths_are_counted_in_code_points(person: People) -> None:
+    conversation_id = await person("alice").direct("bob")
+    body = "😀" * 16_384
+    assert (await person("alice").send(conversation_id, body))["body"] == body
+
+
+@pytest.mark.parametrize(
+    ("raw", "status", "code"),
+    [
+        (b"", 400, "INVALID_INPUT"),
+        (b"{", 400, "INVALID_INPUT"),
+        (b'{"body":"x","body":"y"}', 400, "INVALID_INPUT"),
+        (b'{"body":"x","metadata":{"n":1e999}}', 400, "INVALID_INPUT"),
+        (b'{"body":"' + b"x" * (1024 * 1024) + b'"}', 413, "PAYLOAD_TOO_LARGE"),
+    ],
+)
+@pytest.mark.parametrize("chunked", [False, True])
+async def test_bodies_that_are_refused(
+    person: People, raw: bytes, status: int, code: str, chunked: bool
+) -> None:
+    async def pieces() -> Any:
+        for start in range(0, len(raw), 65_536):
+            yield raw[start : start + 65_536]
+
+    alice = person("alice")
+    conversation_id = await alice.direct("bob")
+    path = f"/conversations/{conversation_id}/messages"
+    answer = await alice.call("POST", path, data=pieces() if chunked else io.BytesIO(raw))
+    assert (answer.status, answer.code) == (status, code)
+    assert (await alice.send(conversation_id, "still alive"))["seq"] == 1
+
+
+async def test_a_compressed_bomb_is_refused(person: People) -> None:
+    alice = person("alice")
+    conversation_id = await alice.direct("bob")
+    answer = await alice.call(
+        "POST",
+        f"/conversations/{conversation_id}/messages",
+        data=gzip.compress(b'{"body":"' + b"x" * 50_000_000 + b'"}'),
+        headers={"Content-Encoding": "gzip"},
+    )
+    assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
+    answer = await alice.call(
+        "POST",
+        f"/conversations/{conversation_id}/messages",
+        data=b"this is not gzip",
+        headers={"Content-Encoding": "gzip"},
+    )
+    assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+
+
+async def test_only_participants_write_and_read(person: People) -> None:
+    conversation_id = await person("alice").direct("bob")
+    message = await person("alice").send(conversation_id, "hi")
+    mallory = person("mallory")
+    path = f"/conversations/{conversation_id}"
+    for answer, code in (
+        (await mallory.post(f"{path}/messages", {"body": "x"}), "FORBIDDEN_WRITE"),
+        (await mallory.get(f"{path}/messages"), "FORBIDDEN_READ"),
+        (await mallory.get(f"{path}/messages/{message['id']}"), "FORBIDDEN_READ"),
+        (await mallory.post(f"{path}/read", {"messageId": message["id"]}), "FORBIDDEN_READ"),
+    ):
+        assert (answer.status, answer.code) == (403, code)
+    answer = await mallory.post("/conversations/unknown/messages", {"body": "x"})
+    assert (answer.status, answer.code) == (404, "CONVERSATION_NOT_FOUND")
+    answer = await mallory.post("/conversations/unknown/messages", {"body": ""})
+    assert answer.status == 400
+
+
+async def test_history_is_paged_by_seq(person: People) -> None:
+    alice = person("alice")
+    conversation_id = await alice.direct("bob")
+    for number in range(7):
+        await alice.send(conversation_id, str(number))
+    path = f"/conversations/{conversation_id}/messages"
+    bodies, cursor = [], ""
+    for _ in range(10):
+        page = (await alice.get(f"{path}?limit=3{cursor}")).json
+        bodies.append([each["body"] for each in page["messages"]])
+        if page["nextCursor"] is None:
+            break
+        cursor = f"&cursor={page['nextCursor']}"
+    assert bodies == [["6", "5", "4"], ["3", "2", "1"], ["0"]]
+
+
+async def test_one_message_of_another_conversation_is_not_found(person: People) -> None:
+    alice = person("alice")
+    here, there = await alice.direct("bob"), await alice.direct("carol")
+    message = await alice.send(there, "hi")
+    for message_id in (message["id"], "unknown", "x" * 300):
+        answer = await alice.get(f"/conversations/{here}/messages/{message_id}")
+        assert (answer.status, answer.code) == (404, "MESSAGE_NOT_FOUND")
+    answer = await alice.post(f"/conversations/{here}/read", {"messageId": message["id"]})
+    assert (answer.status, answer.code) == (404, "MESSAGE_NOT_FOUND")
+    for wrong in ({}, {"messageId": 7}, {"messageId": ""}, {"messageId": {"$ne": 1}}):
+        answer = await alice.post(f"/conversations/{here}/read", wrong)
+        assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+
+
+async def test_unread_counts_what_others_sent_since(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    sent = [
+        await (bob if number % 3 else alice).send(conversation_id, str(number))
+        for number in range(9)
+    ]
+    assert (await alice.unread(conversation_id), await bob.unread(conversation_id)) == (6, 3)
+    await alice.read(conversation_id, sent[4]["id"])
+    assert await alice.unread(conversation_id) == 3
+    await alice.read(conversation_id, sent[1]["id"])
+    assert await alice.unread(conversation_id) == 3
+    await alice.read(conversation_id, sent[8]["id"])
+    assert await alice.unread(conversation_id) == 0
+    await alice.send(conversation_id, "mine")
+    assert await alice.unread(conversation_id) == 0
+    found = (await bob.get(f"/conversations/{conversation_id}")).json["conversation"]
+    read = {each["userId"]: each["lastReadMessageId"] for each in found["participants"]}
+    assert read == {"alice": sent[8]["id"], "bob": None}
+
+
+async def test_assistant_and_system_messages_count(person: People) -> None:
+    alice = person("alice")
+    conversation_id = await alice.direct("bob")
+    for role in ("user", "assistant", "system"):
+        await alice.send(conversation_id, "x", role=role)
+    assert await person("bob").unread(conversation_id) == 3
+
+
+async def test_a_repeated_request_is_answered_with_the_message(person: People) -> None:
+    alice = person("alice")
+    conversation_id = await alice.direct("bob")
+    path = f"/conversations/{conversation_id}/messages"
+    request: dict[str, Any] = {"body": "once", "metadata": {"b": 1, "a": 2}, "clientMessageId": "k"}
+    first = await alice.post(path, request)
+    assert (first.status, first.json["message"]["clientMessageId"]) == (201, "k")
+    for again in (
+        await alice.post(path, request),
+        await alice.post(path, {**request, "metadata": {"a": 2, "b": 1}}),
+        await alice.post(
+            path, {"body": "once", "metadata": {"b": 1, "a": 2}}, headers={"Idempotency-Key": "k"}
+        ),
+        await alice.post(path, request, headers={"Idempotency-Key": "k"}),
+    ):
+        assert (again.status, again.json) == (200, first.json)
+    for other in ({"body": "twice"}, {"role": "system"}, {"metadata": {"a": 2}}):
+        answer = await alice.post(path, {**request, **other})
+        assert (answer.status, answer.code) == (409, "MESSAGE_CONFLICT")
+    answer = await alice.post(path, request, headers={"Idempotency-Key": "another"})
+    assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+    assert (await person("bob").post(path, request)).status == 201
+    elsewhere = await alice.direct("carol")
+    assert (await alice.post(f"/conversations/{elsewhere}/messages", request)).status == 201
+    assert await person("bob").unread(conversation_id) == 1
+
+
+async def test_equal_keys_at_once_store_one_message(
+    make_chat: MakeChat, database: Database
+) -> None:
+    chats = [await make_chat(), await make_chat()]
+    group = await chats[0].api.create_group_conversation("alice", user_ids=["bob"])
+
+    async def send(number: int) -> Any:
+        return await chats[number % 2].api.send_message(
+            "alice", group.id, f"body {number // 32}", client_message_id=f"key {number // 32}"
+        )
+
+    sent = await asyncio.gather(*map(send, range(128)))
+    assert len({each.id for each in sent}) == 4
+    assert sorted({each.seq for each in sent}) == [1, 2, 3, 4]
+    assert await database["messages"].count_documents({}) == 4
+    assert (await chats[0].api.get_conversation("bob", group.id)).unread_count == 4
+
+
+async def test_equal_keys_with_other_bodies_at_once_conflict(chat: Chat) -> None:
+    group = await chat.api.create_group_conversation("alice")
+
+    async def send(number: int) -> str:
+        try:
+            sent = await chat.api.send_message(
+                "alice", group.id, f"body {number}", client_message_id="key"
+            )
+        except MessageConflict as conflict:
+            return conflict.code
+        return sent.body
+
+    outcomes = await asyncio.gather(*map(send, range(20)))
+    assert sorted(outcomes)[:19] == ["MESSAGE_CONFLICT"] * 19
+    assert sorted(outcomes)[19].startswith("body")
+
+
+async def test_the_host_may_refuse_or_change_a_message(serve: MakePeople) -> None:
+    asked: list[BeforeMessageSend] = []
+    told: list[MessageMutation] = []
+
+    def before(context: BeforeMessageSend) -> Changed | None:
+        asked.append(context)
+        if "spam" in context.body:
+            raise MessageRejected("no advertising here")
+        if "bug" in context.body:
+            raise ValueError("a secret")
+        if "long" in context.body:
+            return Changed(body="x" * 20_000)
+        return Changed(body=context.body.upper(), metadata={"$seen": True})
+
+    async def after(context: MessageMutation) -> None:
+        told.append(context)
+
+    person = await serve(Hooks(before_message_send=before, after_message_mutation=after))
+    alice = person("alice")
+    conversation_id = await alice.group("bob", "carol")
+    message = await alice.send(conversation_id, "hello", clientMessageId="k")
+    assert (message["body"], message["metadata"]) == ("HELLO", {"$seen": True})
+    assert (asked[0].user_id, asked[0].kind, asked[0].role) == ("alice", "send", "user")
+    assert (asked[0].conversation.id, asked[0].metadata, asked[0].mentions) == (
+        conversation_id,
+        {},
+        (),
+    )
+    assert [(each.user_id, each.kind, each.message.body) for each in told] == [
+        ("alice", "created", "HELLO")
+    ]
+    assert sorted(told[0].recipient_ids) == ["bob", "carol"]
+    path = f"/conversations/{conversation_id}/messages"
+    again = await alice.post(path, {"body": "hello", "clientMessageId": "k"})
+    assert (again.status, len(asked), len(told)) == (200, 1, 1)
+    for body, status, text in (
+        ("spam", 422, "no advertising here"),
+        ("bug", 500, "Something went wrong on our side"),
+    ):
+        answer = await alice.post(path, {"body": body})
+        assert (answer.status, answer.json["error"]["message"]) == (status, text)
+    assert (await alice.post(path, {"body": "long"})).status == 400
+    assert len(told) == 1
+
+
+async def test_a_failing_after_hook_changes_nothing(serve: MakePeople) -> None:
+    def after(_: MessageMutation) -> None:
+        raise ValueError
+
+    person = await serve(Hooks(after_message_mutation=after))
+    conversation_id = await person("alice").direct("bob")
+    assert (await person("alice").send(conversation_id, "hi"))["seq"] == 1
+
+
+async def test_messages_after_a_seq(chat: Chat) -> None:
+    group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+    for number in range(5):
+        await chat.api.send_message("alice", group.id, str(number))
+    found = await chat.api.list_messages_after("bob", group.id, 2)
+    assert [each.seq for each in found] == [3, 4, 5]
+    assert [each.seq for each in await chat.api.list_messages_after("bob", group.id, 0, limit=2)] == [
+        1,
+        2,
+    ]
+    for wrong in (-1, True, "1", 2**63):
+        with pytest.raises(InvalidInput):
+            await chat.api.list_messages_after("bob", group.id, wrong)  # type: ignore[arg-type]
+    with pytest.raises(ForbiddenWrite):
+        await chat.api.send_message("mallory", group.id, "x")
+
+
+async def test_a_chat_is_used_while_it_is_open(database: Database) -> None:
+    chat = Chat(database)
+    with pytest.raises(RuntimeError, match="not open"):
+        _ = chat.api
+    async with chat:
+        with pytest.raises(RuntimeError, match="open already"):
+            await chat.open()
+    with pytest.raises(RuntimeError, match="not open"):
+        _ = chat.api

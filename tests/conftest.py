@@ -1,0 +1,116 @@
+"""One real mongod for the whole test run, a database for each test."""
+
+import asyncio
+import os
+import secrets
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+
+from chat_aio import Chat, Hooks, Options, SetupError
+from chat_aio.embedded import Mongod
+from tests.support.people import Person, picked_by_header
+
+URL = "CHAT_AIO_TEST_MONGO_URL"
+OPTIONS = (
+    *("--setParameter", "enableTestCommands=1", "--setParameter", "diagnosticDataCollectionEnabled=0"),
+    *("--wiredTigerCacheSizeGB", "1", "--oplogSize", "512"),
+)
+STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The run's own mongod, unless CHAT_AIO_TEST_MONGO_URL names one; workers share it."""
+    if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
+        return
+    folder = tempfile.TemporaryDirectory(prefix="chat-aio-tests-")
+    mongod = Mongod(folder.name, options=OPTIONS)
+    runner = asyncio.Runner()
+    try:
+        runner.run(mongod.__aenter__())
+    except SetupError as error:
+        raise pytest.UsageError(str(error)) from error
+    os.environ[URL] = mongod.url
+    config.stash[STACK] = runner, mongod, folder
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if STACK not in config.stash:
+        return
+    runner, mongod, folder = config.stash[STACK]
+    runner.run(mongod.__aexit__(None, None, None))
+    runner.close()
+    folder.cleanup()
+    del os.environ[URL]
+
+
+@pytest.fixture(scope="session")
+def mongo_url() -> str:
+    return os.environ[URL]
+
+
+Database = AsyncDatabase[dict[str, Any]]
+
+
+@pytest.fixture
+async def database(mongo_url: str) -> AsyncIterator[Database]:
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        name = f"test_{secrets.token_hex(6)}"
+        yield client[name]
+        await client.drop_database(name)
+
+
+MakeChat = Callable[..., Awaitable[Chat]]
+
+
+@pytest.fixture
+async def make_chat(database: Database) -> AsyncIterator[MakeChat]:
+    """Open chats over the test's database; several are several processes to the database."""
+    opened: list[Chat] = []
+
+    async def make(hooks: Hooks | None = None, **options: Any) -> Chat:
+        chat = Chat(database, hooks=hooks, options=Options(**{"ring_seconds": 5, **options}))
+        await chat.open()
+        opened.append(chat)
+        return chat
+
+    yield make
+    for chat in opened:
+        await chat.close()
+
+
+@pytest.fixture
+async def chat(make_chat: MakeChat) -> Chat:
+    return await make_chat()
+
+
+MakePeople = Callable[..., Awaitable[Callable[[str], Person]]]
+
+
+@pytest.fixture
+async def serve(database: Database, aiohttp_client: Any) -> MakePeople:
+    """Serve a chat over HTTP, mounted into a host's app; returns people by user id."""
+
+    async def make(
+        hooks: Hooks | None = None, auth: Any = picked_by_header, **options: Any
+    ) -> Callable[[str], Person]:
+        app = web.Application()
+        chat = Chat(
+            database, auth=auth, hooks=hooks, options=Options(**{"ring_seconds": 5, **options})
+        )
+        chat.mount(app)
+        client: TestClient[web.Request, web.Application] = await aiohttp_client(app)
+        return lambda user_id: Person(user_id, client, chat)
+
+    return make
+
+
+@pytest.fixture
+async def person(serve: MakePeople) -> Callable[[str], Person]:
+    return await serve()

@@ -1,0 +1,149 @@
+"""A store by itself: collections, sequencer and snapshots over the test's database."""
+
+import itertools
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+from pymongo import AsyncMongoClient
+
+from chat_aio.context import new_id, utc_now
+from chat_aio.store import conversations, indexes, membership
+from chat_aio.store.database import Database
+from chat_aio.store.documents import ConversationDocument, MessageDocument, ParticipantDocument
+from chat_aio.store.membership import Membership
+from chat_aio.store.read_marks import ReadMarks
+from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.snapshots import Snapshots
+from tests.conftest import Database as Handle
+
+
+def participant(user_id: str) -> ParticipantDocument:
+    return {
+        "userId": user_id,
+        "role": "member",
+        "joinedAt": utc_now(),
+        "lastReadMessageId": None,
+        "lastReadSeq": 0,
+    }
+
+
+@dataclass
+class Store:
+    """One process's store. Several over one database are several processes."""
+
+    database: Database
+    sequencer: Sequencer
+    read_marks: ReadMarks
+    snapshots: Snapshots
+    numbers: Any = field(default_factory=itertools.count)
+
+    async def conversation(self, *user_ids: str) -> ConversationDocument:
+        document: ConversationDocument = {
+            "_id": new_id(),
+            "type": "group",
+            "pairKey": None,
+            "name": None,
+            "createdAt": utc_now(),
+            "metadata": {},
+            "visibility": "private",
+            "joinPolicy": "approval",
+            "epoch": 0,
+            "participants": [participant(each) for each in user_ids],
+            "change": {
+                "id": new_id(),
+                "at": utc_now(),
+                "kind": "conversation.created",
+                "actorId": user_ids[0],
+            },
+        }
+        made, _ = await conversations.create(self.database, document)
+        return made
+
+    def message(self, conversation_id: str, sender_id: str = "alice", **fields: Any) -> MessageDocument:
+        plain: MessageDocument = {
+            "_id": new_id(),
+            "conversationId": conversation_id,
+            "seq": 0,
+            "senderId": sender_id,
+            "body": f"message {next(self.numbers)}",
+            "role": "user",
+            "createdAt": utc_now(),
+            "editedAt": None,
+            "deletedAt": None,
+            "replyToMessageId": None,
+            "threadRootMessageId": None,
+            "timelines": [conversation_id],
+            "thread": None,
+            "reactions": [],
+            "mentions": [],
+            "forwardedFrom": None,
+            "metadata": {},
+        }
+        return cast(MessageDocument, {**plain, **fields})
+
+    async def send(
+        self, conversation: ConversationDocument, sender_id: str = "alice", **fields: Any
+    ) -> MessageDocument:
+        message = self.message(conversation["_id"], sender_id, **fields)
+        appended = await self.sequencer.append(message, epoch=conversation["epoch"], size=500)
+        return appended.message
+
+    async def change(
+        self, conversation_id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
+    ) -> ConversationDocument | None:
+        """Add and remove users, as far as they are not in, or not out, already."""
+
+        def decide(found: ConversationDocument) -> Membership | None:
+            inside = {each["userId"] for each in found["participants"]}
+            added = tuple(participant(each) for each in add if each not in inside)
+            removed = tuple(each for each in remove if each in inside)
+            if not added and not removed:
+                return None
+            return Membership(
+                added=added,
+                removed=removed,
+                change={
+                    "id": new_id(),
+                    "at": utc_now(),
+                    "kind": "participant.added" if added else "participant.removed",
+                    "actorId": "alice",
+                    "addedUserIds": [each["userId"] for each in added],
+                    "removedUserIds": list(removed),
+                },
+            )
+
+        return await membership.change_membership(
+            self.database, self.sequencer, self.snapshots, conversation_id, decide
+        )
+
+
+MakeStore = Callable[..., Store]
+
+
+def store_over(handle: Any, *, timeout: float = 10.0) -> Store:
+    database = Database(handle, timeout=timeout)
+    return Store(
+        database, Sequencer(database, clock=utc_now), ReadMarks(database), Snapshots(database)
+    )
+
+
+@pytest.fixture
+async def make_store(database: Handle, mongo_url: str) -> AsyncIterator[MakeStore]:
+    """Stores over the test's database, each with a client of its own."""
+    await indexes.apply(Database(database))
+    clients: list[AsyncMongoClient[dict[str, Any]]] = []
+
+    def make(app_name: str | None = None, *, timeout: float = 10.0) -> Store:
+        clients.append(AsyncMongoClient(mongo_url, appname=app_name))
+        return store_over(clients[-1][database.name], timeout=timeout)
+
+    yield make
+    for client in clients:
+        await client.close()
+
+
+@pytest.fixture
+async def store(make_store: MakeStore) -> Store:
+    return make_store()

@@ -1,0 +1,108 @@
+"""The membership transaction: all or nothing, one lock order, never starved."""
+
+import asyncio
+
+import pytest
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store.batch import EpochMoved
+from tests.conftest import Database
+from tests.store.conftest import MakeStore, Store
+from tests.support.failpoints import failing
+
+
+async def epochs(store: Store, conversation_id: str) -> tuple[int, int]:
+    head = await store.database.counters.find_one({"_id": conversation_id})
+    found = await store.database.conversations.find_one({"_id": conversation_id})
+    return head["epoch"], found["epoch"]
+
+
+async def test_adding_and_removing_moves_both_epochs_together(store: Store) -> None:
+    group = await store.conversation("alice")
+    added = await store.change(group["_id"], add=("carol", "bob"))
+    assert added is not None
+    assert [each["userId"] for each in added["participants"]] == ["alice", "bob", "carol"]
+    assert await epochs(store, group["_id"]) == (2, 2)
+    both = await store.change(group["_id"], add=("dave",), remove=("bob",))
+    assert both is not None
+    assert [each["userId"] for each in both["participants"]] == ["alice", "carol", "dave"]
+    assert both["change"]["kind"] == "participant.added"
+    assert await epochs(store, group["_id"]) == (3, 3)
+
+
+async def test_no_change_writes_nothing(store: Store) -> None:
+    group = await store.conversation("alice")
+    unchanged = await store.change(group["_id"], add=("alice",), remove=("bob",))
+    assert unchanged == group
+    assert await epochs(store, group["_id"]) == (1, 1)
+    assert (await store.send(group))["seq"] == 1
+
+
+async def test_an_unknown_conversation_stays_unknown(store: Store) -> None:
+    assert await store.change("unknown", add=("bob",)) is None
+    assert await store.database.counters.find_one({"_id": "unknown"}) is None
+
+
+async def test_what_a_rule_raises_aborts(store: Store) -> None:
+    from chat_aio.store.membership import change_membership
+
+    group = await store.conversation("alice")
+
+    def refuse(_: object) -> None:
+        raise PermissionError
+
+    with pytest.raises(PermissionError):
+        await change_membership(
+            store.database, store.sequencer, store.snapshots, group["_id"], refuse
+        )
+    assert await epochs(store, group["_id"]) == (1, 1)
+
+
+async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -> None:
+    """60 people join through two processes while both send: all are in, no send is lost."""
+    stores = [make_store(), make_store()]
+    group = await stores[0].conversation("alice")
+    done = asyncio.Event()
+    sent = 0
+
+    async def sender(store: Store) -> None:
+        nonlocal sent
+        while not done.is_set():
+            snapshot = await store.snapshots.find_fresh(group["_id"])
+            assert snapshot is not None
+            try:
+                message = store.message(group["_id"])
+                await store.sequencer.append(message, epoch=snapshot.epoch, size=500)
+                sent += 1
+            except EpochMoved:
+                continue
+
+    async def joiner(number: int) -> None:
+        await stores[number % 2].change(group["_id"], add=(f"user {number}",))
+
+    senders = [asyncio.create_task(sender(store)) for store in stores]
+    await asyncio.gather(*map(joiner, range(60)))
+    done.set()
+    await asyncio.gather(*senders)
+    found = await stores[0].database.conversations.find_one({"_id": group["_id"]})
+    assert len(found["participants"]) == 61
+    assert await epochs(stores[0], group["_id"]) == (61, 61)
+    assert await stores[0].database.messages.count_documents({}) == sent > 0
+
+
+@pytest.mark.parametrize("command", ["findAndModify", "find", "commitTransaction"])
+async def test_a_crash_in_between_leaves_all_or_nothing(
+    make_store: MakeStore, database: Database, command: str
+) -> None:
+    store = make_store("crash", timeout=0.7)
+    group = await store.conversation("alice")
+    async with failing(
+        database.client, [command], app_name="crash", closeConnection=True
+    ):
+        with pytest.raises(StorageUnavailable):
+            await store.change(group["_id"], add=("bob",))
+    while store.database.unfinished:
+        await asyncio.wait(store.database.unfinished)
+    found = await store.database.conversations.find_one({"_id": group["_id"]})
+    head, copy = await epochs(store, group["_id"])
+    assert head == copy == len(found["participants"])

@@ -1,0 +1,250 @@
+"""The sequencer: numbers without gaps, fenced by the epoch, one sender never failing another."""
+
+import asyncio
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from chat_aio.errors import InternalError, StorageUnavailable
+from chat_aio.store.batch import EpochMoved
+from chat_aio.store.sequencer import Sequencer
+from tests.conftest import Database
+from tests.store.conftest import MakeStore, Store
+from tests.support.failpoints import failing
+from tests.support.saboteurs import prove
+
+
+async def stored_seqs(store: Store, conversation_id: str) -> list[int]:
+    found = store.database.messages.find({"conversationId": conversation_id}).sort("seq", 1)
+    return [each["seq"] for each in await found.to_list(None)]
+
+
+async def test_many_senders_of_two_processes_leave_no_gap(make_store: MakeStore) -> None:
+    stores = [make_store(), make_store()]
+    groups = [await stores[0].conversation("alice") for _ in range(3)]
+
+    async def sender(number: int) -> None:
+        for turn in range(6):
+            await stores[number % 2].send(groups[(number + turn) % 3], f"user {number}")
+
+    await asyncio.gather(*map(sender, range(48)))
+    for group in groups:
+        assert await stored_seqs(stores[0], group["_id"]) == list(range(1, 97))
+        head = await stores[0].database.counters.find_one({"_id": group["_id"]})
+        assert head["seq"] == 96
+        found = stores[0].database.messages.find({"conversationId": group["_id"]}).sort("seq", 1)
+        dates = [each["createdAt"] for each in await found.to_list(None)]
+        assert dates == sorted(dates)
+        assert dates[-1] == head["activityAt"]
+
+
+async def test_one_senders_messages_keep_their_order(store: Store) -> None:
+    group = await store.conversation("alice")
+    sent = await asyncio.gather(*(store.send(group) for _ in range(300)))
+    assert [each["seq"] for each in sent] == list(range(1, 301))
+
+
+async def test_a_moved_epoch_is_refused_and_nothing_is_counted(store: Store) -> None:
+    group = await store.conversation("alice", "bob")
+
+    async def scenario() -> None:
+        await store.change(group["_id"], add=("bob",))
+        before = await store.database.conversations.find_one({"_id": group["_id"]})
+        await store.change(group["_id"], remove=("bob",))
+        seqs = await stored_seqs(store, group["_id"])
+        outcomes = await asyncio.gather(
+            *(store.send(before, "bob") for _ in range(32)), return_exceptions=True
+        )
+        assert all(isinstance(each, EpochMoved) for each in outcomes)
+        assert await stored_seqs(store, group["_id"]) == seqs
+
+    await prove(scenario, sabotage=patch.object(Sequencer, "append", append_without_fence))
+
+
+append = Sequencer.append
+
+
+async def append_without_fence(self: Sequencer, message: Any, *, epoch: int, size: int) -> Any:
+    """The epoch guard removed: whatever the snapshot said, the epoch of now is used."""
+    head = await self._database.counters.find_one({"_id": message["conversationId"]})
+    return await append(self, message, epoch=head["epoch"], size=size)
+
+
+async def test_nothing_of_a_removed_user_follows_the_removal(make_store: MakeStore) -> None:
+    """64 sends of two processes race with a removal; what commits after it would be a breach."""
+    stores = [make_store(), make_store()]
+    group = await stores[0].conversation("alice", "bob")
+
+    async def send(number: int) -> Any:
+        await asyncio.sleep(number % 8 / 1000)
+        return await stores[number % 2].send(group, "bob")
+
+    async def remove() -> int:
+        await asyncio.sleep(0.004)
+        await stores[0].change(group["_id"], remove=("bob",))
+        head = await stores[0].database.counters.find_one({"_id": group["_id"]})
+        return int(head["seq"])
+
+    at_removal, *outcomes = await asyncio.gather(
+        remove(), *map(send, range(64)), return_exceptions=True
+    )
+    sent = [each["seq"] for each in outcomes if isinstance(each, dict)]
+    assert all(isinstance(each, dict | EpochMoved) for each in outcomes)
+    assert all(seq <= at_removal for seq in sent)
+    assert await stored_seqs(stores[0], group["_id"]) == list(range(1, len(sent) + 1))
+
+
+async def test_a_neighbour_that_moved_does_not_stop_the_others(store: Store) -> None:
+    moved, still = await store.conversation("alice"), await store.conversation("alice")
+    await store.change(moved["_id"], add=("bob",))
+    outcomes = await asyncio.gather(
+        *(store.send(each) for each in (moved, still) * 4), return_exceptions=True
+    )
+    assert [isinstance(each, EpochMoved) for each in outcomes] == [True, False] * 4
+    assert await stored_seqs(store, still["_id"]) == [1, 2, 3, 4]
+
+
+async def test_a_message_that_cannot_be_stored_fails_alone(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    group = await store.conversation("alice")
+    poison = {"metadata": {"x": object()}}
+    outcomes = await asyncio.gather(
+        *(store.send(group, **(poison if number == 5 else {})) for number in range(10)),
+        return_exceptions=True,
+    )
+    failed = [number for number, each in enumerate(outcomes) if isinstance(each, InternalError)]
+    assert failed == [5]
+    assert await stored_seqs(store, group["_id"]) == list(range(1, 10))
+
+
+async def test_no_seq_is_stored_twice(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    """Another program writes without the counters; the unique index keeps the numbers unique."""
+    group = await store.conversation("alice")
+
+    async def scenario() -> None:
+        group = await store.conversation("alice")
+        await store.database.messages.insert_one(store.message(group["_id"], "bot", seq=1))
+        outcomes = await asyncio.gather(store.send(group), return_exceptions=True)
+        assert isinstance(outcomes[0], InternalError)
+        assert await stored_seqs(store, group["_id"]) == [1]
+
+    await scenario()
+    await store.database.messages.drop_index("conversation_seq")
+    with pytest.raises(AssertionError):
+        await scenario()
+    assert await stored_seqs(store, group["_id"]) == []
+
+
+async def test_equal_keys_of_two_processes_store_one_message(make_store: MakeStore) -> None:
+    stores = [make_store(), make_store()]
+    group = await stores[0].conversation("alice")
+    fields = {"clientMessageId": "key", "requestHash": b"hash"}
+    sent = await asyncio.gather(
+        *(stores[number % 2].send(group, **fields) for number in range(64)),
+        *(stores[number % 2].send(group) for number in range(64)),
+    )
+    assert len({each["_id"] for each in sent[:64]}) == 1
+    assert await stored_seqs(stores[0], group["_id"]) == list(range(1, 66))
+
+
+async def test_a_membership_change_goes_between_two_batches(store: Store) -> None:
+    group = await store.conversation("alice")
+    flights: list[str] = []
+
+    async def hold() -> None:
+        async with store.sequencer.hold(group["_id"]):
+            flights.append("change begins")
+            await store.database.counters.find_one({})
+            flights.append("change ends")
+
+    async def send() -> None:
+        await store.send(group)
+        flights.append("sent")
+
+    sending = [asyncio.create_task(send()) for _ in range(20)]
+    holding = [asyncio.create_task(hold()) for _ in range(2)]
+    late = [asyncio.create_task(send()) for _ in range(20)]
+    await asyncio.gather(*sending, *holding, *late)
+    begins = flights.index("change begins")
+    assert flights[begins : begins + 4] == ["change begins", "change ends"] * 2
+    assert flights.count("sent") == 40
+
+
+async def test_a_lost_commit_answer_is_asked_for_again(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("lost commit")
+    group = await store.conversation("alice")
+    async with failing(
+        database.client, ["commitTransaction"], app_name="lost commit", times=2, closeConnection=True
+    ):
+        sent = await asyncio.gather(*(store.send(group) for _ in range(8)))
+    assert [each["seq"] for each in sent] == list(range(1, 9))
+    assert await stored_seqs(store, group["_id"]) == list(range(1, 9))
+
+
+async def test_past_the_deadline_the_queue_is_surely_not_written(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("slow insert", timeout=0.6)
+    group = await store.conversation("alice")
+    async with failing(
+        database.client,
+        ["insert"],
+        app_name="slow insert",
+        times=1,
+        blockConnection=True,
+        blockTimeMS=900,
+    ):
+        first = asyncio.create_task(store.send(group))
+        while not store.sequencer._busy:
+            await asyncio.sleep(0)
+        second = asyncio.create_task(store.send(group))
+        outcomes = await asyncio.gather(first, second, return_exceptions=True)
+    assert all(isinstance(each, StorageUnavailable) for each in outcomes)
+    assert "nothing was written" in str(outcomes[1])
+    assert await stored_seqs(store, group["_id"]) == []
+    assert (await store.send(group))["seq"] == 1
+
+
+async def test_a_commit_without_an_answer_is_an_unknown_outcome(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("no commit", timeout=0.6)
+    group = await store.conversation("alice")
+    async with failing(
+        database.client,
+        ["commitTransaction"],
+        app_name="no commit",
+        blockConnection=True,
+        blockTimeMS=800,
+    ):
+        with pytest.raises(StorageUnavailable, match="outcome is unknown"):
+            await store.send(group)
+    while store.database.unfinished:
+        await asyncio.wait(store.database.unfinished)
+    assert (await store.send(group))["seq"] == 2
+    assert await stored_seqs(store, group["_id"]) == [1, 2]
+
+
+async def test_whoever_stops_waiting_is_not_written(store: Store) -> None:
+    group = await store.conversation("alice")
+    first = asyncio.create_task(store.send(group))
+    while not store.sequencer._busy:
+        await asyncio.sleep(0)
+    second = asyncio.create_task(store.send(group))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.wait({first, second})
+    assert await stored_seqs(store, group["_id"]) == [1]
+    assert not store.sequencer._waiting
+
+
+async def test_closing_waits_for_what_is_in_flight(store: Store) -> None:
+    group = await store.conversation("alice")
+    sending = [asyncio.create_task(store.send(group)) for _ in range(50)]
+    await asyncio.sleep(0)
+    await store.sequencer.close()
+    assert all(each.done() for each in sending)

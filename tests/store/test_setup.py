@@ -1,0 +1,105 @@
+"""What an installation needs: a replica set, collections, indexes that serve what they say."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chat_aio import Chat, Options, SetupError
+from chat_aio.store import indexes
+from chat_aio.store.database import Database
+from chat_aio.store.indexes import Index
+from chat_aio.store.settings import Settings
+from tests.conftest import Database as Handle
+from tests.store.conftest import MakeStore, Store
+
+INDEXES = list(indexes.load())
+
+
+def stages(plan: Any) -> Iterator[dict[str, Any]]:
+    """Every stage of a query plan."""
+    if isinstance(plan, dict):
+        if "stage" in plan:
+            yield plan
+        for each in plan.values():
+            yield from stages(each)
+    elif isinstance(plan, list):
+        for each in plan:
+            yield from stages(each)
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda each: f"{each.collection}.{each.name}")
+async def test_an_index_serves_what_it_says(store: Store, index: Index) -> None:
+    group = await store.conversation("alice")
+    for number in range(30):
+        key = "k" if number == 7 else f"key {number}"
+        await store.send(group, _id=f"m{number}", clientMessageId=key)
+    await store.database.messages.update_many({}, {"$set": {"conversationId": "c"}})
+    collection = store.database.collection(index.collection)
+    query = collection.find(index.serves["find"], index.serves.get("projection"))
+    if "sort" in index.serves:
+        query = query.sort([tuple(each) for each in index.serves["sort"]])
+    plan = (await query.explain())["queryPlanner"]["winningPlan"]
+    found = list(stages(plan))
+    assert [each["indexName"] for each in found if each["stage"] == "IXSCAN"] == [index.name]
+    assert "SORT" not in {each["stage"] for each in found}
+    if index.serves.get("covered"):
+        assert "FETCH" not in {each["stage"] for each in found}
+
+
+async def test_a_users_ids_are_read_from_the_index_alone(store: Store) -> None:
+    for _ in range(20):
+        await store.conversation("alice", "bob")
+    explained = await store.database.conversations.find(
+        {"participants.userId": "alice"}, {"_id": 1}
+    ).explain()
+    assert explained["executionStats"]["totalDocsExamined"] == 0
+    assert explained["executionStats"]["nReturned"] == 20
+
+
+async def test_own_messages_are_counted_from_the_index_alone(store: Store) -> None:
+    group = await store.conversation("alice")
+    await asyncio.gather(*(store.send(group) for _ in range(50)))
+    match = {"senderId": "alice", "conversationId": group["_id"], "seq": {"$gt": 5, "$lte": 40}}
+    pipeline = [
+        {"$match": {"$or": [match, {**match, "conversationId": "other"}]}},
+        {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+    ]
+    explained = await store.database.handle.command(
+        "explain",
+        {"aggregate": store.database.messages.name, "pipeline": pipeline, "cursor": {}},
+        verbosity="executionStats",
+    )
+    used = {each.get("indexName") for each in stages(explained) if each["stage"] == "IXSCAN"}
+    assert used == {"sender_conversation_seq"}
+
+
+async def test_missing_indexes_are_named_and_mended(database: Handle) -> None:
+    bare = Database(database)
+    problems = await indexes.missing(bare)
+    assert any("collection messages" in each for each in problems)
+    with pytest.raises(SetupError, match="conversations"):
+        await Chat(database, options=Options(manage_indexes=False)).open()
+    await indexes.apply(bare)
+    assert await indexes.missing(bare) == []
+    await database["messages"].drop_index("conversation_seq")
+    await database["messages"].create_index([("conversationId", 1), ("seq", 1)], name="conversation_seq")
+    assert await indexes.missing(bare) == ["index messages.conversation_seq is not as described"]
+    with pytest.raises(SetupError, match="conversation_seq"):
+        await indexes.apply(bare)
+    await database["messages"].drop_index("conversation_seq")
+    await asyncio.gather(*(indexes.apply(bare) for _ in range(4)))
+    assert await indexes.missing(bare) == []
+
+
+async def test_the_direct_key_is_made_once(make_store: MakeStore) -> None:
+    stores = [make_store() for _ in range(4)]
+    ids = await asyncio.gather(
+        *(
+            Settings(stores[number % 4].database).direct_conversation_id("a", "b")
+            for number in range(32)
+        )
+    )
+    assert len(set(ids)) == 1
+    assert await stores[0].database.settings.count_documents({}) == 1

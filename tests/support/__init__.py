@@ -1,0 +1,1 @@
+"""What tests share: people with tabs, processes, and a helper that applies events."""

@@ -1,0 +1,166 @@
+"""A person at a keyboard: calls over HTTP, tabs with a live stream."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import ClientResponse, web
+from aiohttp.test_utils import TestClient
+
+from chat_aio import Chat
+
+BASE = "/api/chat"
+PATIENCE = 10.0
+
+
+def picked_by_header(request: web.Request) -> dict[str, Any] | None:
+    user_id = request.headers.get("X-User")
+    return {"id": user_id} if user_id is not None else None
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    json: Any
+    headers: Any
+
+    @property
+    def code(self) -> str | None:
+        return self.json["error"]["code"] if "error" in self.json else None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One server-sent event; `event` is None for an id-only frame."""
+
+    event: str | None
+    data: Any = None
+    id: str | None = None
+
+
+@dataclass
+class Tab:
+    """An open stream, read as an EventSource reads it."""
+
+    response: ClientResponse
+    last_event_id: str | None = None
+    comments: list[str] = field(default_factory=list)
+    retry: int | None = None
+
+    async def next(self) -> Frame:
+        """The next frame; EOFError when the server has ended the stream."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                lines = await self._block()
+                fields = {name: value for name, value in lines if name}
+                self.comments += [value for name, value in lines if not name]
+                if "retry" in fields:
+                    self.retry = int(fields["retry"])
+                if "id" in fields:
+                    self.last_event_id = fields["id"]
+                if "id" in fields or "event" in fields:
+                    data = json.loads(fields["data"]) if "data" in fields else None
+                    return Frame(fields.get("event"), data, fields.get("id"))
+
+    async def event(self, name: str) -> Any:
+        """The data of the next event, which must be of this name; id-only frames are passed."""
+        frame = await self.next()
+        while frame.event is None:
+            frame = await self.next()
+        assert frame.event == name, frame
+        return frame.data
+
+    async def until(self, found: Callable[[Frame], bool]) -> list[Frame]:
+        """All frames up to the first that is meant."""
+        frames = [await self.next()]
+        while not found(frames[-1]):
+            frames.append(await self.next())
+        return frames
+
+    async def bodies(self, count: int) -> list[str]:
+        """The bodies of the next `count` created messages."""
+        return [(await self.event("message.created"))["message"]["body"] for _ in range(count)]
+
+    async def end(self) -> None:
+        """Wait until the server has ended the stream."""
+        try:
+            while True:
+                await self.next()
+        except EOFError:
+            return
+
+    async def _block(self) -> list[tuple[str, str]]:
+        lines = []
+        while line := (await self._line()).removesuffix("\n"):
+            assert "\r" not in line
+            name, _, value = line.partition(":")
+            lines.append((name, value.removeprefix(" ")))
+        return lines
+
+    async def _line(self) -> str:
+        line = await self.response.content.readline()
+        if not line:
+            raise EOFError
+        return line.decode()
+
+
+@dataclass(frozen=True)
+class Person:
+    user_id: str
+    client: TestClient[web.Request, web.Application]
+    chat: Chat
+
+    async def call(self, method: str, path: str, **request: Any) -> Answer:
+        headers = {"X-User": self.user_id, **request.pop("headers", {})}
+        async with self.client.request(method, BASE + path, headers=headers, **request) as response:
+            body = await response.read()
+            return Answer(response.status, json.loads(body) if body else {}, response.headers)
+
+    async def get(self, path: str, **request: Any) -> Answer:
+        return await self.call("GET", path, **request)
+
+    async def post(self, path: str, json: Any = None, **request: Any) -> Answer:
+        return await self.call("POST", path, **({"json": json} if json is not None else {}), **request)
+
+    async def direct(self, other_user_id: str) -> str:
+        """The id of the direct conversation with somebody."""
+        answer = await self.post("/conversations", {"otherUserId": other_user_id})
+        assert answer.status == 200, answer
+        return str(answer.json["conversation"]["id"])
+
+    async def group(self, *user_ids: str, **given: Any) -> str:
+        """The id of a new group."""
+        answer = await self.post("/conversations/group", {"userIds": user_ids, **given})
+        assert answer.status == 201, answer
+        return str(answer.json["conversation"]["id"])
+
+    async def send(self, conversation_id: str, body: str, **given: Any) -> dict[str, Any]:
+        """The message that was sent."""
+        answer = await self.post(
+            f"/conversations/{conversation_id}/messages", {"body": body, **given}
+        )
+        assert answer.status == 201, answer
+        message: dict[str, Any] = answer.json["message"]
+        return message
+
+    async def read(self, conversation_id: str, message_id: str) -> None:
+        answer = await self.post(f"/conversations/{conversation_id}/read", {"messageId": message_id})
+        assert (answer.status, answer.json) == (200, {"ok": True}), answer
+
+    async def unread(self, conversation_id: str) -> int:
+        answer = await self.get(f"/conversations/{conversation_id}")
+        assert answer.status == 200, answer
+        return int(answer.json["conversation"]["unreadCount"])
+
+    @asynccontextmanager
+    async def tab(self, last_event_id: str | None = None, **headers: str) -> AsyncIterator[Tab]:
+        """An open stream, from its first bytes on."""
+        if last_event_id is not None:
+            headers["Last-Event-ID"] = last_event_id
+        headers["X-User"] = self.user_id
+        async with self.client.get(f"{BASE}/stream", headers=headers) as response:
+            assert response.status == 200, await response.text()
+            yield Tab(response)

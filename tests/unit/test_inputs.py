@@ -1,0 +1,101 @@
+"""Shapes are strict: nothing is coerced, the first wrong field is named."""
+
+from typing import Any
+
+import pytest
+
+from chat_aio import inputs
+from chat_aio.errors import InvalidInput
+
+NOT_IDS: list[Any] = ["", "  ", "\u3000", "x" * 257, "a\0b", "\ud800", 7, True, None, [], {}, 1.5]
+
+
+@pytest.mark.parametrize("value", NOT_IDS)
+def test_what_can_be_no_id(value: Any) -> None:
+    with pytest.raises(InvalidInput, match="otherUserId"):
+        inputs.read(inputs.DirectConversation, other_user_id=value)
+
+
+@pytest.mark.parametrize("value", ["a", "x" * 256, "a:b", "ü", " a ", "😀" * 256, "$where", "{}"])
+def test_every_other_string_is_an_id(value: str) -> None:
+    assert inputs.read(inputs.DirectConversation, other_user_id=value).other_user_id == value
+
+
+WRONG: list[tuple[str, Any]] = [
+    ("name", ""),
+    ("name", "  "),
+    ("name", "x" * 201),
+    ("name", 7),
+    ("name", "\ud800"),
+    ("user_ids", "bob"),
+    ("user_ids", {"bob": 1}),
+    ("user_ids", ["bob", 7]),
+    ("user_ids", ["bob", ""]),
+    ("user_ids", ["bob", None]),
+    ("metadata", []),
+    ("metadata", "x"),
+    ("metadata", {1: 2}),
+    ("metadata", {"a": object()}),
+    ("metadata", {"a": 2**63}),
+    ("metadata", {"a": float("nan")}),
+    ("metadata", {"a": float("inf")}),
+    ("metadata", {"a": "\udfff"}),
+    ("metadata", {"\udfff": 1}),
+    ("metadata", {"a": (1, 2)}),
+    ("visibility", "secret"),
+    ("visibility", True),
+    ("join_policy", "closed"),
+    ("join_policy", ["open"]),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), WRONG)
+def test_wrong_group_fields(field: str, value: Any) -> None:
+    with pytest.raises(InvalidInput):
+        inputs.read(inputs.GroupConversation, **{field: value})
+
+
+def test_a_name_is_trimmed_and_counted_in_code_points() -> None:
+    given = inputs.read(inputs.GroupConversation, name="\u2003" + "😀" * 200 + "\n")
+    assert given.name == "😀" * 200
+
+
+def test_metadata_may_be_64_levels_deep_and_no_deeper() -> None:
+    def nested(levels: int) -> dict[str, Any]:
+        value: dict[str, Any] = {}
+        for _ in range(levels - 1):
+            value = {"a": value}
+        return value
+
+    inputs.read(inputs.GroupConversation, metadata=nested(64))
+    with pytest.raises(InvalidInput):
+        inputs.read(inputs.GroupConversation, metadata=nested(65))
+
+
+def test_metadata_has_a_size() -> None:
+    metadata = {"a": "x" * 100}
+    assert inputs.metadata_within(metadata, 108) == metadata
+    with pytest.raises(InvalidInput, match="metadata"):
+        inputs.metadata_within(metadata, 107)
+
+
+@pytest.mark.parametrize("body", ["", " ", "\n\t\u2003", None, 7, ["x"], {"$gt": ""}, "a\ud800"])
+def test_bodies_that_are_refused(body: Any) -> None:
+    with pytest.raises(InvalidInput, match="body"):
+        inputs.read(inputs.NewMessage, body=body)
+
+
+def test_a_body_is_kept_verbatim() -> None:
+    assert inputs.read(inputs.NewMessage, body=" a\0\n").body == " a\0\n"
+
+
+@pytest.mark.parametrize("key", ["", "x" * 129, "a\0", 7, True])
+def test_idempotency_keys_that_are_refused(key: Any) -> None:
+    with pytest.raises(InvalidInput, match="clientMessageId"):
+        inputs.read(inputs.NewMessage, body="x", client_message_id=key)
+
+
+def test_null_is_absent_and_unknown_fields_are_ignored() -> None:
+    arguments = inputs.NewMessage.arguments({"body": "x", "role": None, "senderId": "mallory"})
+    assert arguments == {"body": "x", "role": None, "metadata": None, "client_message_id": None}
+    assert inputs.read(inputs.NewMessage, **arguments).role is None

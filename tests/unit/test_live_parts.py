@@ -1,0 +1,190 @@
+"""Frames, ring, replay and the single stream, without any database."""
+
+import json
+
+import pytest
+
+from chat_aio.live.events import Event
+from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
+from chat_aio.live.replay import Replay, position_from
+from chat_aio.live.ring import Ring
+from chat_aio.live.streams import Stream
+
+
+def event(index: int, name: str, *, created: bool = True) -> Event:
+    """A durable event of message `name`, such as "c:5"."""
+    conversation_id, seq = name.split(":")
+    kind = "created" if created else "updated"
+    return Event(
+        index=index,
+        conversation_id=conversation_id,
+        frame=frame_from(f"{kind} {name}".encode()),
+        seq=int(seq),
+        created=created,
+        position=position_frame(name),
+    )
+
+
+def plain(frames: list[Frame]) -> list[str]:
+    return [each.plain.decode().strip() for each in frames]
+
+
+def test_a_frame_is_one_line_of_json_and_one_chunk() -> None:
+    frame = event_frame("message.created", {"message": {"body": "a\nb\r\u2028"}}, event_id="c:5")
+    lines = frame.plain.decode().split("\n")
+    assert lines[:2] == ["id: c:5", "event: message.created"]
+    assert json.loads(lines[2].removeprefix("data: ")) == {
+        "type": "message.created",
+        "message": {"body": "a\nb\r\u2028"},
+    }
+    assert lines[3:] == ["", ""]
+    size, _, rest = frame.chunk.partition(b"\r\n")
+    assert rest == frame.plain + b"\r\n"
+    assert int(size, 16) == len(frame.plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("c:5", ("c", 5)),
+        ("a:b:5", ("a:b", 5)),
+        (None, None),
+        ("", None),
+        ("c", None),
+        ("c:", None),
+        (":5", None),
+        ("c:0", None),
+        ("c:-1", None),
+        ("c:05", None),
+        ("c:²", None),
+        ("c:５", None),
+        ("c:5 ", None),
+        ("c:1e3", None),
+        ("c:" + "9" * 19, None),
+        ("x" * 300 + ":5", None),
+        ("c\0:5", None),
+    ],
+)
+def test_what_a_last_event_id_names(text: str | None, position: object) -> None:
+    assert position_from(text) == position
+
+
+def test_the_ring_answers_in_feed_order() -> None:
+    ring = Ring(max_events=100, max_bytes=10_000)
+    for each in (event(1, "a:1"), event(2, "b:1"), event(3, "a:2"), event(4, "c:1")):
+        ring.append(each)
+    assert [each.index for each in ring.list_after(1, ["a", "b"])] == [2, 3]
+    assert [each.index for each in ring.list_after(0, ["c", "a"])] == [1, 3, 4]
+    assert ring.list_after(4, ["a", "b", "c"]) == []
+    newest = ring.newest_created(["a", "b"])
+    assert newest and newest.index == 3
+    assert ring.newest_created(["x"]) is None
+
+
+def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
+    ring = Ring(max_events=3, max_bytes=10_000)
+    for index in range(1, 11):
+        ring.append(event(index, f"a:{index}"))
+    assert ring.find_created("a", 7) is None
+    assert ring.find_created("a", 8) is not None
+    assert [each.seq for each in ring.list_after(0, ["a"])] == [8, 9, 10]
+    small = Ring(max_events=100, max_bytes=3 * len(event(1, "a:1").frame.chunk))
+    for index in range(1, 10):
+        small.append(event(index, f"a:{index}"))
+    assert [each.seq for each in small.list_after(0, ["a"])] == [7, 8, 9]
+
+
+def test_the_ring_takes_a_created_event_once() -> None:
+    ring = Ring(max_events=100, max_bytes=10_000)
+    ring.append(event(1, "a:1"))
+    ring.append(event(2, "a:1"))
+    assert [each.index for each in ring.list_after(0, ["a"])] == [1]
+
+
+def test_a_replay_names_only_what_was_told() -> None:
+    replay = Replay(
+        events=(event(2, "b:1", created=False), event(3, "a:2"), event(4, "b:1", created=False)),
+        since=position_frame("a:1"),
+        newest=position_frame("z:9"),
+    )
+    assert plain(replay.frames()) == [
+        *("updated b:1", "id: a:1"),
+        "created a:2",
+        *("updated b:1", "id: a:2"),
+        "id: a:2",
+    ]
+
+
+def test_a_replay_without_created_events_ends_at_the_newest() -> None:
+    assert plain(Replay(newest=position_frame("z:9")).frames()) == ["id: z:9"]
+    assert plain(Replay().frames()) == []
+    reset = Replay(reset="position_unknown", newest=position_frame("z:9")).frames()
+    assert plain(reset)[0].startswith("event: stream.reset")
+    assert plain(reset)[1] == "id: z:9"
+
+
+class Pipe:
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+        self.unsent = 0
+        self.closing = False
+        self.aborted = False
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def is_closing(self) -> bool:
+        return self.closing
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+def stream(**bounds: int) -> Stream:
+    return Stream("alice", **{"max_bytes": 1_000, "max_events": 5, **bounds})
+
+
+async def test_a_stream_holds_back_until_it_is_live() -> None:
+    one, pipe = stream(), Pipe()
+    one.deliver(event(5, "a:3"))
+    replay = Replay(events=(event(4, "a:2"),), since=position_frame("a:1"))
+    one.go_live(pipe, replay, opening=frame_from(b"open"), chunked=False)
+    one.deliver(event(6, "a:4"))
+    told = [each for each in b"\n".join(pipe.written).decode().split("\n") if each]
+    assert told == ["opencreated a:2id: a:2", "created a:3", "created a:4"]
+
+
+async def test_an_update_is_written_together_with_the_newest_position() -> None:
+    one, pipe = stream(), Pipe()
+    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=False)
+    one.deliver(event(1, "a:1"))
+    one.deliver(event(2, "b:7", created=False))
+    assert pipe.written[-1] == b"updated b:7id: a:1\n\n"
+
+
+async def test_a_stream_that_holds_back_too_much_ends() -> None:
+    one = stream(max_events=2)
+    for index in range(3):
+        one.deliver(event(index, f"a:{index + 1}"))
+    assert one.ended.done()
+
+
+async def test_a_reader_that_falls_behind_is_cut_off() -> None:
+    one, pipe = stream(max_bytes=10), Pipe()
+    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
+    pipe.unsent = 11
+    one.deliver(event(1, "a:1"))
+    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (True, True, 1)
+
+
+async def test_a_client_that_left_is_noticed() -> None:
+    one, pipe = stream(), Pipe()
+    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
+    one.end_if_gone()
+    assert not one.ended.done()
+    pipe.closing = True
+    one.end_if_gone()
+    assert one.ended.done()
