@@ -19,7 +19,12 @@ from tests.support.people import Person, picked_by_header
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
 OPTIONS = (
-    *("--setParameter", "enableTestCommands=1", "--setParameter", "diagnosticDataCollectionEnabled=0"),
+    *(
+        "--setParameter",
+        "enableTestCommands=1",
+        "--setParameter",
+        "diagnosticDataCollectionEnabled=0",
+    ),
     *("--wiredTigerCacheSizeGB", "1", "--oplogSize", "512"),
 )
 STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()

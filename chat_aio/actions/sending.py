@@ -77,7 +77,7 @@ async def post_message(
     request_hash = _hash(given)
     if given.client_message_id and (
         stored := await messages.find_repeated(
-            context.database, conversation_id, user_id, given.client_message_id
+            context.database, (conversation_id, user_id, given.client_message_id)
         )
     ):
         return _repeated(stored, request_hash)

@@ -13,9 +13,8 @@ from pymongo.errors import BulkWriteError
 
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
+from chat_aio.store.messages import Key, with_key
 from chat_aio.store.transactions import Session, Unchanged, attempt
-
-Key = tuple[str, str, str]
 
 _DUPLICATE_KEY = 11000
 
@@ -172,11 +171,12 @@ async def _stored(
     keys = [each.key for each in drafts if each.key]
     if not keys:
         return {}
-    fields = ("conversationId", "senderId", "clientMessageId")
     found = await database.messages.find(
-        {"$or": [dict(zip(fields, key, strict=True)) for key in keys]}, session=session
+        {"$or": [with_key(each) for each in keys]}, session=session
     ).to_list(None)
-    return {(each[fields[0]], each[fields[1]], each[fields[2]]): each for each in found}
+    return {
+        (each["conversationId"], each["senderId"], each["clientMessageId"]): each for each in found
+    }
 
 
 def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:

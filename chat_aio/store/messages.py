@@ -12,18 +12,25 @@ async def find(database: Database, message_id: str) -> MessageDocument | None:
     return cast(MessageDocument | None, found)
 
 
-async def find_repeated(
-    database: Database, conversation_id: str, sender_id: str, client_message_id: str
-) -> MessageDocument | None:
+Key = tuple[str, str, str]
+"""What an idempotency key is unique by: conversation, sender, key."""
+
+
+def with_key(key: Key) -> dict[str, object]:
+    """The query for the message with an idempotency key; without the type MongoDB would not use
+    the partial index, and would scan the conversation."""
+    conversation_id, sender_id, name = key
+    return {
+        "conversationId": conversation_id,
+        "senderId": sender_id,
+        "clientMessageId": {"$eq": name, "$type": "string"},
+    }
+
+
+async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
     """The message that this idempotency key was used for, None if it is new."""
     with database.reading():
-        found = await database.messages.find_one(
-            {
-                "conversationId": conversation_id,
-                "senderId": sender_id,
-                "clientMessageId": client_message_id,
-            }
-        )
+        found = await database.messages.find_one(with_key(key))
     return cast(MessageDocument | None, found)
 
 

@@ -241,7 +241,9 @@ async def test_a_cursor_survives_its_row(person: People, database: Database) -> 
     assert len(rest["conversations"]) == 2
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=-1", "limit=", "limit=x", "limit=1.5", "cursor=", "cursor=abc"])
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=-1", "limit=", "limit=x", "limit=1.5", "cursor=", "cursor=abc"]
+)
 async def test_bad_pages_are_refused(person: People, query: str) -> None:
     answer = await person("alice").get(f"/conversations?{query}")
     assert (answer.status, answer.code) == (400, "INVALID_INPUT")
@@ -279,14 +281,17 @@ async def test_the_server_api_has_the_same_rules(chat: Chat) -> None:
 async def test_a_host_may_let_others_read(serve: MakePeople) -> None:
     person = await serve(
         Hooks(
-            can_read=lambda asked: asked.user_id == "auditor"
-            or asked.user_id in asked.conversation.roles
+            can_read=lambda asked: (
+                asked.user_id == "auditor" or asked.user_id in asked.conversation.roles
+            )
         )
     )
     conversation_id = await person("alice").direct("bob")
     answer = await person("auditor").get(f"/conversations/{conversation_id}")
     assert (answer.status, answer.json["conversation"]["unreadCount"]) == (200, 0)
-    answer = await person("auditor").post(f"/conversations/{conversation_id}/messages", {"body": "x"})
+    answer = await person("auditor").post(
+        f"/conversations/{conversation_id}/messages", {"body": "x"}
+    )
     assert (answer.status, answer.code) == (403, "FORBIDDEN_WRITE")
 
 

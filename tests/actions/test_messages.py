@@ -330,7 +330,9 @@ async def test_messages_after_a_seq(chat: Chat) -> None:
         await chat.api.send_message("alice", group.id, str(number))
     found = await chat.api.list_messages_after("bob", group.id, 2)
     assert [each.seq for each in found] == [3, 4, 5]
-    assert [each.seq for each in await chat.api.list_messages_after("bob", group.id, 0, limit=2)] == [
+    assert [
+        each.seq for each in await chat.api.list_messages_after("bob", group.id, 0, limit=2)
+    ] == [
         1,
         2,
     ]

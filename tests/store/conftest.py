@@ -61,7 +61,9 @@ class Store:
         made, _ = await conversations.create(self.database, document)
         return made
 
-    def message(self, conversation_id: str, sender_id: str = "alice", **fields: Any) -> MessageDocument:
+    def message(
+        self, conversation_id: str, sender_id: str = "alice", **fields: Any
+    ) -> MessageDocument:
         plain: MessageDocument = {
             "_id": new_id(),
             "conversationId": conversation_id,

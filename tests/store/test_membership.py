@@ -96,9 +96,7 @@ async def test_a_crash_in_between_leaves_all_or_nothing(
 ) -> None:
     store = make_store("crash", timeout=0.7)
     group = await store.conversation("alice")
-    async with failing(
-        database.client, [command], app_name="crash", closeConnection=True
-    ):
+    async with failing(database.client, [command], app_name="crash", closeConnection=True):
         with pytest.raises(StorageUnavailable):
             await store.change(group["_id"], add=("bob",))
     while store.database.unfinished:

@@ -178,7 +178,11 @@ async def test_a_lost_commit_answer_is_asked_for_again(
     store = make_store("lost commit")
     group = await store.conversation("alice")
     async with failing(
-        database.client, ["commitTransaction"], app_name="lost commit", times=2, closeConnection=True
+        database.client,
+        ["commitTransaction"],
+        app_name="lost commit",
+        times=2,
+        closeConnection=True,
     ):
         sent = await asyncio.gather(*(store.send(group) for _ in range(8)))
     assert [each["seq"] for each in sent] == list(range(1, 9))

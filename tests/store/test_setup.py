@@ -84,7 +84,9 @@ async def test_missing_indexes_are_named_and_mended(database: Handle) -> None:
     await indexes.apply(bare)
     assert await indexes.missing(bare) == []
     await database["messages"].drop_index("conversation_seq")
-    await database["messages"].create_index([("conversationId", 1), ("seq", 1)], name="conversation_seq")
+    await database["messages"].create_index(
+        [("conversationId", 1), ("seq", 1)], name="conversation_seq"
+    )
     assert await indexes.missing(bare) == ["index messages.conversation_seq is not as described"]
     with pytest.raises(SetupError, match="conversation_seq"):
         await indexes.apply(bare)

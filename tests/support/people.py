@@ -123,7 +123,9 @@ class Person:
         return await self.call("GET", path, **request)
 
     async def post(self, path: str, json: Any = None, **request: Any) -> Answer:
-        return await self.call("POST", path, **({"json": json} if json is not None else {}), **request)
+        return await self.call(
+            "POST", path, **({"json": json} if json is not None else {}), **request
+        )
 
     async def direct(self, other_user_id: str) -> str:
         """The id of the direct conversation with somebody."""
@@ -147,7 +149,9 @@ class Person:
         return message
 
     async def read(self, conversation_id: str, message_id: str) -> None:
-        answer = await self.post(f"/conversations/{conversation_id}/read", {"messageId": message_id})
+        answer = await self.post(
+            f"/conversations/{conversation_id}/read", {"messageId": message_id}
+        )
         assert (answer.status, answer.json) == (200, {"ok": True}), answer
 
     async def unread(self, conversation_id: str) -> int:

@@ -12,7 +12,9 @@ from chat_aio.models import json_from
 from chat_aio.store.metadata import escaped, unescaped
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
-KEYS = TEXT | st.sampled_from(["", "%", "$ref", "$id", "$", ".", "a.b", "%24", "_id", "\0", "__proto__"])
+KEYS = TEXT | st.sampled_from(
+    ["", "%", "$ref", "$id", "$", ".", "a.b", "%24", "_id", "\0", "__proto__"]
+)
 SCALARS = (
     st.none()
     | st.booleans()

@@ -46,9 +46,10 @@ export class Session {
     store.set({ openId: conversationId, isReading: false });
     if (conversationId === null) return;
     if (!store.conversation(conversationId)) await this.#fetchConversation(conversationId);
-    const unread = store.conversation(conversationId)?.unreadCount ?? 0;
+    const conversation = store.conversation(conversationId);
+    if (!conversation) return;
     await this.loadNewest(conversationId);
-    store.timeline(conversationId).markUnread(unread, store.userId);
+    store.timeline(conversationId).markUnread(conversation.unreadCount, store.userId);
     store.changed();
   }
 
@@ -183,7 +184,9 @@ export class Session {
 
   #left(conversationId) {
     this.#store.removeConversation(conversationId);
-    if (this.#store.openId === conversationId) this.#onGone(conversationId);
+    if (this.#store.openId !== conversationId) return;
+    this.#store.set({ openId: null });
+    this.#onGone(conversationId);
   }
 
   async #load(conversationId, loading, page) {

@@ -5,16 +5,18 @@ export function inTurn(work) {
   let running = null;
   let again = false;
   const runAll = async () => {
-    do {
-      again = false;
-      await work();
-    } while (again);
+    try {
+      do {
+        again = false;
+        await work();
+      } while (again);
+    } finally {
+      running = null;
+    }
   };
   return () => {
     again = true;
-    running ??= runAll().finally(() => {
-      running = null;
-    });
+    running ??= runAll();
     return running;
   };
 }

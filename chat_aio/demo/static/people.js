@@ -1,0 +1,70 @@
+/** What the page says of people and conversations: names, initials, colours. */
+
+const GOLDEN_ANGLE = 137.5;
+
+export class People {
+  #byId;
+
+  /** `people` are {id, name}, of whom `userId` is using the page. */
+  constructor(people, userId) {
+    this.all = people;
+    this.userId = userId;
+    this.#byId = new Map(people.map((each, index) => [each.id, { ...each, index }]));
+  }
+
+  get others() {
+    return this.all.filter((each) => each.id !== this.userId);
+  }
+
+  nameOf(userId) {
+    return this.#byId.get(userId)?.name ?? userId;
+  }
+
+  /** A hue in degrees: far apart for those who are known, from the id for anyone else. */
+  hueOf(userId) {
+    const index = this.#byId.get(userId)?.index ?? hashOf(userId) + this.all.length;
+    return Math.round(200 + index * GOLDEN_ANGLE) % 360;
+  }
+
+  titleOf(conversation) {
+    if (conversation.name) return conversation.name;
+    const names = this.#othersIn(conversation).map((each) => this.nameOf(each.userId));
+    return names.join(", ") || "Just you";
+  }
+
+  subtitleOf(conversation) {
+    if (conversation.type === "direct") return "Direct message";
+    const names = conversation.participants.map(({ userId }) =>
+      userId === this.userId ? "you" : this.nameOf(userId),
+    );
+    return `${names.length === 1 ? "1 person" : `${names.length} people`}: ${names.join(", ")}`;
+  }
+
+  /** {initials, hue, shape} of the picture that stands for a conversation. */
+  pictureOf(conversation) {
+    const [other] = this.#othersIn(conversation);
+    if (conversation.type === "direct" && other) return this.pictureOfPerson(other.userId);
+    const hue = hashOf(conversation.id) % 360;
+    return { initials: initialsOf(this.titleOf(conversation)), hue, shape: "square" };
+  }
+
+  pictureOfPerson(userId) {
+    return { initials: initialsOf(this.nameOf(userId)), hue: this.hueOf(userId), shape: "round" };
+  }
+
+  #othersIn(conversation) {
+    return conversation.participants.filter((each) => each.userId !== this.userId);
+  }
+}
+
+/** The first letters of the first two words; whole code points, so that an emoji stays one. */
+function initialsOf(name) {
+  const words = name.split(/[\s,]+/u).filter(Boolean).slice(0, 2);
+  return words.map((word) => [...word][0].toUpperCase()).join("");
+}
+
+function hashOf(text) {
+  let hash = 0;
+  for (const each of text) hash = (hash * 31 + each.codePointAt(0)) % 1_000_003;
+  return hash;
+}

@@ -1,0 +1,44 @@
+/** Moments as people say them. The clock is the reader's; the words are the page's, English. */
+
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const weekday = new Intl.DateTimeFormat("en", { weekday: "short" });
+const shortDate = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
+const longDate = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" });
+const withYear = new Intl.DateTimeFormat("en", { dateStyle: "long" });
+const complete = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "short" });
+
+export function timeOf(iso) {
+  return clock.format(new Date(iso));
+}
+
+export function momentOf(iso) {
+  return complete.format(new Date(iso));
+}
+
+/** Same text, same day. */
+export function dayKeyOf(iso) {
+  return new Date(iso).toDateString();
+}
+
+/** The words of a day separator. */
+export function dayOf(iso, now = new Date()) {
+  const then = new Date(iso);
+  const days = daysBetween(then, now);
+  if (days === 0) return "Today";
+  if (days === 1) return "Yesterday";
+  return (then.getFullYear() === now.getFullYear() ? longDate : withYear).format(then);
+}
+
+/** As short as a row in a list has room for. */
+export function agoOf(iso, now = new Date()) {
+  const then = new Date(iso);
+  const days = daysBetween(then, now);
+  if (days === 0) return clock.format(then);
+  return (days > 0 && days < 7 ? weekday : shortDate).format(then);
+}
+
+function daysBetween(then, now) {
+  const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate());
+  // Rounded, because a day of a clock change has 23 or 25 hours.
+  return Math.round((midnight(now) - midnight(then)) / 86_400_000);
+}

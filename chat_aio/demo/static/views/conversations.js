@@ -1,0 +1,123 @@
+/** The list of conversations. */
+
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { agoOf, momentOf } from "../times.js";
+
+const MOST_SHOWN = 99;
+
+export class ConversationList {
+  #list = document.querySelector("#conversations");
+  #hint = document.querySelector("#conversations-hint");
+  #store;
+  #people;
+  #rows;
+  #needs;
+  #visible = new Set();
+
+  /**
+   * `needs.hrefOf(id)` is where a row leads; `needs.preview(id)` and `needs.more()` are called
+   * for rows that come into view without their last message, and at the end of the list.
+   */
+  constructor(store, people, needs) {
+    this.#store = store;
+    this.#people = people;
+    this.#needs = needs;
+    const watcher = new IntersectionObserver((entries) => this.#seen(entries));
+    this.#rows = new Rows(this.#list, { watcher });
+  }
+
+  show() {
+    const { conversations, isListed, listProblem } = this.#store;
+    this.#rows.show(conversations.map((each) => this.#rowOf(each)));
+    setText(this.#hint, hintOf({ isListed, listProblem, isEmpty: conversations.length === 0 }));
+    this.#hint.hidden = this.#hint.textContent === "";
+    this.#askForMissing();
+  }
+
+  focus(conversationId) {
+    this.#rows.nodeOf(conversationId)?.querySelector("a").focus();
+  }
+
+  #rowOf(conversation) {
+    const { id, lastMessage, createdAt } = conversation;
+    const picture = this.#people.pictureOf(conversation);
+    const at = lastMessage?.createdAt ?? createdAt;
+    const state = {
+      ...{ id, ...picture, at, ago: agoOf(at), href: this.#needs.hrefOf(id) },
+      title: this.#people.titleOf(conversation),
+      preview: this.#previewOf(conversation),
+      unread: this.#store.unreadOf(conversation),
+      isOpen: id === this.#store.openId,
+    };
+    return { key: id, Row: ConversationRow, state };
+  }
+
+  #previewOf({ type, lastMessage, hasPreview }) {
+    if (!lastMessage) return hasPreview ? "No messages yet" : "";
+    const { senderId, body, deletedAt } = lastMessage;
+    const text = deletedAt ? "Message deleted" : body.trim().replace(/\s+/gu, " ");
+    if (senderId === this.#store.userId) return `You: ${text}`;
+    return type === "direct" ? text : `${this.#people.nameOf(senderId)}: ${text}`;
+  }
+
+  #seen(entries) {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) this.#visible.add(target.dataset.id);
+      else this.#visible.delete(target.dataset.id);
+    }
+    this.#askForMissing();
+  }
+
+  #askForMissing() {
+    for (const id of this.#visible) {
+      if (this.#store.conversation(id)?.hasPreview === false) this.#needs.preview(id);
+    }
+    const last = this.#store.conversations.at(-1);
+    if (last && this.#visible.has(last.id)) this.#needs.more();
+  }
+}
+
+class ConversationRow {
+  #avatar = avatar();
+  #title = element("span", { class: "row-title" });
+  #time = element("time", { class: "row-time" });
+  #preview = element("span", { class: "row-preview" });
+  #badge = element("span", { class: "badge" });
+  #link = element("a", { class: "row" });
+  #watcher;
+
+  constructor({ watcher }) {
+    this.#watcher = watcher;
+    this.#link.append(this.#avatar, this.#title, this.#time, this.#preview, this.#badge);
+    this.node = element("li", {}, this.#link);
+  }
+
+  show({ id, href, title, preview, at, ago, unread, isOpen, ...picture }) {
+    const isNew = this.node.dataset.id === undefined;
+    this.node.dataset.id = id;
+    if (isNew) this.#watcher.observe(this.node);
+    setAvatar(this.#avatar, picture);
+    setText(this.#title, title);
+    setText(this.#preview, preview);
+    setText(this.#time, ago);
+    setAttribute(this.#time, "datetime", at);
+    setAttribute(this.#time, "title", momentOf(at));
+    setAttribute(this.#link, "href", href);
+    setAttribute(this.#link, "aria-current", isOpen && "page");
+    this.#showUnread(unread);
+  }
+
+  #showUnread(count) {
+    const shown = count > MOST_SHOWN ? `${MOST_SHOWN}+` : String(count);
+    const words = element("span", { class: "unseen" }, " unread");
+    this.#badge.replaceChildren(...(count > 0 ? [shown, words] : []));
+    this.#badge.hidden = count === 0;
+    setAttribute(this.#link, "data-unread", count > 0);
+  }
+}
+
+function hintOf({ isListed, listProblem, isEmpty }) {
+  if (listProblem) return `The conversations did not load. ${listProblem}`;
+  if (!isListed) return "Loading…";
+  return isEmpty ? "No conversations yet. Write to someone, or make a group." : "";
+}

@@ -1,0 +1,59 @@
+/** What stands around list and log: who one is, the connection, the open conversation's head. */
+
+import { setAvatar, setText } from "../dom.js";
+
+const STATUS = {
+  connecting: "Connecting…",
+  live: "Live",
+  reconnecting: "Reconnecting…",
+  closed: "Closed",
+};
+
+export class Frame {
+  #app = document.querySelector("#app");
+  #status = document.querySelector("#status");
+  #title = document.querySelector("#title");
+  #subtitle = document.querySelector("#subtitle");
+  #avatar = document.querySelector("#conversation-avatar");
+  #notice = document.querySelector("#notice");
+  #store;
+  #people;
+
+  constructor(store, people) {
+    this.#store = store;
+    this.#people = people;
+    this.#app.hidden = false;
+    const { userId } = store;
+    document.querySelector("#back").href = `#${userId}`;
+    setText(document.querySelector("#my-name"), people.nameOf(userId));
+    setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
+    this.#invite();
+  }
+
+  show() {
+    const { open, openId, status, totalUnread } = this.#store;
+    this.#app.dataset.screen = openId === null ? "list" : "conversation";
+    this.#app.dataset.status = status;
+    setText(this.#status, STATUS[status]);
+    const name = this.#people.nameOf(this.#store.userId);
+    const title = open ? this.#people.titleOf(open) : "";
+    const words = [...(title ? [title] : []), name].join(" · ");
+    document.title = totalUnread > 0 ? `(${totalUnread}) ${words}` : words;
+    setText(this.#title, title);
+    setText(this.#subtitle, open ? this.#people.subtitleOf(open) : "");
+    if (open) setAvatar(this.#avatar, this.#people.pictureOf(open));
+  }
+
+  /** Say something that is not about one place; an empty text takes it away. */
+  notify(words) {
+    setText(this.#notice, words);
+  }
+
+  #invite() {
+    const [other] = this.#people.others;
+    const link = document.querySelector("#invitation");
+    link.hidden = !other;
+    link.href = `#${other?.id}`;
+    setText(link, `Open a second window as ${other?.name}`);
+  }
+}
