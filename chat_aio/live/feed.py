@@ -4,6 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 
 PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
 MOST_UNTOLD = 4_096
+GOODBYE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,40 +95,39 @@ class Feed:
     async def _run(self) -> None:
         failures = 0
         while True:
-            gap = False
-            try:
-                await self._follow()
-            except HistoryLost as error:
-                log.warning("the feed cannot go on where it was: %s", error)
-                self._token, self._past, gap = None, 0.0, True
-            except (ChangesBroken, StorageUnavailable) as error:
-                log.warning("the feed was lost: %s", error)
-            except Exception:
-                log.exception("the feed failed")
-            failures = 0 if self.is_live else failures + 1
-            self._live.clear()
-            self._listener.lost(gap)
+            async with AsyncExitStack() as cleaning_up:
+                gap = await self._follow(cleaning_up)
+                failures = 0 if self.is_live else failures + 1
+                self._live.clear()
+                self._listener.lost(gap)
             await asyncio.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
 
-    async def _follow(self) -> None:
-        """Read and tell until something fails."""
-        changes = await open_changes(self._database, after=self._token, past=self._past)
-        self._untold.clear()
-        parts: tuple[Coroutine[Any, Any, None], ...] = (
-            self._read(changes),
-            self._tell(),
-            self._watch(),
-        )
-        tasks = {asyncio.create_task(each) for each in parts}
+    async def _follow(self, cleaning_up: AsyncExitStack) -> bool:
+        """Read and tell until that fails; whether what comes next leaves a gap. Cleaning up may
+        wait for a server that does not answer, and is left for after the loss is known."""
         try:
+            changes = await open_changes(self._database, after=self._token, past=self._past)
+            cleaning_up.push_async_callback(changes.close)
+            self._untold.clear()
+            parts: tuple[Coroutine[Any, Any, None], ...] = (
+                self._read(changes),
+                self._tell(),
+                self._watch(),
+            )
+            tasks = {asyncio.create_task(each) for each in parts}
+            cleaning_up.push_async_callback(_stopped, tasks)
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
-            await changes.close()
+        except HistoryLost as error:
+            log.warning("the feed cannot go on where it was: %s", error)
+            self._token, self._past = None, 0.0
+            return True
+        except (ChangesBroken, StorageUnavailable) as error:
+            log.warning("the feed was lost: %s", error)
+        except Exception:
+            log.exception("the feed failed")
+        return False
 
     async def _read(self, changes: Changes) -> None:
         """Gather changes; while they are being told, what arrives makes the next batch."""
@@ -172,3 +173,16 @@ class Feed:
             raise otherwise(f"a tick was not seen within {seconds} seconds") from None
         finally:
             del self._ticks[tick_id]
+
+
+async def _stopped(tasks: set[asyncio.Task[None]]) -> None:
+    """Cancel until all are over: one that is cancelled still says goodbye to the server, and is
+    cancelled in that too where the server does not answer."""
+    pending = tasks
+    while pending:
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=GOODBYE_SECONDS)
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()

@@ -61,9 +61,12 @@ async def open_changes(
                 if after
                 else {"start_at_operation_time": await _operation_time(database, past)}
             )
-        cursor = await settled(
-            database.handle.watch(_pipeline(database), batch_size=BATCH, **start)
-        )
+        # Not pymongo.timeout: its limit would stay with the cursor for all of its life.
+        async with asyncio.timeout(database.timeout):
+            watching = database.handle.watch(_pipeline(database), batch_size=BATCH, **start)
+            cursor = await settled(watching)
+    except TimeoutError as error:
+        raise ChangesBroken("the change stream could not be opened in time") from error
     except PyMongoError as error:
         raise _broken(error) from error
     return Changes(cursor)

@@ -16,6 +16,7 @@ from benchmarks.loops import end_with_parent
 
 EVENT = b"event: message.created\n"
 FRAME_END = b"\n\n\r\n"
+LAST_CHUNK = b"0\r\n\r\n"
 OPEN_SECONDS = 10
 
 
@@ -36,8 +37,8 @@ class Readers:
     def _open(self, port: int, request: bytes) -> None:
         opened = socket.create_connection(("127.0.0.1", port), timeout=OPEN_SECONDS)
         opened.sendall(request)
-        if not opened.recv(65536):
-            fail("a stream was refused")
+        if is_over(opened.recv(65536)):
+            fail("a stream was refused, or ended at once")
         opened.setblocking(False)
         self._sockets[opened.fileno()] = opened
         self._poll.register(opened, select.EPOLLIN)
@@ -63,8 +64,8 @@ class Readers:
 
     def _read(self, fd: int) -> None:
         data = self._sockets[fd].recv(262144)
-        if not data:
-            fail("a stream was closed")
+        if is_over(data):
+            fail("a stream was ended")
         self.bytes += len(data)
         whole = self._tails.pop(fd, b"") + data
         if events := whole.count(EVENT):
@@ -72,6 +73,11 @@ class Readers:
             self.arrived_at = time.monotonic_ns()
         if not whole.endswith(FRAME_END):
             self._tails[fd] = whole[1 - len(EVENT) :]
+
+
+def is_over(data: bytes) -> bool:
+    """Whether these are the last bytes of a stream: none, or the chunk that ends it."""
+    return not data or data == LAST_CHUNK or data.endswith(b"\r\n" + LAST_CHUNK)
 
 
 def fail(reason: str) -> NoReturn:

@@ -9,24 +9,15 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from chat_aio.context import new_id, utc_now
-from chat_aio.store import conversations, indexes, membership
+from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import ConversationDocument, MessageDocument, ParticipantDocument
-from chat_aio.store.membership import Membership
+from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.store.membership import change_membership
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
 from tests.conftest import Database as Handle
-
-
-def participant(user_id: str) -> ParticipantDocument:
-    return {
-        "userId": user_id,
-        "role": "member",
-        "joinedAt": utc_now(),
-        "lastReadMessageId": None,
-        "lastReadSeq": 0,
-    }
+from tests.support.membership import membership, participant
 
 
 @dataclass
@@ -97,27 +88,12 @@ class Store:
     ) -> ConversationDocument | None:
         """Add and remove users, as far as they are not in, or not out, already."""
 
-        def decide(found: ConversationDocument) -> Membership | None:
-            inside = {each["userId"] for each in found["participants"]}
-            added = tuple(participant(each) for each in add if each not in inside)
-            removed = tuple(each for each in remove if each in inside)
-            if not added and not removed:
-                return None
-            return Membership(
-                added=added,
-                removed=removed,
-                change={
-                    "id": new_id(),
-                    "at": utc_now(),
-                    "kind": "participant.added" if added else "participant.removed",
-                    "actorId": "alice",
-                    "addedUserIds": [each["userId"] for each in added],
-                    "removedUserIds": list(removed),
-                },
-            )
-
-        return await membership.change_membership(
-            self.database, self.sequencer, self.snapshots, conversation_id, decide
+        return await change_membership(
+            self.database,
+            self.sequencer,
+            self.snapshots,
+            conversation_id,
+            lambda found: membership(found, add, remove),
         )
 
 

@@ -159,6 +159,11 @@ class Person:
         assert answer.status == 200, answer
         return int(answer.json["conversation"]["unreadCount"])
 
+    async def chat_streams(self) -> int:
+        """How many streams this process has open."""
+        await asyncio.sleep(0)
+        return len(self.chat._live.hub)
+
     @asynccontextmanager
     async def tab(self, last_event_id: str | None = None, **headers: str) -> AsyncIterator[Tab]:
         """An open stream, from its first bytes on."""

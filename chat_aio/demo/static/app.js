@@ -24,8 +24,16 @@ function chatAs(userId) {
 }
 
 function placeFromAddress() {
-  const [userId, conversationId] = location.hash.slice(1).split("/").map(decodeURIComponent);
+  const [userId, conversationId] = location.hash.slice(1).split("/").map(decoded);
   return { userId, conversationId: conversationId || null };
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function addressOf(userId, conversationId) {
@@ -50,7 +58,7 @@ class Page {
     this.#list = this.#makeList();
     this.#timeline = this.#makeTimeline();
     this.#composer = new Composer((id, body) => this.#send(id, body));
-    makeDirectDialog(people, async (userId) => this.#go(await this.#session.startDirect(userId)));
+    makeDirectDialog(people, async (userId) => this.#go(await this.#session.openDirect(userId)));
     makeGroupDialog(people, async (group) => this.#go(await this.#session.createGroup(group)));
     store.subscribe(() => this.#show());
   }
@@ -76,7 +84,7 @@ class Page {
   #makeList() {
     return new ConversationList(this.#store, this.#people, {
       hrefOf: (id) => addressOf(this.#people.userId, id),
-      preview: (id) => this.#previews(id),
+      preview: (id) => this.#session.loadPreview(id),
       more: () => this.#session.loadMoreConversations(),
     });
   }
@@ -85,11 +93,25 @@ class Page {
     const session = this.#session;
     return new TimelineView(this.#store, this.#people, {
       older: () => session.loadOlder(this.#store.openId),
-      again: () => this.#loadAgain(),
+      again: () => session.loadAgain(this.#store.openId),
       moved: () => this.#store.changed(),
       retry: (key) => session.sender.retry(key),
       discard: (key) => session.sender.discard(key),
     });
+  }
+
+  #send(conversationId, body) {
+    this.#store.timeline(conversationId).firstUnreadId = null;
+    this.#session.sender.send(conversationId, body);
+  }
+
+  #go({ id }) {
+    location.hash = addressOf(this.#people.userId, id);
+  }
+
+  #gone() {
+    location.hash = `#${this.#people.userId}`;
+    this.#frame.notify("That conversation is not open to you.");
   }
 
   #show() {

@@ -15,6 +15,8 @@ export class Session {
   #onGone;
   #firstSync = null;
   #confirming = new Map();
+  /** Asked for since the stream was opened. */
+  #previewed = new Set();
 
   /** `onGone(conversationId)` is told when the open conversation cannot be read (any longer). */
   constructor(chat, store, { onGone }) {
@@ -71,6 +73,12 @@ export class Session {
     if (page) this.#store.addOlder(conversationId, page);
   }
 
+  /** After a failure: whichever part is missing. */
+  loadAgain(conversationId) {
+    if (this.#store.timeline(conversationId).isStale) this.loadNewest(conversationId);
+    else this.loadOlder(conversationId);
+  }
+
   async loadMoreConversations() {
     const { nextCursor } = this.#store;
     if (!nextCursor) return;
@@ -86,16 +94,17 @@ export class Session {
 
   /** The last message for a conversation's row in the list. */
   async loadPreview(conversationId) {
+    if (this.#previewed.has(conversationId)) return;
+    this.#previewed.add(conversationId);
     try {
       const { messages } = await this.#chat.listMessages(conversationId, { limit: 1 });
       this.#store.setPreview(conversationId, messages[0] ?? null);
     } catch {
       // A row without a preview is still a row; the next opening of the stream asks again.
-      this.#store.setPreview(conversationId, null);
     }
   }
 
-  async startDirect(otherUserId) {
+  async openDirect(otherUserId) {
     return this.#taken(await this.#chat.openDirect(otherUserId));
   }
 
@@ -109,9 +118,14 @@ export class Session {
   }
 
   #opened() {
-    this.#store.becomeStale();
-    this.sync();
+    this.#becomeStale();
     this.sender.retryAll();
+  }
+
+  #becomeStale() {
+    this.#store.becomeStale();
+    this.#previewed.clear();
+    this.sync();
   }
 
   async #sync() {
@@ -140,8 +154,7 @@ export class Session {
     const store = this.#store;
     const isMine = event.affectedUserIds?.includes(store.userId);
     if (event.type === "stream.reset") {
-      store.becomeStale();
-      this.sync();
+      this.#becomeStale();
     } else if (event.type === "message.created") {
       this.#receivedMessage(event.message);
     } else if (event.type === "read.updated") {

@@ -1,6 +1,6 @@
 /** Moments as people say them. The clock is the reader's; the words are the page's, English. */
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const weekday = new Intl.DateTimeFormat("en", { weekday: "short" });
 const shortDate = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const longDate = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" });

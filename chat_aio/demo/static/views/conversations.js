@@ -88,7 +88,13 @@ class ConversationRow {
 
   constructor({ watcher }) {
     this.#watcher = watcher;
-    this.#link.append(this.#avatar, this.#title, this.#time, this.#preview, this.#badge);
+    const lines = element(
+      "span",
+      {},
+      element("span", { class: "row-line" }, this.#title, " ", this.#time),
+      element("span", { class: "row-line" }, this.#preview, " ", this.#badge),
+    );
+    this.#link.append(this.#avatar, " ", lines);
     this.node = element("li", {}, this.#link);
   }
 

@@ -35,7 +35,6 @@ export class MessageRow {
     dataset.state = state.isDeleted ? "deleted" : (state.sending ?? "sent");
     setAttribute(this.node, "data-named", state.isNamed);
     setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
-    this.#avatar.parentElement.style.setProperty("--hue", state.hue);
     setText(this.#author, state.isOwn ? "You" : state.author);
     setText(this.#body, state.isDeleted ? "This message was deleted" : state.body);
     setText(this.#time, state.time);

@@ -9,13 +9,16 @@ export function rowsOf(store, people, timeline, outbox) {
   const conversation = store.open;
   const messages = timeline.isLoaded ? timeline.messages : [];
   const entries = [...messages, ...outbox.map((each) => draftAsMessage(each, store.userId))];
-  const rows = [historyRow(timeline, people.titleOf(conversation))];
+  const title = people.titleOf(conversation);
+  const isDirect = conversation.type === "direct";
+  const rows = [historyRow(timeline, isDirect ? `your conversation with ${title}` : title)];
+  const isFirstUnread = (each) => Boolean(each?.id) && each.id === timeline.firstUnreadId;
   entries.forEach((message, index) => {
     const before = entries[index - 1];
     const after = entries[index + 1];
     const isNewDay = !before || dayKeyOf(before.createdAt) !== dayKeyOf(message.createdAt);
     if (isNewDay) rows.push(dayRow(message.createdAt));
-    const isUnreadMark = message.id === timeline.firstUnreadId;
+    const isUnreadMark = isFirstUnread(message);
     if (isUnreadMark) rows.push({ kind: "unread", key: "unread", state: {} });
     rows.push({
       kind: "message",
@@ -24,7 +27,7 @@ export function rowsOf(store, people, timeline, outbox) {
         ...stateOf(message, people),
         isOwn: message.senderId === store.userId,
         isHead: isUnreadMark || !belongTogether(before, message),
-        isTail: after?.id === timeline.firstUnreadId || !belongTogether(message, after),
+        isTail: isFirstUnread(after) || !belongTogether(message, after),
         isNamed: conversation.type === "group" && message.senderId !== store.userId,
       },
     });

@@ -1,0 +1,8 @@
+FROM python:3.11-slim
+WORKDIR /srv
+COPY pyproject.toml README.md LICENSE ./
+COPY chat_aio chat_aio
+COPY indexes indexes
+RUN pip install --no-cache-dir .
+USER nobody
+CMD ["chat-aio", "serve"]

@@ -1,0 +1,159 @@
+"""A feed that cannot go on ends every stream, recovers by itself, and hides no gap."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from pymongo import AsyncMongoClient
+
+from chat_aio import Chat, Options
+from chat_aio.embedded import Mongod
+from tests.support.failpoints import failing
+from tests.support.people import Person, picked_by_header
+
+People = Callable[[str], Person]
+
+
+@pytest.fixture
+async def mongod(tmp_path: Path) -> AsyncIterator[Mongod]:
+    """A mongod of the test's own, to be paused."""
+    options = ("--setParameter", "enableTestCommands=1", "--wiredTigerCacheSizeGB", "0.25")
+    async with Mongod(tmp_path / "data", options=options) as mongod:
+        yield mongod
+
+
+@pytest.fixture
+async def people(mongod: Mongod, aiohttp_client: Any) -> AsyncIterator[People]:
+    async with AsyncMongoClient[dict[str, Any]](mongod.url, appname="feed") as client:
+        chat = Chat(
+            client["chat"],
+            auth=picked_by_header,
+            options=Options(feed_stall_seconds=0.9, storage_timeout_seconds=1, ring_seconds=5),
+        )
+        app = web.Application()
+        chat.mount(app)
+        served = await aiohttp_client(app)
+        yield lambda user_id: Person(user_id, served, chat)
+        await chat.close()
+
+
+async def test_a_paused_database_ends_streams_and_loses_nothing(
+    people: People, mongod: Mongod
+) -> None:
+    alice = people("alice")
+    conversation_id = await alice.direct("bob")
+    async with people("bob").tab() as tab:
+        await alice.send(conversation_id, "before")
+        assert await tab.bodies(1) == ["before"]
+        position = tab.last_event_id
+        os.kill(mongod.pid, signal.SIGSTOP)
+        try:
+            await tab.end()
+            answer = await alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"})
+            assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+            assert answer.headers["Retry-After"]
+            answer = await alice.get("/conversations")
+            assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+            assert "nothing was written" in answer.json["error"]["message"]
+        finally:
+            os.kill(mongod.pid, signal.SIGCONT)
+    while not await alice.chat._live.feed.wait_live(seconds=1):
+        pass
+    await alice.post(f"/conversations/{conversation_id}/messages", {"body": "after"})
+    async with people("bob").tab(position) as tab:
+        bodies = await tab.bodies(1)
+        while bodies[-1] != "after":
+            bodies += await tab.bodies(1)
+    assert bodies in (["after"], ["no", "after"])
+
+
+async def test_a_lost_change_stream_ends_streams(
+    people: People, mongod: Mongod, caplog: pytest.LogCaptureFixture
+) -> None:
+    """History lost (286): streams end, the ring is forgotten, and a return says stream.reset."""
+    alice = people("alice")
+    conversation_id = await alice.direct("bob")
+    for body in ("one", "two"):
+        await alice.send(conversation_id, body)
+    async with (
+        people("bob").tab(f"{conversation_id}:1") as tab,
+        AsyncMongoClient[dict[str, Any]](mongod.url) as admin,
+    ):
+        assert await tab.bodies(1) == ["two"]
+        async with failing(admin, ["getMore"], app_name="feed", times=1, errorCode=286):
+            await alice.send(conversation_id, "wakes the stream")
+            await tab.end()
+    assert await alice.chat._live.feed.wait_live(seconds=10)
+    async with people("bob").tab(f"{conversation_id}:1") as tab:
+        assert (await tab.event("stream.reset"))["reason"] == "position_unknown"
+        await alice.send(conversation_id, "live again")
+        assert await tab.bodies(1) == ["live again"]
+
+
+async def test_a_dropped_collection_ends_streams(people: People, mongod: Mongod) -> None:
+    alice = people("alice")
+    await alice.direct("bob")
+    async with people("bob").tab() as tab, AsyncMongoClient[dict[str, Any]](mongod.url) as admin:
+        await admin["chat"].drop_collection("messages")
+        await tab.end()
+    assert await alice.chat._live.feed.wait_live(seconds=10)
+
+
+async def test_while_the_feed_is_lost_streams_are_closed_without_an_answer(
+    people: People, mongod: Mongod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EventSource gives up for good on anything but a 200, and tries again after a lost one."""
+    from aiohttp import ServerDisconnectedError
+
+    from chat_aio.web import stream
+
+    monkeypatch.setattr(stream, "FAREWELL_SECONDS", 0.05)
+    alice = people("alice")
+    alice.chat._live.feed._live.clear()
+    with pytest.raises(ServerDisconnectedError):
+        await alice.get("/stream")
+
+
+async def test_snapshots_are_not_trusted_while_the_feed_is_lost(people: People) -> None:
+    alice = people("alice")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "cached")
+    assert alice.chat.api.snapshots._kept
+    alice.chat._live._lost(False)
+    await alice.send(conversation_id, "not cached")
+    assert not alice.chat.api.snapshots._kept
+
+
+async def test_a_database_that_is_away_at_the_start(tmp_path: Path) -> None:
+    from chat_aio import SetupError
+
+    async with AsyncMongoClient[dict[str, Any]](
+        "mongodb://127.0.0.1:9/?directConnection=true"
+    ) as c:
+        with pytest.raises(SetupError, match="not reached"):
+            await Chat(c["x"], options=Options(storage_timeout_seconds=0.3)).open()
+
+
+async def test_a_mongod_that_is_no_replica_set(tmp_path: Path) -> None:
+    from chat_aio import SetupError
+    from chat_aio.embedded import _free_port, find_mongod
+
+    port = _free_port()
+    process = await asyncio.create_subprocess_exec(
+        *(find_mongod(), "--dbpath", tmp_path, "--port", str(port), "--nounixsocket"),
+        *("--bind_ip", "127.0.0.1", "--logpath", tmp_path / "log"),
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        url = f"mongodb://127.0.0.1:{port}/?directConnection=true"
+        async with AsyncMongoClient[dict[str, Any]](url) as client:
+            with pytest.raises(SetupError, match=r"rs\.initiate\(\)"):
+                await Chat(client["x"]).open()
+    finally:
+        process.terminate()
+        await process.wait()

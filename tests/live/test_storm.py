@@ -1,0 +1,86 @@
+"""64 senders, 4 conversations, 2 processes, live readers on both: R2 and R7 in small."""
+
+import asyncio
+from collections import defaultdict
+from typing import Any
+
+from aiohttp import ClientSession, ClientTimeout
+
+from tests.conftest import Database
+from tests.support.people import Tab
+from tests.support.processes import serving
+
+SENDERS = 64
+TURNS = 10
+
+
+async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Database) -> None:
+    users = [f"user {number}" for number in range(SENDERS)]
+    async with (
+        serving(mongo_url, database.name) as first,
+        serving(mongo_url, database.name) as second,
+        ClientSession(timeout=ClientTimeout(total=60)) as session,
+    ):
+        places = [first, second]
+
+        async def call(place: int, user: str, path: str, body: Any = None) -> Any:
+            method = "GET" if body is None else "POST"
+            async with session.request(
+                method, places[place % 2] + path, json=body, headers={"X-User": user}
+            ) as response:
+                assert response.status in (200, 201), await response.text()
+                return await response.json()
+
+        groups = [
+            (await call(n, users[0], "/conversations/group", {"userIds": users}))["conversation"]
+            for n in range(4)
+        ]
+        ids = [each["id"] for each in groups]
+        total = SENDERS * TURNS
+
+        async def read(place: int, ready: asyncio.Event) -> list[tuple[str, int, str]]:
+            headers = {"X-User": users[place]}
+            async with session.get(places[place % 2] + "/stream", headers=headers) as response:
+                tab = Tab(response)
+                ready.set()
+                told = []
+                while len(told) < total:
+                    message = (await tab.event("message.created"))["message"]
+                    told.append((message["conversationId"], message["seq"], message["id"]))
+                return told
+
+        async def send(number: int) -> list[dict[str, Any]]:
+            sent = []
+            for turn in range(TURNS):
+                path = f"/conversations/{ids[(number + turn) % 4]}/messages"
+                answer = await call(number, users[number], path, {"body": f"{number}.{turn}"})
+                sent.append(answer["message"])
+            return sent
+
+        ready = [asyncio.Event() for _ in range(6)]
+        readers = [asyncio.create_task(read(place, each)) for place, each in enumerate(ready)]
+        await asyncio.gather(*(each.wait() for each in ready))
+        acknowledged = [
+            message for sent in await asyncio.gather(*map(send, range(SENDERS))) for message in sent
+        ]
+        expected = defaultdict(list)
+        for message in sorted(acknowledged, key=lambda each: int(each["seq"])):
+            expected[message["conversationId"]].append((message["seq"], message["id"]))
+        for conversation_id in ids:
+            seqs = [seq for seq, _ in expected[conversation_id]]
+            assert seqs == list(range(1, total // 4 + 1))
+        for told in await asyncio.gather(*readers):
+            found = defaultdict(list)
+            for conversation_id, seq, message_id in told:
+                found[conversation_id].append((seq, message_id))
+            assert found == expected
+        for user in users[::9]:
+            page = await call(0, user, "/conversations")
+            shown = {each["id"]: each["unreadCount"] for each in page["conversations"]}
+            counted = {
+                each: await database["messages"].count_documents(
+                    {"conversationId": each, "senderId": {"$ne": user}}
+                )
+                for each in ids
+            }
+            assert shown == counted
