@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from chat_aio.actions import conversations, messages, sending
+from chat_aio.actions import conversations, groups, messages, sending
 from chat_aio.context import Context
 
 
@@ -14,7 +14,7 @@ class ServerAPI(Context):
     """
 
     get_or_create_conversation = conversations.get_or_create_conversation
-    create_group_conversation = conversations.create_group_conversation
+    create_group_conversation = groups.create_group_conversation
     list_conversations = conversations.list_conversations
     get_conversation = conversations.get_conversation
     send_message = sending.send_message

@@ -10,7 +10,7 @@ from chat_aio.models import BareMessage, Conversation
 
 
 def is_participant(asked: PermissionContext) -> bool:
-    """The default of `can_read` and `can_write` (Authentication 6)."""
+    """The default of `can_read` and `can_write` (docs/behaviour.md 5.4)."""
     return asked.user_id in asked.conversation.roles
 
 

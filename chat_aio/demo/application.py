@@ -17,7 +17,12 @@ STATIC = Path(__file__).parent / "static"
 
 
 async def make_demo(
-    *, data: Path, mongo_url: str | None, port: int, say: Callable[[str], None]
+    *,
+    data: Path,
+    mongo_url: str | None,
+    port: int,
+    say: Callable[[str], None],
+    database: str = "chat_demo",
 ) -> web.Application:
     """The app, with an embedded mongod over `data` unless `mongo_url` names a replica set.
 
@@ -29,7 +34,7 @@ async def make_demo(
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
     client = await stack.enter_async_context(AsyncMongoClient[dict[str, Any]](mongo_url))
     chat = Chat(
-        client["chat_demo"],
+        client[database],
         auth=_picked_user,
         hooks=Hooks(user_exists=lambda user_id: user_id in NAMES),
     )
@@ -46,6 +51,7 @@ async def make_demo(
     async def closed(_: web.Application) -> None:
         await stack.aclose()
 
+    app.on_response_prepare.append(_ask_again)
     app.on_startup.append(opened)
     app.on_cleanup.append(closed)
     return app
@@ -55,6 +61,11 @@ def _picked_user(request: web.Request) -> dict[str, Any] | None:
     """Whoever the page says it is: a demo has no passwords, and listens on this machine only."""
     user_id = request.query.get("as")
     return {"id": user_id} if user_id in NAMES else None
+
+
+async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:
+    """After an upgrade no browser may mix modules of two versions."""
+    response.headers.setdefault("Cache-Control", "no-cache")
 
 
 async def _page(_: web.Request) -> web.FileResponse:

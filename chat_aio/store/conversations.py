@@ -1,13 +1,13 @@
 """Conversations and their heads: finding, listing, making."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import cast
+from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
 
 from chat_aio.store.database import Database
-from chat_aio.store.documents import ConversationDocument, CounterDocument
+from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.transactions import Session, transact
 
 
@@ -67,6 +67,55 @@ async def list_heads(
             .to_list(None)
         )
     return cast(list[CounterDocument], found)
+
+
+def new_conversation(
+    conversation_id: str,
+    *,
+    creator_id: str,
+    roles: Mapping[str, Literal["admin", "member"]],
+    at: datetime,
+    change_id: str,
+    **given: Any,
+) -> ConversationDocument:
+    """A conversation at its beginning; `given` are the fields that differ from a private group's.
+
+    Its stamp tells everyone in it that the members of `roles` were added, if there are any.
+    """
+    members = [user_id for user_id, role in roles.items() if role == "member"]
+    plain: ConversationDocument = {
+        "_id": conversation_id,
+        "type": "group",
+        "pairKey": None,
+        "name": None,
+        "createdAt": at,
+        "metadata": {},
+        "visibility": "private",
+        "joinPolicy": "approval",
+        "epoch": 0,
+        "participants": [new_participant(each, role=roles[each], at=at) for each in sorted(roles)],
+        "change": {
+            "id": change_id,
+            "at": at,
+            "kind": "participant.added" if members else "conversation.created",
+            "actorId": creator_id,
+            "addedUserIds": members,
+        },
+    }
+    return cast(ConversationDocument, {**plain, **given})
+
+
+def new_participant(
+    user_id: str, *, role: Literal["admin", "member"], at: datetime
+) -> ParticipantDocument:
+    """Somebody who has just joined and has read nothing."""
+    return {
+        "userId": user_id,
+        "role": role,
+        "joinedAt": at,
+        "lastReadMessageId": None,
+        "lastReadSeq": 0,
+    }
 
 
 async def create(

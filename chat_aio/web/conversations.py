@@ -14,12 +14,6 @@ async def open_direct(request: web.Request) -> web.Response:
     return reply(conversation=found)
 
 
-async def create_group(request: web.Request) -> web.Response:
-    given = await body_of(request, inputs.GroupConversation, optional=True)
-    made = await conversations.create_group_conversation(*acting(request), **given)
-    return reply(status=201, conversation=made)
-
-
 async def list_mine(request: web.Request) -> web.Response:
     return reply_page(await conversations.list_conversations(*acting(request), **page_of(request)))
 

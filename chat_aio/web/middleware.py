@@ -41,7 +41,7 @@ async def add_request_id(request: web.Request, response: web.StreamResponse) -> 
 
 
 async def _authenticated(request: web.Request) -> str:
-    """The acting user's id, from the host's `auth` hook (Authentication 1 and 2)."""
+    """The acting user's id, from the host's `auth` hook (docs/behaviour.md 1.2)."""
     limit = request.config_dict[API].options.hook_timeout_seconds
     user = await hooks.call(request.config_dict[AUTH], request, limit=limit)
     user_id = user.get("id") if isinstance(user, Mapping) else getattr(user, "id", None)

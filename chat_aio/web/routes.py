@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from chat_aio.web import conversations, messages
+from chat_aio.web import conversations, groups, messages
 from chat_aio.web.stream import stream
 
 ROUTES: tuple[web.RouteDef, ...] = (
@@ -14,5 +14,5 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.get("/conversations/{conversation_id}/messages/{message_id}", messages.get),
     web.post("/conversations/{conversation_id}/read", messages.mark_read),
     web.get("/stream", stream, allow_head=False),
-    web.post("/conversations/group", conversations.create_group),
+    web.post("/conversations/group", groups.create_group),
 )

@@ -117,7 +117,13 @@ async def test_a_group_has_its_creator_as_admin(person: People) -> None:
 
 async def test_a_group_may_be_made_of_nothing(person: People) -> None:
     ids = set()
-    for request in ({}, {"json": {}}, {"data": b""}, {"json": {"name": None, "userIds": None}}):
+    requests: list[dict[str, Any]] = [
+        {},
+        {"json": {}},
+        {"data": b""},
+        {"json": {"name": None, "userIds": None}},
+    ]
+    for request in requests:
         answer = await person("alice").call("POST", "/conversations/group", **request)
         assert answer.status == 201
         conversation = answer.json["conversation"]

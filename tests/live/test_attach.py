@@ -6,7 +6,6 @@ from typing import Any
 from unittest.mock import patch
 
 from chat_aio import Chat
-from chat_aio.live import live as live_module
 from chat_aio.live.frames import frame_from, position_frame
 from chat_aio.live.hub import Hub
 from chat_aio.live.live import Live
@@ -36,7 +35,7 @@ async def reading_ids_takes_a_while(meanwhile: Meanwhile) -> AsyncIterator[None]
         await meanwhile()
         return ids
 
-    with patch.object(live_module.conversations, "ids_of_user", slow):
+    with patch.object(conversations, "ids_of_user", slow):
         yield
 
 

@@ -43,7 +43,7 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
             async with session.get(places[place % 2] + "/stream", headers=headers) as response:
                 tab = Tab(response)
                 ready.set()
-                told = []
+                told: list[tuple[str, int, str]] = []
                 while len(told) < total:
                     message = (await tab.event("message.created"))["message"]
                     told.append((message["conversationId"], message["seq"], message["id"]))

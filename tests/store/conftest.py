@@ -17,7 +17,7 @@ from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
 from tests.conftest import Database as Handle
-from tests.support.membership import membership, participant
+from tests.support.membership import membership
 
 
 @dataclass
@@ -31,24 +31,13 @@ class Store:
     numbers: Any = field(default_factory=itertools.count)
 
     async def conversation(self, *user_ids: str) -> ConversationDocument:
-        document: ConversationDocument = {
-            "_id": new_id(),
-            "type": "group",
-            "pairKey": None,
-            "name": None,
-            "createdAt": utc_now(),
-            "metadata": {},
-            "visibility": "private",
-            "joinPolicy": "approval",
-            "epoch": 0,
-            "participants": [participant(each) for each in user_ids],
-            "change": {
-                "id": new_id(),
-                "at": utc_now(),
-                "kind": "conversation.created",
-                "actorId": user_ids[0],
-            },
-        }
+        document = conversations.new_conversation(
+            new_id(),
+            creator_id=user_ids[0],
+            roles=dict.fromkeys(user_ids, "member"),
+            at=utc_now(),
+            change_id=new_id(),
+        )
         made, _ = await conversations.create(self.database, document)
         return made
 

@@ -109,7 +109,7 @@ async def test_a_message_that_cannot_be_stored_fails_alone(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     group = await store.conversation("alice")
-    poison = {"metadata": {"x": object()}}
+    poison: dict[str, Any] = {"metadata": {"x": object()}}
     outcomes = await asyncio.gather(
         *(store.send(group, **(poison if number == 5 else {})) for number in range(10)),
         return_exceptions=True,
@@ -140,7 +140,7 @@ async def test_no_seq_is_stored_twice(store: Store, caplog: pytest.LogCaptureFix
 async def test_equal_keys_of_two_processes_store_one_message(make_store: MakeStore) -> None:
     stores = [make_store(), make_store()]
     group = await stores[0].conversation("alice")
-    fields = {"clientMessageId": "key", "requestHash": b"hash"}
+    fields: dict[str, Any] = {"clientMessageId": "key", "requestHash": b"hash"}
     sent = await asyncio.gather(
         *(stores[number % 2].send(group, **fields) for number in range(64)),
         *(stores[number % 2].send(group) for number in range(64)),
@@ -203,7 +203,7 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
         blockTimeMS=900,
     ):
         first = asyncio.create_task(store.send(group))
-        while not store.sequencer._busy:
+        while not store.sequencer._busy:  # noqa: ASYNC110
             await asyncio.sleep(0)
         second = asyncio.create_task(store.send(group))
         outcomes = await asyncio.gather(first, second, return_exceptions=True)
@@ -236,7 +236,7 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
 async def test_whoever_stops_waiting_is_not_written(store: Store) -> None:
     group = await store.conversation("alice")
     first = asyncio.create_task(store.send(group))
-    while not store.sequencer._busy:
+    while not store.sequencer._busy:  # noqa: ASYNC110
         await asyncio.sleep(0)
     second = asyncio.create_task(store.send(group))
     await asyncio.sleep(0)

@@ -4,18 +4,9 @@ from typing import Any
 
 from chat_aio import Chat
 from chat_aio.context import new_id, utc_now
-from chat_aio.store.documents import ConversationDocument, ParticipantDocument
+from chat_aio.store.conversations import new_participant
+from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.membership import Membership, change_membership
-
-
-def participant(user_id: str) -> ParticipantDocument:
-    return {
-        "userId": user_id,
-        "role": "member",
-        "joinedAt": utc_now(),
-        "lastReadMessageId": None,
-        "lastReadSeq": 0,
-    }
 
 
 def membership(
@@ -23,7 +14,9 @@ def membership(
 ) -> Membership | None:
     """The change that brings `add` in and `remove` out, None where that is so already."""
     inside = {each["userId"] for each in found["participants"]}
-    added = tuple(participant(each) for each in add if each not in inside)
+    added = tuple(
+        new_participant(each, role="member", at=utc_now()) for each in add if each not in inside
+    )
     removed = tuple(each for each in remove if each in inside)
     if not added and not removed:
         return None

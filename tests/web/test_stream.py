@@ -210,7 +210,7 @@ async def test_a_ring_reaches_into_the_past_of_another_process(serve: MakePeople
 async def test_heartbeats(serve: MakePeople) -> None:
     person = await serve(heartbeat_interval_ms=20)
     async with person("alice").tab() as tab:
-        lines = []
+        lines: list[bytes] = []
         while lines.count(b": keep-alive\n") < 3:
             lines.append(await asyncio.wait_for(tab.response.content.readline(), 10))
 
@@ -225,7 +225,7 @@ async def test_a_user_has_so_many_streams(serve: MakePeople) -> None:
         async with person("bob").tab():
             pass
         second.response.close()
-        while (await alice.chat_streams()) > 1:
+        while (await alice.chat_streams()) > 1:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         async with alice.tab():
             pass

@@ -34,9 +34,8 @@ export class People {
 
   subtitleOf(conversation) {
     if (conversation.type === "direct") return "Direct message";
-    const names = conversation.participants.map(({ userId }) =>
-      userId === this.userId ? "you" : this.nameOf(userId),
-    );
+    const names = this.#othersIn(conversation).map(({ userId }) => this.nameOf(userId));
+    if (names.length < conversation.participants.length) names.unshift("you");
     return `${names.length === 1 ? "1 person" : `${names.length} people`}: ${names.join(", ")}`;
   }
 

@@ -86,8 +86,9 @@ export class TimelineView {
   /** Remember what the reader looks at; the answer puts it back to where it was. */
   #anchor() {
     const top = this.#log.scrollTop;
-    const seen = [...this.#log.children].find(
-      (each) => each.offsetTop + each.offsetHeight > top && each.matches(".message, .day"),
+    // Only messages stay where they are: a day's line moves up when older ones of it come.
+    const seen = [...this.#log.querySelectorAll(".message")].find(
+      (each) => each.offsetTop + each.offsetHeight > top,
     );
     const offset = seen ? seen.offsetTop - top : 0;
     return () => {

@@ -1,0 +1,72 @@
+"""mongomock-motor shows what a store without transactions and change streams still answers."""
+
+from typing import Any
+
+import pytest
+from mongomock_motor import AsyncMongoMockClient
+
+from chat_aio import Chat, SetupError
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import utc_now
+from chat_aio.errors import ChannelsUnsupported, StreamUnsupported
+from chat_aio.store import conversations, messages
+from chat_aio.store.database import Database
+
+
+class Bare:
+    """mongomock's database as far as a store needs it; it knows no concerns."""
+
+    def __init__(self, database: Any) -> None:
+        self._database = database
+        self.client = database.client
+
+    def with_options(self, **_: Any) -> "Bare":
+        return self
+
+    def __getitem__(self, name: str) -> Any:
+        return self._database[name]
+
+
+@pytest.fixture
+async def bare() -> Database:
+    database = Database(Bare(AsyncMongoMockClient()["chat"]))
+    for seq in range(1, 6):
+        await database.messages.insert_one(
+            {"_id": f"m{seq}", "conversationId": "c", "timelines": ["c"], "seq": seq}
+        )
+    await database.conversations.insert_one({"_id": "c", "participants": [{"userId": "ada"}]})
+    await database.counters.insert_one({"_id": "c", "seq": 5, "activityAt": utc_now()})
+    return database
+
+
+async def test_simple_reads(bare: Database) -> None:
+    assert await conversations.ids_of_user(bare, "ada") == ["c"]
+    assert await conversations.ids_of_user(bare, "bob") == []
+    newest = await messages.list_newest(bare, "c", before=4, limit=2)
+    assert [each["seq"] for each in newest] == [3, 2]
+    after = await messages.list_after(bare, "c", after=3, limit=10)
+    assert [each["seq"] for each in after] == [4, 5]
+    heads = await conversations.list_heads(bare, ["c", "x"], limit=5)
+    assert [each["_id"] for each in heads] == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("capability", "error"),
+    [
+        (Capability.CHANNELS, ChannelsUnsupported),
+        (Capability.STREAMS, StreamUnsupported),
+    ],
+)
+def test_a_missing_capability_is_its_501(capability: Capability, error: type[Exception]) -> None:
+    class Without:
+        capabilities = frozenset(Capability) - {capability}
+
+    with pytest.raises(error):
+        require(Without(), capability)
+    for other in Without.capabilities:
+        require(Without(), other)
+
+
+async def test_it_is_no_replica_set() -> None:
+    with pytest.raises((SetupError, NotImplementedError, AttributeError)):
+        await Chat(Bare(AsyncMongoMockClient()["chat"])).open()

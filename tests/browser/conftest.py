@@ -1,0 +1,97 @@
+"""The real demo in a real browser: a database and a server for each test, a page for each person."""
+
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import ClientSession
+from playwright.async_api import Browser, Page, async_playwright, expect
+from pymongo import AsyncMongoClient
+
+from tests.browser.serving import Cable, Complaints, Demo
+
+ARGUMENTS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+NO_CHROMIUM = "no chromium on PATH: apt-get install chromium"
+
+expect.set_options(timeout=15_000)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    found = shutil.which("chromium")
+    if found is None and "CI" in os.environ:
+        pytest.fail(NO_CHROMIUM, pytrace=False)
+    if found is None:
+        pytest.skip(NO_CHROMIUM)
+    return found
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        launched = await playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield launched
+        await launched.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def demo(mongo_url: str, tmp_path: Path) -> AsyncIterator[Demo]:
+    database = f"test_{secrets.token_hex(6)}"
+    async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        served = Demo(mongo_url, database, tmp_path, http)
+        await served.start()
+        yield served
+        await served.stop()
+        await client.drop_database(database)
+
+
+Visit = Callable[..., Awaitable[Page]]
+
+
+@pytest.fixture
+def complaints() -> Iterator[Complaints]:
+    """No page may have complained when the test is over, but of what the test has excused."""
+    found = Complaints()
+    yield found
+    assert found.unexcused == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(browser: Browser, demo: Demo, complaints: Complaints) -> AsyncIterator[Visit]:
+    """Open the page as a person, live, in a browser context of its own: `visit("ada")`."""
+
+    async with AsyncExitStack() as contexts:
+
+        async def open_page(
+            user_id: str, conversation_id: str = "", *, port: int | None = None, **options: Any
+        ) -> Page:
+            context = await browser.new_context(**options)
+            contexts.push_async_callback(context.close)
+            page = await context.new_page()
+            page.on("console", complaints.hear)
+            page.on("pageerror", lambda error: complaints.heard.append(str(error)))
+            place = f"{user_id}/{conversation_id}" if conversation_id else user_id
+            await page.goto(f"http://127.0.0.1:{port or demo.port}/#{place}")
+            if user_id:
+                await expect(page.locator("#status")).to_have_text("Live")
+            return page
+
+        yield open_page
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def cable(demo: Demo) -> AsyncIterator[Cable]:
+    """A way to the demo that can be cut: open a page with `port=cable.port`."""
+    laid = Cable(demo)
+    await laid.mend()
+    yield laid
+    await laid.cut()

@@ -1,0 +1,141 @@
+"""The demo on a loopback port, a connection to it that can break, and a page's complaints."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientSession, web
+from playwright.async_api import ConsoleMessage
+
+from chat_aio.demo.application import make_demo
+
+
+class Demo:
+    """The demo app over a database of its own. It can be stopped and started again."""
+
+    def __init__(self, mongo_url: str, database: str, data: Path, http: ClientSession) -> None:
+        self.port = 0
+        self._mongo_url = mongo_url
+        self._database = database
+        self._data = data
+        self._http = http
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        """Serve: on any free port at first, later on the same one."""
+        app = await make_demo(
+            data=self._data,
+            mongo_url=self._mongo_url,
+            database=self._database,
+            port=self.port,
+            say=lambda _: None,
+        )
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def get(self, user_id: str, path: str, **query: str) -> Any:
+        return await self._call("GET", user_id, path, query)
+
+    async def post(self, user_id: str, path: str, **body: Any) -> Any:
+        return await self._call("POST", user_id, path, {}, body)
+
+    async def direct(self, user_id: str, other_user_id: str) -> str:
+        """The id of the conversation of two people."""
+        answer = await self.post(user_id, "/conversations", otherUserId=other_user_id)
+        return str(answer["conversation"]["id"])
+
+    async def group(self, user_id: str, *user_ids: str, name: str) -> str:
+        answer = await self.post(user_id, "/conversations/group", userIds=user_ids, name=name)
+        return str(answer["conversation"]["id"])
+
+    async def send(self, user_id: str, conversation_id: str, *bodies: str) -> None:
+        for body in bodies:
+            await self.post(user_id, f"/conversations/{conversation_id}/messages", body=body)
+
+    async def bodies(self, user_id: str, conversation_id: str) -> list[str]:
+        """What was said, oldest first."""
+        page = await self.get(user_id, f"/conversations/{conversation_id}/messages", limit="200")
+        return [each["body"] for each in reversed(page["messages"])]
+
+    async def unread(self, user_id: str, conversation_id: str) -> int:
+        answer = await self.get(user_id, f"/conversations/{conversation_id}")
+        return int(answer["conversation"]["unreadCount"])
+
+    async def _call(
+        self, method: str, user_id: str, path: str, query: dict[str, str], body: object = None
+    ) -> Any:
+        url = f"http://127.0.0.1:{self.port}/api/chat{path}"
+        params = {**query, "as": user_id}
+        async with self._http.request(method, url, params=params, json=body) as response:
+            assert response.ok, await response.text()
+            return await response.json()
+
+
+class Cable:
+    """A TCP proxy to the demo on a port of its own: cut it, and nothing is there any more.
+
+    Going offline by the browser's own means would leave a stream that is open untouched.
+    """
+
+    def __init__(self, demo: Demo) -> None:
+        self.port = 0
+        self._demo = demo
+        self._server: asyncio.Server | None = None
+        self._ends: set[asyncio.StreamWriter] = set()
+
+    async def mend(self) -> None:
+        self._server = await asyncio.start_server(self._join, "127.0.0.1", self.port)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def cut(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            for end in self._ends:
+                end.transport.abort()
+            await self._server.wait_closed()
+            self._server = None
+
+    async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._demo.port)
+        self._ends |= {writer, far_writer}
+        await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+        self._ends -= {writer, far_writer}
+
+
+class Complaints:
+    """Errors and warnings of the pages' consoles."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self._excuses: list[str] = []
+
+    def hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.heard.append(message.text)
+
+    def excuse(self, part: str) -> None:
+        """A browser complains itself of each request that fails: the test expects that one."""
+        self._excuses.append(part)
+
+    @property
+    def unexcused(self) -> list[str]:
+        return [each for each in self.heard if not any(part in each for part in self._excuses)]
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while received := await reader.read(65_536):
+            writer.write(received)
+            await writer.drain()
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()

@@ -1,0 +1,119 @@
+"""The connection breaks, and nothing is lost or doubled."""
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.serving import Cable, Complaints, Demo
+from tests.browser.test_talking import say
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+NETWORK = "net::ERR_"
+
+
+async def is_back(page: Page) -> None:
+    await expect(page.locator("#status")).to_have_text("Live")
+
+
+async def test_what_is_sent_meanwhile_arrives(
+    visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
+) -> None:
+    complaints.excuse(NETWORK)
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id)
+    dennis = await visit("dennis", conversation_id, port=cable.port)
+    await say(linus, "before")
+    await expect(dennis.get_by_role("log")).to_contain_text("before")
+
+    await cable.cut()
+    await expect(dennis.locator("#status")).to_have_text("Reconnecting…")
+    await say(linus, "meanwhile")
+    group_id = await demo.group("margaret", "dennis", name="Meanwhile")
+    await demo.send("margaret", group_id, "welcome")
+    await cable.mend()
+    await is_back(dennis)
+    await say(linus, "after")
+
+    bodies = dennis.locator(".message .body")
+    await expect(bodies).to_have_text(["before", "meanwhile", "after"])
+    row = dennis.get_by_role("link", name="Meanwhile")
+    await expect(row).to_contain_text("Margaret: welcome")
+    await expect(row.locator(".badge")).to_have_text("1 unread")
+
+
+async def test_what_could_not_be_sent_is_sent_later_and_once(
+    visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
+) -> None:
+    complaints.excuse(NETWORK)
+    conversation_id = await demo.direct("linus", "dennis")
+    dennis = await visit("dennis", conversation_id, port=cable.port)
+    await cable.cut()
+    await say(dennis, "one")
+    await say(dennis, "two")
+    await say(dennis, "never mind")
+    await expect(dennis.locator("[data-state=failed]")).to_have_count(3)
+    await dennis.get_by_role("button", name="Discard").last.click()
+    await cable.mend()
+
+    await is_back(dennis)
+    await expect(dennis.locator("[data-state=sent] .body")).to_have_text(["one", "two"])
+    await expect(dennis.locator(".message")).to_have_count(2)
+    assert await demo.bodies("linus", conversation_id) == ["one", "two"]
+
+
+async def test_an_answer_that_was_lost_does_not_double_the_message(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse(NETWORK)
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id)
+    # The stream would tell that it was sent: without it only the answer can.
+    await linus.route("**/stream?*", lambda route: route.abort())
+    await linus.reload()
+    await expect(linus.get_by_role("log")).to_contain_text("This is the beginning")
+
+    async def lose_answer(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    await linus.route("**/messages?as=linus", lose_answer, times=1)
+    await say(linus, "only once")
+    await linus.get_by_role("button", name="Retry").click()
+
+    await expect(linus.locator("[data-state=sent] .body")).to_have_text("only once")
+    await expect(linus.locator(".message")).to_have_count(1)
+    assert await demo.bodies("dennis", conversation_id) == ["only once"]
+
+
+async def test_a_server_that_starts_again_is_found_again(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse(NETWORK)
+    conversation_id = await demo.direct("linus", "dennis")
+    dennis = await visit("dennis", conversation_id)
+    await demo.send("linus", conversation_id, "before")
+    await expect(dennis.get_by_role("log")).to_contain_text("before")
+
+    await demo.stop()
+    await expect(dennis.locator("#status")).to_have_text("Reconnecting…")
+    await demo.start()
+    await demo.send("linus", conversation_id, "meanwhile")
+
+    await is_back(dennis)
+    await expect(dennis.locator(".message .body")).to_have_text(["before", "meanwhile"])
+
+
+async def test_a_stream_that_is_refused_is_tried_again(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("429")
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id)
+    await linus.route("**/stream?*", lambda route: route.fulfill(status=429), times=1)
+    await linus.reload()
+
+    await is_back(linus)
+    await demo.send("dennis", conversation_id, "hello")
+    await expect(linus.get_by_role("log")).to_contain_text("hello")

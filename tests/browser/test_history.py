@@ -1,0 +1,61 @@
+"""Reading upwards: older pages come when the reader goes there, and the place is kept."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.conftest import Visit
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_history_comes_page_by_page(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    said = [f"message {number}" for number in range(130)]
+    await demo.send("linus", conversation_id, *said)
+    linus = await visit("linus", conversation_id)
+    await expect(linus.locator(".message")).to_have_count(50)
+    await expect(linus.get_by_text("message 129", exact=True)).to_be_in_viewport()
+
+    first = linus.get_by_text("message 80", exact=True)
+    await first.scroll_into_view_if_needed()
+    await expect(linus.locator(".message")).to_have_count(100)
+    await expect(first).to_be_in_viewport()
+    await linus.get_by_text("message 30", exact=True).scroll_into_view_if_needed()
+    await expect(linus.locator(".message")).to_have_count(130)
+    await expect(linus.locator(".message .body")).to_have_text(said)
+    await expect(linus.get_by_text("This is the beginning")).to_be_attached()
+
+
+async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, *(f"message {number}" for number in range(60)))
+    linus = await visit("linus", conversation_id)
+    above = linus.get_by_text("message 12", exact=True)
+    await above.scroll_into_view_if_needed()
+    await expect(linus.locator(".message")).to_have_count(60)
+    await expect(above).to_be_in_viewport()
+
+    await demo.send("dennis", conversation_id, "news")
+
+    to_newest = linus.get_by_role("button", name="1 new, to the newest message")
+    await expect(to_newest).to_be_visible()
+    await expect(above).to_be_in_viewport()
+    assert await demo.unread("linus", conversation_id) == 1
+    async with linus.expect_response("**/read?*"):
+        await to_newest.click()
+    await expect(linus.get_by_text("news", exact=True).last).to_be_in_viewport()
+    await expect(to_newest).to_be_hidden()
+    assert await demo.unread("linus", conversation_id) == 0
+
+
+async def test_the_list_of_conversations_has_pages_too(visit: Visit, demo: Demo) -> None:
+    for number in range(60):
+        await demo.group("linus", name=f"Group {number}")
+    linus = await visit("linus")
+    await expect(linus.locator(".row")).to_have_count(50)
+
+    await linus.get_by_role("link", name="Group 10").scroll_into_view_if_needed()
+
+    await expect(linus.locator(".row")).to_have_count(61)
+    await expect(linus.locator(".row-title").last).to_have_text("Engine room")

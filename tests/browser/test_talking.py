@@ -1,0 +1,142 @@
+"""Two people talk: what one does, the other sees without doing anything."""
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.serving import Complaints, Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def say(page: Page, body: str) -> None:
+    await page.get_by_label("Message", exact=True).fill(body)
+    await page.keyboard.press("Enter")
+
+
+def badge_of(page: Page, title: str) -> Locator:
+    rows = page.locator(".row").filter(has=page.locator(".row-title", has_text=title))
+    return rows.locator(".badge")
+
+
+async def test_messages_cross_both_ways(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id)
+    dennis = await visit("dennis", conversation_id)
+
+    await say(linus, "Is it you?")
+    await expect(dennis.get_by_role("log")).to_contain_text("Is it you?")
+    await say(dennis, "It is me.")
+    await expect(linus.get_by_role("log")).to_contain_text("It is me.")
+
+    for page in (linus, dennis):
+        await expect(page.locator(".message .body")).to_have_text(["Is it you?", "It is me."])
+    await expect(linus.locator("[data-state=sent]")).to_have_count(2)
+    assert await demo.bodies("linus", conversation_id) == ["Is it you?", "It is me."]
+
+
+async def test_a_new_direct_conversation_comes_with_its_first_message(visit: Visit) -> None:
+    dennis = await visit("dennis")
+    linus = await visit("linus")
+    await linus.get_by_role("button", name="New message").click()
+    await linus.get_by_role("dialog").get_by_role("button", name="Dennis").click()
+    await expect(linus.get_by_role("heading", name="Dennis")).to_be_visible()
+
+    await say(linus, "Hello there")
+
+    row = dennis.get_by_role("link", name="Linus")
+    await expect(row).to_contain_text("Hello there")
+    await expect(row).to_contain_text("1 unread")
+
+
+async def test_a_group_appears_at_those_who_are_in_it(visit: Visit) -> None:
+    dennis, margaret = await visit("dennis"), await visit("margaret")
+    linus = await visit("linus")
+    await linus.get_by_role("button", name="New group").click()
+    await linus.get_by_label("Name").fill("Kernel")
+    await linus.get_by_role("checkbox", name="Dennis").check()
+    await linus.get_by_role("button", name="Create group").click()
+
+    await expect(linus.get_by_role("heading", name="Kernel")).to_be_visible()
+    await expect(linus.locator("#subtitle")).to_have_text("2 people: you, Dennis")
+    await expect(dennis.get_by_role("link", name="Kernel")).to_be_visible()
+    await say(linus, "First things first")
+    await expect(dennis.get_by_role("link", name="Kernel")).to_contain_text("Linus: First things")
+    await expect(margaret.get_by_role("link", name="Kernel")).to_have_count(0)
+
+
+async def test_a_group_that_is_refused_says_why(visit: Visit, complaints: Complaints) -> None:
+    complaints.excuse("400")
+    linus = await visit("linus")
+    await linus.get_by_role("button", name="New group").click()
+    await linus.evaluate("document.querySelector('[name=name]').removeAttribute('maxlength')")
+    await linus.get_by_label("Name").fill("x" * 201)
+    await linus.get_by_role("button", name="Create group").click()
+
+    await expect(linus.get_by_role("dialog").get_by_role("alert")).to_contain_text("200")
+    await expect(linus.get_by_role("dialog")).to_be_visible()
+
+
+async def test_enter_sends_and_shift_enter_begins_a_line(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id)
+    await linus.get_by_label("Message", exact=True).click()
+    await linus.keyboard.type("one")
+    await linus.keyboard.press("Shift+Enter")
+    await linus.keyboard.type("two")
+    await expect(linus.locator(".message")).to_have_count(0)
+    await linus.keyboard.press("Enter")
+
+    await expect(linus.locator("[data-state=sent] .body")).to_have_text("one\ntwo")
+    await linus.keyboard.press("Enter")
+    assert await demo.bodies("linus", conversation_id) == ["one\ntwo"]
+
+
+async def test_markup_is_text(visit: Visit, demo: Demo) -> None:
+    evil = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
+    conversation_id = await demo.group("linus", "dennis", name=evil)
+    await demo.send("linus", conversation_id, evil)
+    dennis = await visit("dennis", conversation_id)
+
+    await expect(dennis.locator(".message .body")).to_have_text(evil)
+    await expect(dennis.locator("#title")).to_have_text(evil)
+    await expect(dennis.locator(".row-title").first).to_have_text(evil)
+    await expect(dennis.locator(".row-preview").first).to_have_text(f"Linus: {evil}")
+    await expect(dennis.locator("img, b")).to_have_count(0)
+
+
+async def test_unread_messages_are_counted_until_they_are_read(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("linus", conversation_id, "one")
+    dennis = await visit("dennis")
+    badge = badge_of(dennis, "Linus")
+    await expect(badge).to_have_text("1 unread")
+    await expect(dennis).to_have_title("(4) Dennis")
+
+    await demo.send("linus", conversation_id, "two", "three")
+    await expect(badge).to_have_text("3 unread")
+
+    await dennis.get_by_role("link", name="Linus").click()
+    await expect(dennis.get_by_role("log")).to_contain_text("three")
+    await expect(badge).to_be_hidden()
+    await expect(dennis.get_by_role("separator", name="New")).to_be_visible()
+
+    async with dennis.expect_response("**/read?*") as response:
+        await demo.send("linus", conversation_id, "four")
+    assert (await response.value).ok
+    await expect(dennis.get_by_role("log")).to_contain_text("four")
+    assert await demo.unread("dennis", conversation_id) == 0
+
+
+async def test_another_conversation_stays_unread(visit: Visit, demo: Demo) -> None:
+    open_id = await demo.direct("linus", "dennis")
+    other_id = await demo.direct("margaret", "dennis")
+    await demo.send("linus", open_id, "here")
+    await demo.send("margaret", other_id, "there")
+    dennis = await visit("dennis", open_id)
+    await expect(dennis.locator(".row-title")).to_have_text(["Margaret", "Linus", "Engine room"])
+
+    await demo.send("linus", open_id, "here again")
+    await expect(dennis.locator(".row-title")).to_have_text(["Linus", "Margaret", "Engine room"])
+    await expect(badge_of(dennis, "Linus")).to_be_hidden()
+    await expect(badge_of(dennis, "Margaret")).to_have_text("1 unread")

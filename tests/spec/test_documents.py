@@ -1,0 +1,136 @@
+"""Documents say what the code does: tables, examples, links."""
+
+import inspect
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import json_util
+
+from chat_aio import ChatError, Hooks, Options
+from chat_aio.api import ServerAPI
+from chat_aio.context import Context
+from chat_aio.store import indexes
+from chat_aio.store.database import COLLECTIONS
+from chat_aio.store.views import conversation_from, message_from
+from chat_aio.web.routes import ROUTES
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+DATA_MODEL = (ROOT / "docs" / "data-model.md").read_text()
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+
+
+def table(title: str, text: str = README) -> list[list[str]]:
+    """The rows of the table whose head begins with `title`."""
+    (found,) = re.findall(rf"^\| {re.escape(title)} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M)
+    return [
+        [cell.strip(" `") for cell in row.strip("|").split(" | ")] for row in found.splitlines()
+    ]
+
+
+def test_every_route_is_documented() -> None:
+    documented = [(row[0].strip("| "), row[1]) for row in table("Method | Path")]
+    assert documented == [(each.method, each.path) for each in ROUTES]
+
+
+def table_of_api() -> dict[str, list[str]]:
+    (found,) = re.findall(r"Parameters behind `user_id` \|\n\|[-|]+\n((?:\|.*\n)+)", README)
+    rows = [row.strip("|").split("|") for row in found.splitlines()]
+    return {name.strip(): [each.strip() for each in given.split(",")] for name, given in rows}
+
+
+def test_every_api_method_is_documented() -> None:
+    own = {
+        name: list(inspect.signature(each).parameters)[2:]
+        for name, each in vars(ServerAPI).items()
+        if inspect.isfunction(each) and name not in vars(Context) and not name.startswith("_")
+    }
+    assert table_of_api() == own
+
+
+def test_every_error_is_documented() -> None:
+    documented = [(int(row[0].strip("| ")), row[1]) for row in table("Status")]
+    assert documented == sorted((each.status, code) for code, each in ChatError.catalogue.items())
+
+
+def test_every_hook_and_option_is_documented() -> None:
+    assert [row[0].strip("| ") for row in table("Hook")] == [each.name for each in fields(Hooks)]
+    documented = {row[0].strip("| "): row[1] for row in table("Option")}
+    assert list(documented) == [each.name for each in fields(Options)]
+    assert {name: meant(value) for name, value in documented.items()} == {
+        each.name: getattr(Options(), each.name) for each in fields(Options)
+    }
+
+
+def meant(text: str) -> Any:
+    """A default as the table writes it."""
+    if text == "nothing":
+        return frozenset()
+    if match := re.fullmatch(r"(\d+) (KiB|MiB)", text):
+        return int(match[1]) * {"KiB": 1024, "MiB": 1024 * 1024}[match[2]]
+    if re.fullmatch(r"[\d,.]+", text):
+        return float(text.replace(",", ""))
+    return {"True": True, '""': ""}[text]
+
+
+def test_every_collection_is_documented_with_an_example() -> None:
+    assert [row[0].strip("| ") for row in table("Collection", DATA_MODEL)] == list(COLLECTIONS)
+
+
+def examples() -> dict[str, Any]:
+    found = re.findall(r"^## (\w+)\n\n```json\n(.*?)```", DATA_MODEL, re.M | re.S)
+    return {name: json_util.loads(text) for name, text in found}
+
+
+def test_the_example_documents_are_real() -> None:
+    example = examples()
+    assert set(example) == {"conversations", "counters", "messages"}
+    message = message_from(example["messages"])
+    conversation = conversation_from(example["conversations"])
+    assert (message.conversation_id, conversation.id) == (example["counters"]["_id"],) * 2
+
+
+async def test_the_example_documents_have_the_keys_of_stored_ones(chat: Any, database: Any) -> None:
+    group = await chat.api.create_group_conversation("ada")
+    await chat.api.send_message("ada", group.id, "x", client_message_id="k")
+    for name, example in examples().items():
+        stored = await database[name].find_one({})
+        assert list(stored) == list(example) or set(stored) == set(example), name
+
+
+def test_index_files_name_what_they_serve() -> None:
+    found = list(indexes.load())
+    assert {each.collection for each in found} <= set(COLLECTIONS)
+    assert all(each.serves["what"] and each.serves["find"] for each in found)
+    assert len({(each.collection, each.name) for each in found}) == len(found)
+    for file in (ROOT / "indexes").iterdir():
+        assert json.loads(file.read_text())["collection"] == file.stem
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+        if not link.startswith("http"):
+            assert (document.parent / link).exists(), link
+
+
+def test_rules_that_the_code_refers_to_exist() -> None:
+    behaviour = (ROOT / "docs" / "behaviour.md").read_text()
+    parts = re.split(r"^## (\d+) .*$", behaviour, flags=re.M)[1:]
+    rules = {
+        f"{number}.{rule}"
+        for number, text in zip(parts[::2], parts[1::2], strict=True)
+        for rule in re.findall(r"^(\d+)\. ", text, re.M)
+    }
+    files = [*ROOT.glob("chat_aio/**/*.py"), *ROOT.glob("tests/**/*.py")]
+    named = {
+        rule
+        for file in files
+        for rule in re.findall(r"docs/behaviour\.md (\d+\.\d+)", file.read_text())
+    }
+    assert named
+    assert named <= rules

@@ -1,0 +1,64 @@
+"""The house's laws: who may import what, and how large things may grow."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "chat_aio"
+FILES = sorted(PACKAGE.rglob("*.py"))
+MAKE_CLIENTS = {"embedded.py", "cli.py", "demo/application.py"}
+
+
+def imports(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def place(file: Path) -> str:
+    return file.relative_to(PACKAGE).as_posix()
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_mongodb_is_spoken_in_the_store_alone(file: Path) -> None:
+    roots = {name.split(".")[0] for name in imports(file)}
+    if not place(file).startswith("store/") and place(file) not in MAKE_CLIENTS:
+        assert not roots & {"pymongo", "bson", "motor"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_http_is_spoken_in_web_alone(file: Path) -> None:
+    roots = {name.split(".")[0] for name in imports(file)}
+    if not place(file).startswith(("web/", "demo/")) and file.name not in ("chat.py", "cli.py"):
+        assert not roots & {"aiohttp", "aiohttp_sse"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_the_import_law(file: Path) -> None:
+    above = {
+        "actions": ("chat_aio.web", "chat_aio.live", "chat_aio.api", "chat_aio.chat"),
+        "store": ("chat_aio.web", "chat_aio.live", "chat_aio.api", "chat_aio.actions"),
+        "live": ("chat_aio.web", "chat_aio.api", "chat_aio.actions"),
+        "web": ("chat_aio.chat",),
+    }
+    folder = place(file).split("/")[0]
+    assert not [name for name in imports(file) if name.startswith(above.get(folder, ("-",)))]
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_files_and_functions_stay_small(file: Path) -> None:
+    text = file.read_text()
+    assert text.count("\n") <= 300
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or 0) - node.lineno + 1
+            assert length <= 40, f"{node.name} has {length} lines"
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_every_module_says_what_lives_there(file: Path) -> None:
+    assert ast.get_docstring(ast.parse(file.read_text()))
