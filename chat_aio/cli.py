@@ -131,7 +131,9 @@ def apply(**given: Any) -> None:
 
 async def _with_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
     async with AsyncMongoClient[dict[str, Any]](settings.mongo_url) as client:
-        return await act(Database(client[settings.database], prefix=settings.collection_prefix))
+        database = Database(client[settings.database], prefix=settings.collection_prefix)
+        await database.require_replica_set()
+        return await act(database)
 
 
 async def _make_served(settings: ServeSettings) -> web.Application:

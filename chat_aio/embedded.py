@@ -106,22 +106,24 @@ class Mongod:
         await self._stop()
 
     async def _become_primary(self) -> None:
-        async with AsyncMongoClient[dict[str, Any]](
-            self.url, serverSelectionTimeoutMS=100, connectTimeoutMS=1000
-        ) as client:
-            await self._answering(client)
+        await self._listening()
+        async with AsyncMongoClient[dict[str, Any]](self.url) as client:
             await _initiated(client, f"127.0.0.1:{self.port}")
             while not (await client.admin.command("hello")).get("isWritablePrimary"):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
-    async def _answering(self, client: AsyncMongoClient[dict[str, Any]]) -> None:
+    async def _listening(self) -> None:
         while True:
             if self._process is None or self._process.returncode is not None:
                 raise self._not_started(await self._last_words())
-            with suppress(PyMongoError):
-                await client.admin.command("ping")
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            except ConnectionError:
+                await asyncio.sleep(0.02)
+            else:
+                writer.close()
+                await writer.wait_closed()
                 return
-            await asyncio.sleep(0.02)
 
     async def _last_words(self) -> str:
         """Why it ended: what it says before it has a log, such as a library that is missing."""

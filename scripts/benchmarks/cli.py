@@ -19,15 +19,17 @@ from pymongo import AsyncMongoClient
 
 from benchmarks import deliveries, floors, marks, reads, sends
 from benchmarks.loops import LoopKind
+from benchmarks.neighbours import Neighbours
 from benchmarks.processes import LoadFailed
 from benchmarks.stage import Stage, local_mongod_pid
-from benchmarks.table import ROWS, Line, Row, table_of
+from benchmarks.table import ROWS, Figure, Line, Row, table_of
 from chat_aio.embedded import Mongod
 
 __all__ = ["deliveries", "floors", "main", "marks", "reads", "sends"]
 
 ROW_SECONDS = 120
 ALL_SECONDS = 465
+DISTURBED = 0.05
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,7 +37,7 @@ ALL_SECONDS = 465
     "--only",
     "names",
     multiple=True,
-    type=click.Choice(list(ROWS), case_sensitive=False),
+    type=click.Choice(sorted(ROWS, key=lambda name: ROWS[name].place), case_sensitive=False),
     help="Measure this row; may be repeated. All of them by default.",
 )
 @click.option("--quick", is_flag=True, help="Short rounds and small data: for a first look.")
@@ -52,7 +54,7 @@ def main(
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
-    chosen = [ROWS[each] for each in names or ROWS]
+    chosen = sorted((ROWS[each] for each in names or ROWS), key=lambda row: row.place)
     try:
         lines = asyncio.run(_measured(chosen, mongo_url=mongo_url, loop=loop, quick=quick))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -106,12 +108,15 @@ async def _machine(stage: Stage) -> str:
 
 
 async def _line(chosen: Row, stage: Stage, *, seconds: float) -> Line:
-    """What comes out of a row; a failure is reported in its place."""
+    """What comes out of a row; a failure is reported in its place, a disturbance beside it."""
     began = time.monotonic()
+    neighbours = Neighbours([stage.mongod_pid] if stage.mongod_pid else [])
     try:
         async with asyncio.timeout(max(0, min(seconds, ROW_SECONDS))):
-            figures = await chosen.measure(stage)
-            return Line(chosen, figures, time.monotonic() - began)
+            figures = dict(await chosen.measure(stage))
+        if (share := neighbours.share()) > DISTURBED:
+            figures["other programs took"] = Figure(share * 100, "% of the CPU")
+        return Line(chosen, figures, time.monotonic() - began)
     except TimeoutError:
         reason = f"not finished after {time.monotonic() - began:.0f} s"
     except LoadFailed as error:

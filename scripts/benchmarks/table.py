@@ -75,6 +75,12 @@ class Row:
     goals: tuple[Goal, ...]
     measure: Measure
 
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """Where it stands in the table: F3 before P3, P3b behind it, P14 behind P9."""
+        digits = "".join(filter(str.isdigit, self.name))
+        return self.name[0], int(digits), self.name
+
 
 ROWS: dict[str, Row] = {}
 

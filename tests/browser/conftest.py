@@ -1,4 +1,4 @@
-"""The real demo in a real browser: a database and a server for each test, a page for each person."""
+"""The real demo in a real browser: a server for each test, a browser context for each person."""
 
 import os
 import secrets

@@ -66,6 +66,11 @@ class Demo:
         page = await self.get(user_id, f"/conversations/{conversation_id}/messages", limit="200")
         return [each["body"] for each in reversed(page["messages"])]
 
+    async def read_all(self, user_id: str, conversation_id: str) -> None:
+        path = f"/conversations/{conversation_id}"
+        page = await self.get(user_id, f"{path}/messages", limit="1")
+        await self.post(user_id, f"{path}/read", messageId=page["messages"][0]["id"])
+
     async def unread(self, user_id: str, conversation_id: str) -> int:
         answer = await self.get(user_id, f"/conversations/{conversation_id}")
         return int(answer["conversation"]["unreadCount"])

@@ -56,6 +56,21 @@ async def test_a_timeline_has_no_gaps(
     assert await run(await visit(""), script) == [held, cursor]
 
 
+async def test_the_line_above_unread_messages_waits_for_them_and_stays(visit: Visit) -> None:
+    script = """
+        const timeline = new Timeline("ada");
+        timeline.markUnread(3);
+        timeline.isStale = false;
+        timeline.addNewest(pageOf(5, 6, "further"));
+        const lines = [timeline.firstUnreadId];
+        timeline.put(message(7));
+        timeline.addOlder(pageOf(1, 4, null));
+        timeline.put(message(8));
+        return [...lines, timeline.firstUnreadId];
+    """
+    assert await run(await visit(""), script) == [None, "m4"]
+
+
 async def test_a_message_is_held_once_in_its_place_and_newest_state(visit: Visit) -> None:
     script = """
         const timeline = new Timeline();
@@ -126,7 +141,8 @@ async def test_a_closed_stream_is_opened_again_at_the_newest_created_message(vis
         const [first] = sources;
         first.dispatchEvent(new Event("open"));
         for (const seq of [8, 8]) {
-          first.tell("message.created", `c:${seq}`, { type: "message.created", message: message(seq) });
+          const created = { type: "message.created", message: message(seq) };
+          first.tell("message.created", `c:${seq}`, created);
         }
         first.tell("message.updated", "c:1", { type: "message.updated", message: message(1) });
         first.close();

@@ -140,3 +140,48 @@ async def test_another_conversation_stays_unread(visit: Visit, demo: Demo) -> No
     await expect(dennis.locator(".row-title")).to_have_text(["Linus", "Margaret", "Engine room"])
     await expect(badge_of(dennis, "Linus")).to_be_hidden()
     await expect(badge_of(dennis, "Margaret")).to_have_text("1 unread")
+
+
+async def test_a_window_that_is_not_looked_at_reads_nothing(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    dennis = await visit("dennis", conversation_id)
+    await become(dennis, "hidden")
+    await demo.send("linus", conversation_id, "are you there?")
+    await expect(badge_of(dennis, "Linus")).to_have_text("1 unread")
+    await expect(dennis).to_have_title("(4) Linus · Dennis")
+    assert await demo.unread("dennis", conversation_id) == 1
+
+    async with dennis.expect_response("**/read?*"):
+        await become(dennis, "visible")
+    await expect(badge_of(dennis, "Linus")).to_be_hidden()
+    assert await demo.unread("dennis", conversation_id) == 0
+
+
+async def become(page: Page, visibility: str) -> None:
+    """Hide or show the window, as far as the page can tell."""
+    await page.evaluate(
+        """visibility => {
+            const value = { value: visibility, configurable: true };
+            Object.defineProperty(document, "visibilityState", value);
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        visibility,
+    )
+
+
+async def test_reading_begins_at_the_first_unread_message(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("linus", conversation_id, *(f"known {number}" for number in range(30)))
+    await demo.read_all("dennis", conversation_id)
+    dennis = await visit("dennis")
+    await demo.send("linus", conversation_id, *(f"new {number}" for number in range(30)))
+    await expect(badge_of(dennis, "Linus")).to_have_text("30 unread")
+
+    await dennis.get_by_role("link", name="Linus").first.click()
+
+    await expect(dennis.get_by_role("separator", name="New")).to_be_in_viewport()
+    await expect(dennis.get_by_text("new 0", exact=True)).to_be_in_viewport()
+    await expect(dennis.get_by_text("known 29", exact=True)).not_to_be_in_viewport()
+    await expect(badge_of(dennis, "Linus")).to_have_text("30 unread")
+    await dennis.get_by_role("button", name="30 new, to the newest message").click()
+    await expect(badge_of(dennis, "Linus")).to_be_hidden()

@@ -81,5 +81,6 @@ export class Rows {
 }
 
 function isSame(before, after) {
-  return before !== null && Object.keys(after).every((name) => Object.is(before[name], after[name]));
+  if (before === null) return false;
+  return Object.keys(after).every((name) => Object.is(before[name], after[name]));
 }

@@ -50,9 +50,8 @@ export class Session {
     if (!store.conversation(conversationId)) await this.#fetchConversation(conversationId);
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
+    store.timeline(conversationId).markUnread(conversation.unreadCount);
     await this.loadNewest(conversationId);
-    store.timeline(conversationId).markUnread(conversation.unreadCount, store.userId);
-    store.changed();
   }
 
   async loadNewest(conversationId) {

@@ -60,7 +60,9 @@ export class Store {
   }
 
   timeline(conversationId) {
-    if (!this.#timelines.has(conversationId)) this.#timelines.set(conversationId, new Timeline());
+    if (!this.#timelines.has(conversationId)) {
+      this.#timelines.set(conversationId, new Timeline(this.userId));
+    }
     return this.#timelines.get(conversationId);
   }
 

@@ -6,7 +6,7 @@
  * pause that grows, and names the position in the query string (`lastEventId`).
  *
  * Handlers, all optional:
- *   onEvent(event)    the data of one event, e.g. {type: "message.created", conversationId, message};
+ *   onEvent(event)    the data of one event: {type: "message.created", conversationId, message};
  *                     a message's created event comes once, also when the service repeats it
  *   onOpen()          the stream is (re)open: events without an id are not repeated, and neither
  *                     is anything older than the service keeps, so refetch what is on the screen

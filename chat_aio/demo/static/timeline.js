@@ -16,6 +16,11 @@ export class Timeline {
   /** Up to this seq nothing is missing; while the connection holds that is all there is. */
   #wholeUpTo = 0;
   #isWhole = false;
+  #unread = { count: 0, upTo: null };
+
+  constructor(readerId) {
+    this.readerId = readerId;
+  }
 
   get isLoaded() {
     return this.olderCursor !== undefined;
@@ -68,17 +73,32 @@ export class Timeline {
     // It may have become stale again while the page was on its way.
     this.#isWhole = !this.isStale;
     this.#wholeUpTo = messages[0]?.seq ?? 0;
+    this.#drawUnread();
   }
 
   addOlder({ messages, nextCursor }) {
     for (const each of messages) this.put(each);
     this.olderCursor = nextCursor;
+    this.#drawUnread();
   }
 
-  /** Draw the line above the oldest of the last `count` messages of others, if it is held. */
-  markUnread(count, readerId) {
-    const others = this.messages.filter((each) => each.senderId !== readerId);
-    this.firstUnreadId = count > 0 ? (others.at(-count)?.id ?? null) : null;
+  /** Draw the line above the oldest of the last `count` messages of others, once it is held. */
+  markUnread(count) {
+    this.firstUnreadId = null;
+    this.#unread = { count, upTo: null };
+    this.#drawUnread();
+  }
+
+  #drawUnread() {
+    if (this.#unread.count === 0 || this.isStale || !this.isLoaded) return;
+    // What comes later is not counted: the line would move down with each message.
+    this.#unread.upTo ??= this.newest?.seq ?? 0;
+    const { count, upTo } = this.#unread;
+    const isCounted = (each) => each.seq <= upTo && each.senderId !== this.readerId;
+    const first = this.messages.filter(isCounted).at(-count);
+    if (!first) return;
+    this.firstUnreadId = first.id;
+    this.#unread = { count: 0, upTo: null };
   }
 }
 

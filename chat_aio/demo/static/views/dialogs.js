@@ -63,7 +63,8 @@ export function makeGroupDialog(people, create) {
   const form = dialog.find("form");
   const choices = people.others.map((person) => {
     const box = element("input", { type: "checkbox", name: "member", value: person.id });
-    const label = element("label", { class: "choice" }, box, pictureOf(person, people), person.name);
+    const label = element("label", { class: "choice" }, box, pictureOf(person, people));
+    label.append(person.name);
     return element("li", {}, label);
   });
   dialog.find("ul").replaceChildren(...choices);

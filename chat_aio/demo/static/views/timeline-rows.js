@@ -13,24 +13,17 @@ export function rowsOf(store, people, timeline, outbox) {
   const isDirect = conversation.type === "direct";
   const rows = [historyRow(timeline, isDirect ? `your conversation with ${title}` : title)];
   const isFirstUnread = (each) => Boolean(each?.id) && each.id === timeline.firstUnreadId;
+  const areApart = (first, second) => isFirstUnread(second) || !belongTogether(first, second);
   entries.forEach((message, index) => {
     const before = entries[index - 1];
-    const after = entries[index + 1];
     const isNewDay = !before || dayKeyOf(before.createdAt) !== dayKeyOf(message.createdAt);
     if (isNewDay) rows.push(dayRow(message.createdAt));
-    const isUnreadMark = isFirstUnread(message);
-    if (isUnreadMark) rows.push({ kind: "unread", key: "unread", state: {} });
-    rows.push({
-      kind: "message",
-      key: keyOf(message, store.userId),
-      state: {
-        ...stateOf(message, people),
-        isOwn: message.senderId === store.userId,
-        isHead: isUnreadMark || !belongTogether(before, message),
-        isTail: isFirstUnread(after) || !belongTogether(message, after),
-        isNamed: conversation.type === "group" && message.senderId !== store.userId,
-      },
-    });
+    if (isFirstUnread(message)) rows.push({ kind: "unread", key: "unread", state: {} });
+    const state = stateOf(message, people);
+    state.isHead = areApart(before, message);
+    state.isTail = areApart(message, entries[index + 1]);
+    state.isNamed = !isDirect && !state.isOwn;
+    rows.push({ kind: "message", key: keyOf(message, store.userId), state });
   });
   return rows;
 }
@@ -45,6 +38,7 @@ function stateOf(message, people) {
   const { initials, hue } = people.pictureOfPerson(senderId);
   return {
     ...{ body, createdAt, initials, hue },
+    isOwn: senderId === people.userId,
     author: people.nameOf(senderId),
     time: timeOf(createdAt),
     moment: momentOf(createdAt),

@@ -67,7 +67,8 @@ export class TimelineView {
     const count = this.#store.unreadOf(open);
     this.#toNewest.hidden = this.#sticks;
     this.#toNewest.dataset.count = count || "";
-    this.#toNewest.ariaLabel = count ? `${count} new, to the newest message` : "To the newest message";
+    const words = "to the newest message";
+    this.#toNewest.ariaLabel = count ? `${count} new, ${words}` : `Go ${words}`;
     this.#askForOlder(timeline);
   }
 

@@ -1,0 +1,35 @@
+"""Whether the machine was ours: how much CPU went to processes that are not the benchmark's."""
+
+import os
+import resource
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.processes import cpu_seconds
+
+
+class Neighbours:
+    """Everybody else on the machine, from now on; `pids` are children of ours that stay."""
+
+    def __init__(self, pids: Sequence[int]) -> None:
+        self._pids = pids
+        self._began = time.monotonic()
+        self._before = self._foreign_seconds()
+
+    def share(self) -> float:
+        """The part of all cores' time that went to others; children count once they have ended."""
+        available = (time.monotonic() - self._began) * (os.cpu_count() or 1)
+        return max(0.0, self._foreign_seconds() - self._before) / available
+
+    def _foreign_seconds(self) -> float:
+        usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        ours = sum(each.ru_utime + each.ru_stime for each in usages)
+        return _busy_seconds() - ours - cpu_seconds(self._pids)
+
+
+def _busy_seconds() -> float:
+    user, nice, system, _, _, irq, softirq, steal, *_ = map(
+        int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    )
+    return sum((user, nice, system, irq, softirq, steal)) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,138 @@
+"""The command line: what goes wrong is one clear line and an exit code."""
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+from click.testing import CliRunner, Result
+
+from chat_aio import SetupError, embedded
+from chat_aio.cli import main
+from tests.conftest import Database
+from tests.support.processes import serving
+
+
+async def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
+    """In a thread, because commands have an event loop of their own."""
+    return await asyncio.to_thread(CliRunner().invoke, main, arguments, env=env)
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+@pytest.mark.parametrize("command", [["demo"], ["serve", "--auth-header", "X-User"]])
+async def test_a_taken_port(command: list[str], taken_port: int, tmp_path: Path) -> None:
+    arguments = [*command, "--port", str(taken_port)]
+    result = await run(*arguments, *(("--data", str(tmp_path)) if command == ["demo"] else ()))
+    assert result.exit_code == 1
+    assert f"cannot listen on 127.0.0.1:{taken_port}" in result.output
+    assert "--port" in result.output
+    assert len(result.output.splitlines()) == 1
+    assert os.listdir(tmp_path) == []
+
+
+async def test_a_missing_mongod(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    result = await run("demo", "--port", "0", "--data", str(tmp_path))
+    assert result.exit_code == 1
+    assert "chat-aio[embedded]" in result.output.splitlines()[-1]
+    assert "Traceback" not in result.output
+
+
+async def test_serve_wants_to_know_who_is_calling() -> None:
+    for arguments in ((), ("--auth-header", "X", "--app", "a:b")):
+        result = await run("serve", *arguments)
+        assert (result.exit_code, len(result.output.splitlines())) == (1, 1)
+        assert "--auth-header" in result.output
+
+
+AWAY = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"
+
+
+async def failing_process(*arguments: str) -> str:
+    """What a process says that ends with exit code 1; never a traceback."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "chat_aio", *arguments), stderr=asyncio.subprocess.PIPE
+    )
+    _, errors = await asyncio.wait_for(process.communicate(), 30)
+    assert process.returncode == 1
+    assert b"Traceback" not in errors
+    return errors.decode()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["serve", "--auth-header", "X", "--port", "0"], ["indexes", "check"], ["indexes", "apply"]],
+)
+async def test_a_database_that_is_away_is_one_line(command: list[str]) -> None:
+    said = await failing_process(*command, "--mongo-url", AWAY)
+    assert said.startswith("Error: MongoDB was not reached")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "place", ["nowhere:make", "chat_aio:nothing", "chat_aio", "chat_aio:Hooks"]
+)
+async def test_an_app_that_cannot_be_made(place: str) -> None:
+    said = await failing_process("serve", "--app", place, "--port", "0")
+    assert f"--app {place}" in said
+
+
+async def test_a_wrong_setting_names_its_variable() -> None:
+    result = await run("serve", "--auth-header", "X", env={"CHAT_AIO_PORT": "many"})
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: CHAT_AIO_PORT")
+
+
+async def test_indexes_are_checked_and_applied(mongo_url: str, database: Database) -> None:
+    options = ("--mongo-url", mongo_url, "--database", database.name)
+    result = await run("indexes", "check", *options)
+    assert (result.exit_code, "conversations" in result.output) == (1, True)
+    result = await run("indexes", "apply", *options)
+    assert result.exit_code == 0
+    result = await run("indexes", "check", *options)
+    assert (result.exit_code, result.output) == (0, "all indexes are there\n")
+
+
+async def test_a_served_chat(mongo_url: str, database: Database) -> None:
+    async with serving(mongo_url, database.name) as base, ClientSession() as session:
+        async with session.get(f"{base}/conversations", headers={"X-User": "ada"}) as response:
+            assert response.status == 200
+        async with session.get(f"{base}/conversations") as response:
+            assert response.status == 401
+
+
+async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:
+    async with embedded.Mongod(tmp_path) as mongod:
+        with pytest.raises(SetupError, match="Is another one running"):
+            await embedded.Mongod(tmp_path).__aenter__()
+        assert mongod.pid
+
+
+async def test_mongod_keeps_its_data_on_another_port(tmp_path: Path) -> None:
+    from pymongo import AsyncMongoClient
+
+    ports = set()
+    for count in (1, 2):
+        async with (
+            embedded.Mongod(tmp_path) as mongod,
+            AsyncMongoClient[dict[str, Any]](mongod.url) as client,
+        ):
+            ports.add(mongod.port)
+            await client["x"]["y"].insert_one({})
+            assert await client["x"]["y"].count_documents({}) == count
+            assert (await client.admin.command("hello"))["isWritablePrimary"]
+    with pytest.raises(RuntimeError):
+        _ = mongod.pid
