@@ -39,6 +39,8 @@ class Snapshots:
         if kept := self._kept.get(conversation_id):
             self._kept.move_to_end(conversation_id)
             return kept
+        if loading := self._loading.get(conversation_id):
+            return await asyncio.shield(loading)
         return await self.find_fresh(conversation_id)
 
     async def find_fresh(self, conversation_id: str) -> Snapshot | None:
@@ -47,7 +49,7 @@ class Snapshots:
         loading = asyncio.ensure_future(self._load(conversation_id))
         self._loading[conversation_id] = loading
         try:
-            snapshot = await loading
+            snapshot = await asyncio.shield(loading)
         finally:
             current = self._loading.get(conversation_id) is loading
             if current:
