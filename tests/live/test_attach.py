@@ -12,6 +12,7 @@ from chat_aio.live.live import Live
 from chat_aio.live.replay import Replay
 from chat_aio.live.streams import Stream
 from chat_aio.store import conversations
+from chat_aio.store.change_stream import ChangesBroken
 from tests.support.membership import change
 from tests.support.saboteurs import prove
 from tests.unit.test_live_parts import Pipe
@@ -21,8 +22,7 @@ Meanwhile = Callable[[], Awaitable[None]]
 
 async def seen_by_feed(chat: Chat) -> None:
     """Wait until the feed has told all that is committed now."""
-    live = chat._live
-    await live.feed._prove(10, AssertionError)  # type: ignore[arg-type]
+    await chat._live.feed._prove(10, ChangesBroken)
 
 
 @asynccontextmanager

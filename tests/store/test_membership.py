@@ -10,6 +10,9 @@ from tests.conftest import Database
 from tests.store.conftest import MakeStore, Store
 from tests.support.failpoints import failing
 
+# mongod has one failpoint of a kind: tests that set it go one after the other.
+pytestmark = pytest.mark.xdist_group("failpoints")
+
 
 async def epochs(store: Store, conversation_id: str) -> tuple[int, int]:
     head = await store.database.counters.find_one({"_id": conversation_id})
@@ -62,7 +65,7 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
     """60 people join through two processes while both send: all are in, no send is lost."""
     stores = [make_store(), make_store()]
     group = await stores[0].conversation("alice")
-    done = asyncio.Event()
+    done, begun = asyncio.Event(), asyncio.Event()
     sent = 0
 
     async def sender(store: Store) -> None:
@@ -74,6 +77,7 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
                 message = store.message(group["_id"])
                 await store.sequencer.append(message, epoch=snapshot.epoch, size=500)
                 sent += 1
+                begun.set()
             except EpochMoved:
                 continue
 
@@ -81,6 +85,7 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
         await stores[number % 2].change(group["_id"], add=(f"user {number}",))
 
     senders = [asyncio.create_task(sender(store)) for store in stores]
+    await begun.wait()
     await asyncio.gather(*map(joiner, range(60)))
     done.set()
     await asyncio.gather(*senders)
@@ -94,13 +99,13 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
 async def test_a_crash_in_between_leaves_all_or_nothing(
     make_store: MakeStore, database: Database, command: str
 ) -> None:
-    store = make_store("crash", timeout=0.7)
+    store, failing_store = make_store(), make_store("crash", timeout=0.7)
     group = await store.conversation("alice")
     async with failing(database.client, [command], app_name="crash", closeConnection=True):
         with pytest.raises(StorageUnavailable):
-            await store.change(group["_id"], add=("bob",))
-    while store.database.unfinished:
-        await asyncio.wait(store.database.unfinished)
+            await failing_store.change(group["_id"], add=("bob",))
+    while failing_store.database.unfinished:
+        await asyncio.wait(failing_store.database.unfinished)
     found = await store.database.conversations.find_one({"_id": group["_id"]})
     head, copy = await epochs(store, group["_id"])
     assert head == copy == len(found["participants"])

@@ -14,6 +14,9 @@ from tests.store.conftest import MakeStore, Store
 from tests.support.failpoints import failing
 from tests.support.saboteurs import prove
 
+# mongod has one failpoint of a kind: tests that set it go one after the other.
+pytestmark = pytest.mark.xdist_group("failpoints")
+
 
 async def stored_seqs(store: Store, conversation_id: str) -> list[int]:
     found = store.database.messages.find({"conversationId": conversation_id}).sort("seq", 1)
@@ -193,7 +196,8 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
     make_store: MakeStore, database: Database
 ) -> None:
     store = make_store("slow insert", timeout=0.6)
-    group = await store.conversation("alice")
+    patient = make_store()
+    group = await patient.conversation("alice")
     async with failing(
         database.client,
         ["insert"],
@@ -209,15 +213,16 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
         outcomes = await asyncio.gather(first, second, return_exceptions=True)
     assert all(isinstance(each, StorageUnavailable) for each in outcomes)
     assert "nothing was written" in str(outcomes[1])
-    assert await stored_seqs(store, group["_id"]) == []
-    assert (await store.send(group))["seq"] == 1
+    assert await stored_seqs(patient, group["_id"]) == []
+    assert (await patient.send(group))["seq"] == 1
 
 
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(
     make_store: MakeStore, database: Database
 ) -> None:
     store = make_store("no commit", timeout=0.6)
-    group = await store.conversation("alice")
+    patient = make_store()
+    group = await patient.conversation("alice")
     async with failing(
         database.client,
         ["commitTransaction"],
@@ -229,8 +234,8 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
             await store.send(group)
     while store.database.unfinished:
         await asyncio.wait(store.database.unfinished)
-    assert (await store.send(group))["seq"] == 2
-    assert await stored_seqs(store, group["_id"]) == [1, 2]
+    assert (await patient.send(group))["seq"] == 2
+    assert await stored_seqs(patient, group["_id"]) == [1, 2]
 
 
 async def test_whoever_stops_waiting_is_not_written(store: Store) -> None:

@@ -11,6 +11,7 @@ from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient
 
 from chat_aio import Chat
+from chat_aio.store.change_stream import ChangesBroken
 
 BASE = "/api/chat"
 PATIENCE = 10.0
@@ -158,6 +159,10 @@ class Person:
         answer = await self.get(f"/conversations/{conversation_id}")
         assert answer.status == 200, answer
         return int(answer.json["conversation"]["unreadCount"])
+
+    async def told_all(self) -> None:
+        """Wait until all that is committed now has been told to this process's streams."""
+        await self.chat._live.feed._prove(PATIENCE, ChangesBroken)
 
     async def chat_streams(self) -> int:
         """How many streams this process has open."""

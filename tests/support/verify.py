@@ -36,6 +36,7 @@ async def verify_action(
     viewer: Person, act: Callable[[], Awaitable[Any]], *events: str
 ) -> list[Frame]:
     """Snapshot, act, read exactly `events`, apply them to the snapshot: it equals a new one."""
+    await viewer.told_all()
     async with viewer.tab() as tab:
         before = await snapshot(viewer)
         await act()

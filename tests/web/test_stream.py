@@ -90,6 +90,7 @@ async def test_who_is_added_hears_and_who_is_removed_does_not(person: People) ->
     group = await alice.group()
     async with bob.tab() as tab:
         await alice.send(group, "before")
+        await alice.told_all()
         await change(alice.chat, group, add=("bob",))
         await alice.send(group, "while in")
         assert (await tab.event("participant.added"))["affectedUserIds"] == ["bob"]
@@ -127,6 +128,7 @@ async def test_positions_on_opening(serve: MakePeople) -> None:
     await person("carol").send(second, "b")
     stranger = await person("carol").direct("dave")
     await person("carol").send(stranger, "c")
+    await alice.told_all()
     async with alice.tab() as tab:
         assert await tab.next() == Frame(None, None, f"{second}:1")
     later = await serve(ring_seconds=0)
@@ -144,6 +146,7 @@ async def test_replay_covers_all_conversations(person: People, by: str) -> None:
     await alice.send(stranger, "secret")
     await alice.send(one, "missed 2")
     await alice.send(two, "missed 3")
+    await alice.told_all()
     query = f"?lastEventId={one}:1" if by == "query" else ""
     headers = {"Last-Event-ID": f"{one}:1"} if by == "header" else {}
     async with bob.client.get(
@@ -163,6 +166,7 @@ async def test_a_position_of_a_conversation_one_is_not_in(person: People) -> Non
     await alice.send(theirs, "position")
     await alice.send(own, "new")
     await alice.send(theirs, "secret")
+    await alice.told_all()
     async with bob.tab(f"{theirs}:1") as tab:
         assert await tab.bodies(1) == ["new"]
         assert (await tab.next()).id == f"{own}:2"
@@ -173,6 +177,7 @@ async def test_ids_that_name_no_message_replay_nothing(person: People, name: str
     alice = person("alice")
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "old")
+    await alice.told_all()
     async with alice.tab(name.format(c=conversation_id)) as tab:
         assert await tab.next() == Frame(None, None, f"{conversation_id}:1")
         await alice.send(conversation_id, "new")
@@ -185,6 +190,7 @@ async def test_what_cannot_be_replayed_completely_says_so(serve: MakePeople) -> 
     conversation_id = await alice.direct("bob")
     for number in range(6):
         await alice.send(conversation_id, str(number))
+    await alice.told_all()
     async with alice.tab(f"{conversation_id}:3") as tab:
         assert await tab.bodies(3) == ["3", "4", "5"]
     async with alice.tab(f"{conversation_id}:2") as tab:
