@@ -10,7 +10,7 @@ run: $(READY)  ## the chat in the browser: http://127.0.0.1:8080
 	$(BIN)/chat-aio demo
 
 test: $(READY)  ## all tests, over a real mongod of their own
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(READY)  ## style, types, import law
 	$(BIN)/ruff check . scripts/bench

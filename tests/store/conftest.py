@@ -114,3 +114,14 @@ async def make_store(database: Handle, mongo_url: str) -> AsyncIterator[MakeStor
 @pytest.fixture
 async def store(make_store: MakeStore) -> Store:
     return make_store()
+
+
+async def epochs(store: Store, conversation_id: str) -> tuple[int, int]:
+    head = await store.database.counters.find_one({"_id": conversation_id})
+    found = await store.database.conversations.find_one({"_id": conversation_id})
+    return head["epoch"], found["epoch"]
+
+
+async def stored_seqs(store: Store, conversation_id: str) -> list[int]:
+    found = store.database.messages.find({"conversationId": conversation_id}).sort("seq", 1)
+    return [each["seq"] for each in await found.to_list(None)]

@@ -4,20 +4,8 @@ import asyncio
 
 import pytest
 
-from chat_aio.errors import StorageUnavailable
 from chat_aio.store.batch import EpochMoved
-from tests.conftest import Database
-from tests.store.conftest import MakeStore, Store
-from tests.support.failpoints import failing
-
-# mongod has one failpoint of a kind: tests that set it go one after the other.
-pytestmark = pytest.mark.xdist_group("failpoints")
-
-
-async def epochs(store: Store, conversation_id: str) -> tuple[int, int]:
-    head = await store.database.counters.find_one({"_id": conversation_id})
-    found = await store.database.conversations.find_one({"_id": conversation_id})
-    return head["epoch"], found["epoch"]
+from tests.store.conftest import MakeStore, Store, epochs
 
 
 async def test_adding_and_removing_moves_both_epochs_together(store: Store) -> None:
@@ -93,19 +81,3 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
     assert len(found["participants"]) == 61
     assert await epochs(stores[0], group["_id"]) == (61, 61)
     assert await stores[0].database.messages.count_documents({}) == sent > 0
-
-
-@pytest.mark.parametrize("command", ["findAndModify", "find", "commitTransaction"])
-async def test_a_crash_in_between_leaves_all_or_nothing(
-    make_store: MakeStore, database: Database, command: str
-) -> None:
-    store, failing_store = make_store(), make_store("crash", timeout=0.7)
-    group = await store.conversation("alice")
-    async with failing(database.client, [command], app_name="crash", closeConnection=True):
-        with pytest.raises(StorageUnavailable):
-            await failing_store.change(group["_id"], add=("bob",))
-    while failing_store.database.unfinished:
-        await asyncio.wait(failing_store.database.unfinished)
-    found = await store.database.conversations.find_one({"_id": group["_id"]})
-    head, copy = await epochs(store, group["_id"])
-    assert head == copy == len(found["participants"])

@@ -6,21 +6,11 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio.errors import InternalError, StorageUnavailable
+from chat_aio.errors import InternalError
 from chat_aio.store.batch import EpochMoved
 from chat_aio.store.sequencer import Sequencer
-from tests.conftest import Database
-from tests.store.conftest import MakeStore, Store
-from tests.support.failpoints import failing
+from tests.store.conftest import MakeStore, Store, stored_seqs
 from tests.support.saboteurs import prove
-
-# mongod has one failpoint of a kind: tests that set it go one after the other.
-pytestmark = pytest.mark.xdist_group("failpoints")
-
-
-async def stored_seqs(store: Store, conversation_id: str) -> list[int]:
-    found = store.database.messages.find({"conversationId": conversation_id}).sort("seq", 1)
-    return [each["seq"] for each in await found.to_list(None)]
 
 
 async def test_many_senders_of_two_processes_leave_no_gap(make_store: MakeStore) -> None:
@@ -173,69 +163,6 @@ async def test_a_membership_change_goes_between_two_batches(store: Store) -> Non
     begins = flights.index("change begins")
     assert flights[begins : begins + 4] == ["change begins", "change ends"] * 2
     assert flights.count("sent") == 40
-
-
-async def test_a_lost_commit_answer_is_asked_for_again(
-    make_store: MakeStore, database: Database
-) -> None:
-    store = make_store("lost commit")
-    group = await store.conversation("alice")
-    async with failing(
-        database.client,
-        ["commitTransaction"],
-        app_name="lost commit",
-        times=2,
-        closeConnection=True,
-    ):
-        sent = await asyncio.gather(*(store.send(group) for _ in range(8)))
-    assert [each["seq"] for each in sent] == list(range(1, 9))
-    assert await stored_seqs(store, group["_id"]) == list(range(1, 9))
-
-
-async def test_past_the_deadline_the_queue_is_surely_not_written(
-    make_store: MakeStore, database: Database
-) -> None:
-    store = make_store("slow insert", timeout=0.6)
-    patient = make_store()
-    group = await patient.conversation("alice")
-    async with failing(
-        database.client,
-        ["insert"],
-        app_name="slow insert",
-        times=1,
-        blockConnection=True,
-        blockTimeMS=900,
-    ):
-        first = asyncio.create_task(store.send(group))
-        while not store.sequencer._busy:  # noqa: ASYNC110
-            await asyncio.sleep(0)
-        second = asyncio.create_task(store.send(group))
-        outcomes = await asyncio.gather(first, second, return_exceptions=True)
-    assert all(isinstance(each, StorageUnavailable) for each in outcomes)
-    assert "nothing was written" in str(outcomes[1])
-    assert await stored_seqs(patient, group["_id"]) == []
-    assert (await patient.send(group))["seq"] == 1
-
-
-async def test_a_commit_without_an_answer_is_an_unknown_outcome(
-    make_store: MakeStore, database: Database
-) -> None:
-    store = make_store("no commit", timeout=0.6)
-    patient = make_store()
-    group = await patient.conversation("alice")
-    async with failing(
-        database.client,
-        ["commitTransaction"],
-        app_name="no commit",
-        blockConnection=True,
-        blockTimeMS=800,
-    ):
-        with pytest.raises(StorageUnavailable, match="outcome is unknown"):
-            await store.send(group)
-    while store.database.unfinished:
-        await asyncio.wait(store.database.unfinished)
-    assert (await patient.send(group))["seq"] == 2
-    assert await stored_seqs(patient, group["_id"]) == [1, 2]
 
 
 async def test_whoever_stops_waiting_is_not_written(store: Store) -> None:

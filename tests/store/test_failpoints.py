@@ -1,0 +1,93 @@
+"""What mongod's own failures lead to: certain answers, nothing half done, nothing left locked.
+
+mongod has one failpoint of a kind; tests on the shared one that set it stand in this file, which
+runs in one process.
+"""
+
+import asyncio
+
+import pytest
+
+from chat_aio.errors import StorageUnavailable
+from tests.conftest import Database
+from tests.store.conftest import MakeStore, epochs, stored_seqs
+from tests.support.failpoints import failing
+
+
+async def test_a_lost_commit_answer_is_asked_for_again(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("lost commit")
+    group = await store.conversation("alice")
+    async with failing(
+        database.client,
+        ["commitTransaction"],
+        app_name="lost commit",
+        times=2,
+        closeConnection=True,
+    ):
+        sent = await asyncio.gather(*(store.send(group) for _ in range(8)))
+    assert [each["seq"] for each in sent] == list(range(1, 9))
+    assert await stored_seqs(store, group["_id"]) == list(range(1, 9))
+
+
+async def test_past_the_deadline_the_queue_is_surely_not_written(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("slow insert", timeout=0.6)
+    patient = make_store()
+    group = await patient.conversation("alice")
+    async with failing(
+        database.client,
+        ["insert"],
+        app_name="slow insert",
+        times=1,
+        blockConnection=True,
+        blockTimeMS=900,
+    ):
+        first = asyncio.create_task(store.send(group))
+        while not store.sequencer._busy:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        second = asyncio.create_task(store.send(group))
+        outcomes = await asyncio.gather(first, second, return_exceptions=True)
+    assert all(isinstance(each, StorageUnavailable) for each in outcomes)
+    assert "nothing was written" in str(outcomes[1])
+    assert await stored_seqs(patient, group["_id"]) == []
+    assert (await patient.send(group))["seq"] == 1
+
+
+async def test_a_commit_without_an_answer_is_an_unknown_outcome(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("no commit", timeout=0.6)
+    patient = make_store()
+    group = await patient.conversation("alice")
+    async with failing(
+        database.client,
+        ["commitTransaction"],
+        app_name="no commit",
+        blockConnection=True,
+        blockTimeMS=800,
+    ):
+        with pytest.raises(StorageUnavailable, match="outcome is unknown"):
+            await store.send(group)
+    while store.database.unfinished:
+        await asyncio.wait(store.database.unfinished)
+    assert (await patient.send(group))["seq"] == 2
+    assert await stored_seqs(patient, group["_id"]) == [1, 2]
+
+
+@pytest.mark.parametrize("command", ["findAndModify", "find", "commitTransaction"])
+async def test_a_crash_in_between_leaves_all_or_nothing(
+    make_store: MakeStore, database: Database, command: str
+) -> None:
+    store, failing_store = make_store(), make_store("crash", timeout=0.7)
+    group = await store.conversation("alice")
+    async with failing(database.client, [command], app_name="crash", closeConnection=True):
+        with pytest.raises(StorageUnavailable):
+            await failing_store.change(group["_id"], add=("bob",))
+    while failing_store.database.unfinished:
+        await asyncio.wait(failing_store.database.unfinished)
+    found = await store.database.conversations.find_one({"_id": group["_id"]})
+    head, copy = await epochs(store, group["_id"])
+    assert head == copy == len(found["participants"])
