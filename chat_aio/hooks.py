@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -70,6 +71,13 @@ class Hooks:
     after_message_mutation: Callable[[MessageMutation], Awaitable[None] | None] | None = None
     can_read: PermissionRule | None = None
     can_write: PermissionRule | None = None
+
+
+def lent(conversation: Conversation) -> Conversation:
+    """A conversation for the host's eyes: changing what it holds changes nothing of ours."""
+    if not conversation.metadata:
+        return conversation
+    return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
 
 
 async def call(

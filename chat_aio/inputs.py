@@ -90,7 +90,7 @@ def _check_json(value: object, levels: int) -> None:
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**63:
             raise ValueError("an integer does not fit into 64 bits")
-    elif isinstance(value, float):
+    elif type(value) is float:
         if not isfinite(value):
             raise ValueError("a number is not finite")
     elif isinstance(value, dict | list):

@@ -38,6 +38,8 @@ class Permissions:
         message: BareMessage | None = None,
     ) -> bool:
         """Whether `rule` says yes; anything but True from a host's rule is a no."""
+        if rule is not is_participant:
+            conversation = hooks.lent(conversation)
         asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
         return await hooks.call(rule, asked, limit=self.limit) is True
 

@@ -1,14 +1,18 @@
 """Loading what a rule is about, and asking whether the acting user may."""
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 from chat_aio.context import Context
-from chat_aio.errors import ChatError, ConversationNotFound, InvalidInput
+from chat_aio.errors import ChatError, ConversationNotFound, InvalidInput, StorageUnavailable
 from chat_aio.inputs import is_id
 from chat_aio.models import BareMessage
 from chat_aio.store.snapshots import Snapshot
+
+FOLLOW_SECONDS = 0.01
 
 Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
 
@@ -57,9 +61,14 @@ async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
     return snapshot
 
 
-async def load_fresh(context: Context, conversation_id: str) -> Snapshot:
-    """The conversation as it is in the database now: a refusal is never based on an old one."""
-    snapshot = await context.snapshots.find_fresh(conversation_id)
-    if snapshot is None:
-        raise ConversationNotFound
-    return snapshot
+async def load_fresh(context: Context, conversation_id: str, *, epoch: int = 0) -> Snapshot:
+    """The conversation as a majority has it now, and at least of `epoch`: a refusal is never based
+    on an old one. Raises StorageUnavailable where the majority does not follow in time."""
+    deadline = time.monotonic() + context.options.storage_timeout_seconds
+    while snapshot := await context.snapshots.find_fresh(conversation_id):
+        if snapshot.epoch >= epoch:
+            return snapshot
+        if time.monotonic() >= deadline:
+            raise StorageUnavailable
+        await asyncio.sleep(FOLLOW_SECONDS)
+    raise ConversationNotFound

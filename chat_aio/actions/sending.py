@@ -2,6 +2,7 @@
 
 import logging
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -105,7 +106,7 @@ def _read(context: Context, **values: object) -> inputs.NewMessage:
 
 def _hash(given: inputs.NewMessage) -> bytes:
     """What a request is recognised by: everything in it but its key, before any hook."""
-    request = given.model_dump(exclude={"client_message_id"})
+    request = given.model_dump(exclude={"client_message_id"}, exclude_none=True)
     return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).digest()
 
 
@@ -151,8 +152,8 @@ async def _append(
     for _ in range(CHECKS):
         try:
             return await context.sequencer.append(message, epoch=epoch, size=size)
-        except EpochMoved:
-            snapshot = await load_fresh(context, message["conversationId"])
+        except EpochMoved as moved:
+            snapshot = await load_fresh(context, message["conversationId"], epoch=moved.epoch)
             await context.permissions.require_write(user_id, snapshot.conversation)
             epoch = snapshot.epoch
     log.error("conversation %s changed faster than a send could follow", message["conversationId"])
@@ -169,10 +170,10 @@ async def _ask_host(
     asked = BeforeMessageSend(
         user_id=user_id,
         kind="send",
-        conversation=conversation,
+        conversation=hooks.lent(conversation),
         body=given.body,
         role=given.role or "user",
-        metadata=given.metadata or {},
+        metadata=deepcopy(given.metadata or {}),
         mentions=(),
     )
     limit = context.options.hook_timeout_seconds

@@ -1,6 +1,7 @@
 """One batch of messages as one transaction: count, look for repeats, insert; all or nothing."""
 
 import asyncio
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -11,16 +12,24 @@ from typing import cast
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
+from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
-from chat_aio.store.messages import Key, with_key
-from chat_aio.store.transactions import Session, Unchanged, attempt
+from chat_aio.store.messages import Key, find_many, with_key
+from chat_aio.store.transactions import Session, Unchanged, attempt, jitter
 
 _DUPLICATE_KEY = 11000
 
 
 class EpochMoved(Exception):
-    """Who may write has changed since the draft was checked; nothing was written."""
+    """Who may write has changed since the draft was checked; nothing was written.
+
+    `epoch` is the one that holds now; a majority may still be about to learn of it.
+    """
+
+    def __init__(self, epoch: int) -> None:
+        super().__init__()
+        self.epoch = epoch
 
 
 class Taken(Exception):
@@ -73,10 +82,11 @@ async def write_batch(
     leaders, followers = _folded(drafts)
     remaining = list(leaders)
     while remaining:
-        written, stored = await attempt(
+        written, stored, epochs = await attempt(
             database, partial(_write, database, remaining, clock()), deadline=deadline
         )
         if stored:
+            await _durable(database, stored, deadline)
             outcomes |= {
                 each: Appended(stored[each.key], repeated=True)
                 for each in remaining
@@ -86,7 +96,10 @@ async def write_batch(
             continue
         inserted = set(written)
         outcomes |= {
-            each: Appended(each.message) if each in inserted else EpochMoved() for each in remaining
+            each: Appended(each.message)
+            if each in inserted
+            else EpochMoved(epochs.get(each.conversation_id, 0))
+            for each in remaining
         }
         break
     for follower, leader in followers.items():
@@ -97,13 +110,15 @@ async def write_batch(
     return outcomes
 
 
-Written = tuple[list[Draft], dict[Key | None, MessageDocument]]
+Stored = dict[Key | None, MessageDocument]
+Written = tuple[list[Draft], Stored, dict[str, int]]
 
 
 async def _write(
     database: Database, drafts: Sequence[Draft], now: datetime, session: Session
 ) -> Written:
-    """What was inserted; or, with nothing written, the stored messages that repeat keys."""
+    """What was inserted; or, with nothing written, the stored messages that repeat keys. And the
+    epoch of each conversation."""
     by_conversation = _by_conversation(drafts)
     heads = await _count(database, by_conversation, now, session)
     writable = [
@@ -111,10 +126,11 @@ async def _write(
         for each in drafts
         if (head := heads.get(each.conversation_id)) and head["epoch"] == each.epoch
     ]
+    epochs = {name: head["epoch"] for name, head in heads.items()}
     if stored := await _stored(database, writable, session):
-        raise Unchanged(([], stored))
+        raise Unchanged(([], stored, epochs))
     if not writable:
-        raise Unchanged(([], {}))
+        raise Unchanged(([], {}, epochs))
     for conversation_id, group in _by_conversation(writable).items():
         head = heads[conversation_id]
         for place, draft in enumerate(group, head["seq"] - len(group) + 1):
@@ -126,7 +142,7 @@ async def _write(
         if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
             raise Taken from error
         raise
-    return writable, {}
+    return writable, {}, epochs
 
 
 async def _count(
@@ -139,6 +155,28 @@ async def _count(
 
     `activityAt` never falls, whatever the clocks of the processes say, and dates the messages.
     """
+    if len(by_conversation) == 1:
+        ((conversation_id, drafts),) = by_conversation.items()
+        epoch, count = _newest(drafts)
+        head = await database.counters.find_one_and_update(
+            {"_id": conversation_id, "epoch": epoch},
+            {"$inc": {"seq": count}, "$max": {"activityAt": now}},
+            return_document=True,
+            session=session,
+        )
+        if head:
+            return {conversation_id: head}
+    else:
+        await _count_many(database, by_conversation, now, session)
+    found = await database.counters.find(
+        {"_id": {"$in": list(by_conversation)}}, session=session
+    ).to_list(None)
+    return {each["_id"]: cast(CounterDocument, each) for each in found}
+
+
+async def _count_many(
+    database: Database, by_conversation: dict[str, list[Draft]], now: datetime, session: Session
+) -> None:
     await database.counters.bulk_write(
         [
             UpdateOne(
@@ -151,10 +189,6 @@ async def _count(
         ordered=False,
         session=session,
     )
-    found = await database.counters.find(
-        {"_id": {"$in": list(by_conversation)}}, session=session
-    ).to_list(None)
-    return {each["_id"]: cast(CounterDocument, each) for each in found}
 
 
 def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
@@ -164,9 +198,19 @@ def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
     return epoch, epochs[epoch]
 
 
-async def _stored(
-    database: Database, drafts: Iterable[Draft], session: Session
-) -> dict[Key | None, MessageDocument]:
+async def _durable(database: Database, stored: Stored, deadline: float) -> None:
+    """Wait until a majority has the messages that a transaction saw and did not commit: what is
+    acknowledged must survive a failover. StorageUnavailable, outcome unknown, at the deadline."""
+    ids = [each["_id"] for each in stored.values()]
+    tries = 0
+    while len(await find_many(database, ids)) < len(ids):
+        tries += 1
+        if time.monotonic() >= deadline:
+            raise StorageUnavailable(OUTCOME_UNKNOWN)
+        await asyncio.sleep(jitter(tries))
+
+
+async def _stored(database: Database, drafts: Iterable[Draft], session: Session) -> Stored:
     """The messages that earlier sends with the same idempotency keys have stored."""
     keys = [each.key for each in drafts if each.key]
     if not keys:

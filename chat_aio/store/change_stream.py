@@ -15,6 +15,9 @@ from chat_aio.store.database import Database, settled
 RawChange = Mapping[str, Any]
 BATCH = 256
 
+_UNREAD = ("clusterTime", "lsid", "txnNumber", "wallTime", "updateDescription.removedFields")
+_UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
+
 _HISTORY_LOST = frozenset({136, 260, 280, 286})
 _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
 
@@ -107,7 +110,7 @@ def _pipeline(database: Database) -> list[dict[str, Any]]:
                 ]
             }
         },
-        {"$project": {"fullDocument.terms": 0, "fullDocument.search": 0}},
+        {"$unset": [*_UNREAD, *(f"fullDocument.{each}" for each in _UNREAD_OF_MESSAGES)]},
     ]
 
 

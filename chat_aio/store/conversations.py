@@ -1,14 +1,17 @@
 """Conversations and their heads: finding, listing, making."""
 
+import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
 
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
-from chat_aio.store.transactions import Session, transact
+from chat_aio.store.transactions import Session, jitter, transact
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
@@ -134,10 +137,19 @@ async def create(
     try:
         return await transact(database, body)
     except DuplicateKeyError:
-        found = await find(database, conversation["_id"])
-        if found is None:
-            raise
-        return found, False
+        return await _follow(database, conversation["_id"]), False
+
+
+async def _follow(database: Database, conversation_id: str) -> ConversationDocument:
+    """What somebody else has just made, once a majority has it. Raises StorageUnavailable."""
+    deadline = time.monotonic() + database.timeout
+    tries = 0
+    while (found := await find(database, conversation_id)) is None:
+        tries += 1
+        if time.monotonic() >= deadline:
+            raise StorageUnavailable
+        await asyncio.sleep(jitter(tries))
+    return found
 
 
 async def _make_head(

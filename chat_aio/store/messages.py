@@ -1,5 +1,6 @@
 """Messages: finding and paging. Writing them is the sequencer's."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from chat_aio.store.database import Database
@@ -10,6 +11,13 @@ async def find(database: Database, message_id: str) -> MessageDocument | None:
     with database.reading():
         found = await database.messages.find_one({"_id": message_id})
     return cast(MessageDocument | None, found)
+
+
+async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
+    """The messages among `ids` that a majority has."""
+    with database.reading():
+        found = await database.messages.find({"_id": {"$in": list(ids)}}).to_list(None)
+    return cast(list[MessageDocument], found)
 
 
 Key = tuple[str, str, str]

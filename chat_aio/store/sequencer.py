@@ -7,6 +7,7 @@ counter documents, which every batch locks first.
 
 import asyncio
 import logging
+import random
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -18,12 +19,14 @@ from chat_aio.store import conversations
 from chat_aio.store.batch import Appended, Draft, EpochMoved, Taken, write_batch
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.transactions import Conflict, jitter
+from chat_aio.store.transactions import Conflict
 
 MAX_MESSAGES = 256
 MAX_BYTES = 4 * 1024 * 1024
 MAX_FLIGHTS = 4
 REBUILDS = 3
+TRIES_TOGETHER = 4
+CONTENDED_SECONDS = 0.5
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +42,10 @@ class Sequencer:
         self._held: dict[str, int] = defaultdict(int)
         self._idle: dict[str, list[asyncio.Future[None]]] = defaultdict(list)
         self._doubtful: set[str] = set()
+        self._undecided: set[asyncio.Future[Appended]] = set()
         self._flights: set[asyncio.Task[None]] = set()
-        self._lanes = asyncio.Semaphore(MAX_FLIGHTS)
-        self._width = MAX_MESSAGES
+        self._common: list[Draft] | None = None
+        self._contended: dict[str, float] = {}
         self._launching = False
 
     async def append(self, message: MessageDocument, *, epoch: int, size: int) -> Appended:
@@ -56,11 +60,13 @@ class Sequencer:
         draft = Draft(message, epoch, deadline, loop.create_future(), size)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
         timer = loop.call_at(deadline, self._expire, draft)
+        self._undecided.add(draft.answer)
         self._launch_soon()
         try:
             return await draft.answer
         finally:
             timer.cancel()
+            self._undecided.discard(draft.answer)
             self._withdraw(draft)
 
     @asynccontextmanager
@@ -83,18 +89,19 @@ class Sequencer:
             self._land([conversation_id])
 
     async def close(self) -> None:
-        """Wait for what is in flight; what still waits ends by its deadline."""
-        while self._flights or self._waiting:
-            if self._flights:
-                await asyncio.wait(set(self._flights))
-            else:
-                await asyncio.sleep(0)
+        """Wait until all that has been handed over is decided, at its deadline at the latest."""
+        if self._undecided:
+            await asyncio.wait(set(self._undecided))
+        if self._flights:
+            await asyncio.wait(set(self._flights))
 
     def _launch_soon(self) -> None:
-        """Launch once all that arrives in this turn of the event loop has been gathered."""
+        """Launch once all that arrives in this turn of the event loop has been gathered, and in
+        the next: those who have just been answered often have more to send."""
         if not self._launching:
             self._launching = True
-            asyncio.get_running_loop().call_soon(self._launch)
+            loop = asyncio.get_running_loop()
+            loop.call_soon(loop.call_soon, self._launch)
 
     def _launch(self) -> None:
         self._launching = False
@@ -105,15 +112,28 @@ class Sequencer:
             flight.add_done_callback(lambda _: self._launch_soon())
 
     def _gather(self) -> list[Draft]:
-        """Take the next batch out of the queue: oldest conversations first, within all limits."""
+        """Take the next batch out of the queue; empty when nothing may go now.
+
+        One flight at a time carries all that has gathered meanwhile. A conversation that other
+        processes write to as well goes apart from it, so that the rest need not wait for its turn.
+        """
+        now = asyncio.get_running_loop().time()
+        free = [each for each in self._waiting if each not in self._busy and each not in self._held]
+        apart = next((each for each in free if self._contended.get(each, 0.0) > now), None)
+        if apart is not None:
+            return self._take([apart])
+        if self._common is None and free:
+            self._common = self._take(free)
+            return self._common
+        return []
+
+    def _take(self, conversation_ids: Iterable[str]) -> list[Draft]:
+        """The oldest drafts of these conversations, within the limits of a batch."""
         batch: list[Draft] = []
-        size = width = 0
-        for conversation_id in list(self._waiting):
-            if conversation_id in self._busy or conversation_id in self._held:
-                continue
+        size = 0
+        for conversation_id in conversation_ids:
             queue = self._waiting[conversation_id]
-            width += 1
-            while queue and len(batch) < MAX_MESSAGES and (not batch or size < MAX_BYTES):
+            while queue and len(batch) < MAX_MESSAGES and size < MAX_BYTES:
                 draft = queue.popleft()
                 draft.queued = False
                 size += draft.size
@@ -121,45 +141,62 @@ class Sequencer:
             if not queue:
                 del self._waiting[conversation_id]
             self._busy.add(conversation_id)
-            if len(batch) >= MAX_MESSAGES or size >= MAX_BYTES or width >= self._width:
+            if len(batch) >= MAX_MESSAGES or size >= MAX_BYTES:
                 break
         return batch
 
     async def _fly(self, drafts: Sequence[Draft]) -> None:
         """Carry a batch to its end; then its conversations may be in another one."""
+        halves: Sequence[list[Draft]] = ()
         try:
-            await self._carry(drafts)
+            halves = await self._carry(drafts)
         finally:
-            self._land({each.conversation_id for each in drafts})
+            self._leave_common(drafts)
+            if not halves:
+                self._land({each.conversation_id for each in drafts})
+        await asyncio.gather(*map(self._fly, halves))
 
-    async def _carry(self, drafts: Sequence[Draft]) -> None:
-        """Write a batch; on conflict its halves apart, and a single conversation again."""
+    async def _carry(self, drafts: Sequence[Draft]) -> Sequence[list[Draft]]:
+        """Write a batch, waiting for its turn where other processes are faster; returns halves
+        that should go on apart, where it has several conversations and collides again."""
         tries = 0
         while waited_for := [each for each in drafts if not each.answer.done()]:
             try:
-                async with self._lanes:
-                    await self._write(waited_for)
-                self._width = min(self._width * 2, MAX_MESSAGES)
+                await self._write(waited_for)
             except Conflict:
                 tries += 1
-                self._width = max(1, self._width // 2)
-                left, right = _halves(waited_for)
-                if left:
-                    await asyncio.gather(self._fly(left), self._fly(right))
-                    return
-                await asyncio.sleep(jitter(tries))
+                halves = _halves(drafts)
+                if len(halves) == 1:
+                    self._leave_common(drafts)
+                    self._note_contended(drafts[0].conversation_id)
+                elif tries == TRIES_TOGETHER:
+                    return halves
+                await asyncio.sleep(turn(tries))
             except StorageUnavailable as error:
                 self._fail(waited_for, error)
             except Exception as error:
                 tries += 1
                 if not isinstance(error, Taken) or tries > REBUILDS:
                     await self._separate(waited_for, error)
+        return ()
+
+    def _note_contended(self, conversation_id: str) -> None:
+        now = asyncio.get_running_loop().time()
+        lately = {name: until for name, until in self._contended.items() if until > now}
+        self._contended = {**lately, conversation_id: now + CONTENDED_SECONDS}
+
+    def _leave_common(self, drafts: Sequence[Draft]) -> None:
+        """This flight is over, or waits for others: the next one may gather."""
+        if self._common is drafts:
+            self._common = None
+            self._launch_soon()
 
     async def _separate(self, drafts: Sequence[Draft], error: Exception) -> None:
         """One message that cannot be stored fails alone, not its neighbours."""
         log.error("a batch of %d messages could not be stored", len(drafts), exc_info=error)
         if len(drafts) == 1:
-            drafts[0].answer.set_exception(InternalError())
+            if not drafts[0].answer.done():
+                drafts[0].answer.set_exception(InternalError())
             return
         for draft in drafts:
             await self._carry([draft])
@@ -212,11 +249,18 @@ class Sequencer:
         return True
 
 
-def _halves(drafts: Sequence[Draft]) -> tuple[list[Draft], list[Draft]]:
-    """Two parts without a common conversation; the first is empty where there is but one."""
+def turn(tries: int) -> float:
+    """Seconds to wait for one's turn at a conversation: a few flights of others at first, and less
+    each time, so that whoever has lost often comes before those who have just begun."""
+    return random.uniform(0.001, max(0.002, 0.024 / tries))
+
+
+def _halves(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """Two parts without a common conversation, or the whole where there is but one."""
     names = list(dict.fromkeys(each.conversation_id for each in drafts))
     left = set(names[: len(names) // 2])
-    return (
+    parts = (
         [each for each in drafts if each.conversation_id in left],
         [each for each in drafts if each.conversation_id not in left],
     )
+    return [part for part in parts if part]

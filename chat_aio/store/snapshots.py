@@ -6,32 +6,40 @@ that gap carries the snapshot's epoch into its write, where it is compared again
 
 import asyncio
 from collections import OrderedDict
+from contextvars import Context
 from dataclasses import dataclass
+
+import orjson
 
 from chat_aio.models import Conversation
 from chat_aio.store import conversations
 from chat_aio.store.database import Database
 from chat_aio.store.views import conversation_from
 
-MAX_PARTICIPANTS = 100_000
+MAX_WEIGHT = 100_000
+BYTES_OF_A_PARTICIPANT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A conversation and the epoch it had; read-states in it may be old."""
+    """A conversation and the epoch it had; read-states in it may be old.
+
+    `weight` is what it takes in memory, in participants.
+    """
 
     conversation: Conversation
     epoch: int
+    weight: int
 
 
 class Snapshots:
-    """The snapshots of one process, bounded by the participants they hold in all."""
+    """The snapshots of one process, bounded by their weight in all."""
 
-    def __init__(self, database: Database, *, max_participants: int = MAX_PARTICIPANTS) -> None:
+    def __init__(self, database: Database, *, max_weight: int = MAX_WEIGHT) -> None:
         self._database = database
         self._kept: OrderedDict[str, Snapshot] = OrderedDict()
         self._loading: dict[str, asyncio.Task[Snapshot | None]] = {}
-        self._room = max_participants
+        self._room = max_weight
         self._announced = False
 
     async def find(self, conversation_id: str) -> Snapshot | None:
@@ -46,7 +54,7 @@ class Snapshots:
     async def find_fresh(self, conversation_id: str) -> Snapshot | None:
         """The conversation as it is in the database now, None if there is none."""
         self.forget(conversation_id)
-        loading = asyncio.ensure_future(self._load(conversation_id))
+        loading = asyncio.create_task(self._load(conversation_id), context=Context())
         self._loading[conversation_id] = loading
         try:
             snapshot = await asyncio.shield(loading)
@@ -62,7 +70,7 @@ class Snapshots:
         """The conversation has changed: what is cached, or being read now, is old."""
         self._loading.pop(conversation_id, None)
         if old := self._kept.pop(conversation_id, None):
-            self._room += len(old.conversation.participants)
+            self._room += old.weight
 
     def trust(self, announced: bool) -> None:
         """Whether changes are being announced now; while they are not, nothing is cached."""
@@ -72,11 +80,16 @@ class Snapshots:
 
     def _keep(self, conversation_id: str, snapshot: Snapshot) -> None:
         self._kept[conversation_id] = snapshot
-        self._room -= len(snapshot.conversation.participants)
+        self._room -= snapshot.weight
         while self._room < 0:
             _, oldest = self._kept.popitem(last=False)
-            self._room += len(oldest.conversation.participants)
+            self._room += oldest.weight
 
     async def _load(self, conversation_id: str) -> Snapshot | None:
         document = await conversations.find(self._database, conversation_id)
-        return document and Snapshot(conversation_from(document), document["epoch"])
+        if document is None:
+            return None
+        conversation = conversation_from(document)
+        metadata = len(orjson.dumps(conversation.metadata)) // BYTES_OF_A_PARTICIPANT
+        weight = len(conversation.participants) + metadata
+        return Snapshot(conversation, document["epoch"], weight)

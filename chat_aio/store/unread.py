@@ -5,8 +5,10 @@ index; past a thousand the count is check-pointed in the participant.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import (
     ConversationDocument,
@@ -96,7 +98,7 @@ async def _keep(
 ) -> None:
     """Check-point a long count; harmless to lose, and unused once the read-state moves."""
     own: OwnCount = {"from": span.start, "to": span.upto, "count": span.known + counted}
-    with database.writing():
+    with suppress(StorageUnavailable), database.writing():
         await database.conversations.update_one(
             {"_id": conversation_id, "participants.userId": user_id},
             {"$set": {"participants.$.own": own}},

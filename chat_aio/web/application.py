@@ -17,7 +17,11 @@ def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
     app[API], app[LIVE], app[AUTH] = api, live, auth
     app.on_response_prepare.append(add_request_id)
     app.add_routes(
-        web.RouteDef(each.method, each.path + "{_slash:/?}", each.handler, each.kwargs)
-        for each in ROUTES
+        web.RouteDef(each.method, _pattern(each.path), each.handler, each.kwargs) for each in ROUTES
     )
     return app
+
+
+def _pattern(path: str) -> str:
+    """A path of the table as a pattern: ids may hold braces, a slash may stand at the end."""
+    return path.replace("}", ":[^/]+}") + "{_slash:/?}"
