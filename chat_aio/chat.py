@@ -48,7 +48,7 @@ class Chat:
         self._options = options
         self._auth = auth
         self._mounted = False
-        self._opened = False
+        self._opened = self._opening = False
         self._api = ServerAPI(
             database=kept,
             snapshots=Snapshots(kept),
@@ -93,8 +93,18 @@ class Chat:
 
         Raises SetupError, with what to do, where the chat cannot work; RuntimeError if it is open.
         """
-        if self._opened:
+        if self._opened or self._opening:
             raise RuntimeError("the chat is open already")
+        self._opening = True
+        try:
+            await self._open()
+        except BaseException:
+            await self._live.close()
+            raise
+        finally:
+            self._opening = False
+
+    async def _open(self) -> None:
         await self._database.require_replica_set()
         if self._options.manage_indexes:
             await indexes.apply(self._database)
@@ -103,9 +113,9 @@ class Chat:
                 "the database is not as the chat needs it (chat-aio indexes apply mends it): "
                 + "; ".join(problems)
             )
-        self._opened = True
         if Capability.STREAMS in self._api.capabilities:
             await self._live.open()
+        self._opened = True
 
     async def close(self) -> None:
         """End streams, stop following, finish what is being written. Closing twice is harmless."""

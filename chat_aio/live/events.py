@@ -32,6 +32,11 @@ class Event:
     created: bool = False
     position: Frame | None = None
 
+    @property
+    def name(self) -> tuple[str, int]:
+        """Of a durable event: the message it is about."""
+        return self.conversation_id, self.seq
+
 
 class Translator:
     """Makes events of changes, numbering them from 1 in feed order."""

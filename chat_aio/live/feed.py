@@ -5,6 +5,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
+from contextvars import Context
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -55,14 +56,14 @@ class Feed:
         clock: Callable[[], datetime],
         past: float,
         stall: float,
-        catch_up: float = 10.0,
+        longest_past: float = 10.0,
     ) -> None:
         self._database = database
         self._listener = listener
         self._clock = clock
         self._past = past
         self._stall = stall
-        self._catch_up = catch_up
+        self._longest_past = longest_past
         self._token: Any = None
         self._task: asyncio.Task[None] | None = None
         self._live = asyncio.Event()
@@ -84,9 +85,12 @@ class Feed:
             return False
 
     def open(self) -> None:
-        self._task = asyncio.create_task(self._run())
+        """Begin to follow, in a context of its own: no deadline of the opener's applies."""
+        self._task = asyncio.create_task(self._run(), context=Context())
 
     async def close(self) -> None:
+        """Not live from the first moment on, then stop following."""
+        self._live.clear()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
@@ -109,6 +113,8 @@ class Feed:
             changes = await open_changes(self._database, after=self._token, past=self._past)
             cleaning_up.push_async_callback(changes.close)
             self._untold.clear()
+            self._arrived.clear()
+            self._room.set()
             parts: tuple[Coroutine[Any, Any, None], ...] = (
                 self._read(changes),
                 self._tell(),
@@ -155,12 +161,19 @@ class Feed:
     async def _watch(self) -> None:
         """Prove again and again that what the database commits is seen here in time."""
         starting = self._token is None
-        await self._prove(self._catch_up, HistoryLost if starting else ChangesBroken)
+        await self._prove(self._longest_past, HistoryLost if starting else ChangesBroken)
         self._live.set()
         self._listener.live()
         while True:
             await asyncio.sleep(self._stall / 3)
             await self._prove(self._stall, ChangesBroken)
+
+    async def catch_up(self, *, seconds: float) -> None:
+        """Wait until all that is committed now has been told. Raises StorageUnavailable."""
+        try:
+            await self._prove(seconds, ChangesBroken)
+        except ChangesBroken as behind:
+            raise StorageUnavailable from behind
 
     async def _prove(self, seconds: float, otherwise: type[ChangesBroken]) -> None:
         tick_id = secrets.token_hex(12)

@@ -4,13 +4,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
+from contextvars import Context
+from datetime import datetime, timedelta
 
 from chat_aio.live.events import Event, Translator
 from chat_aio.live.feed import Feed, Listener
-from chat_aio.live.frames import Frame, position_frame
+from chat_aio.live.frames import position_frame
 from chat_aio.live.hub import Hub
-from chat_aio.live.replay import Replay, position_from
+from chat_aio.live.replay import Position, Replay, position_from
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 from chat_aio.options import Options
@@ -22,6 +23,8 @@ from chat_aio.store.snapshots import Snapshots
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
+BREATH_BYTES = 64 * 1024
+RECENT = timedelta(minutes=1)
 
 
 class Live:
@@ -38,9 +41,11 @@ class Live:
         self._database = database
         self._snapshots = snapshots
         self._options = options
+        self._clock = clock
         self._translator = Translator(database)
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._beats: asyncio.Task[None] | None = None
+        self._told_bytes = 0
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self.feed = Feed(
             database,
@@ -52,16 +57,18 @@ class Live:
 
     async def open(self) -> None:
         self.feed.open()
-        self._beats = asyncio.create_task(self._beat())
+        self._beats = asyncio.create_task(self._beat(), context=Context())
         await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
 
     async def close(self) -> None:
-        """End all streams, then stop following."""
+        """No new streams, end those there are, then stop following."""
+        closing = asyncio.create_task(self.feed.close())
+        await asyncio.sleep(0)
         self.hub.end_all()
         if self._beats is not None:
             self._beats.cancel()
             await asyncio.wait({self._beats})
-        await self.feed.close()
+        await closing
         self._snapshots.trust(False)
 
     @asynccontextmanager
@@ -82,43 +89,60 @@ class Live:
         self.hub.register(stream)
         try:
             ids = await conversations.ids_of_user(self._database, user_id)
+            position = await self._position(last_event_id)
             self.hub.subscribe(stream, ids)
-            yield stream, await self._replay(stream, last_event_id)
+            yield stream, self._held(stream, position) or await self._stored(stream, position)
         finally:
             stream.end()
             self.hub.remove(stream)
 
-    async def _replay(self, stream: Stream, last_event_id: str | None) -> Replay:
-        """What `stream` has missed; computed in one go with its subscription where the ring holds
-        the position, so that it joins on to what the stream holds back."""
-        newest = self._ring.newest_created(stream.conversation_ids)
+    async def _position(self, last_event_id: str | None) -> Position | None:
+        """The message that a Last-Event-ID names, None if there is none. One that is so new that
+        this process may not have been told of it yet is waited for."""
         position = position_from(last_event_id)
-        seen = self._ring.find_created(*position) if position else None
-        if seen is not None:
-            missed = self._ring.list_after(seen.index, stream.conversation_ids)
-            if len(missed) <= self._options.replay_limit:
-                return Replay(
-                    events=tuple(missed),
-                    since=seen.position,
-                    newest=newest.position if newest else seen.position,
-                )
-        elif position and not await self._is_held_by_storage(*position):
-            position = None
+        if position is None or self._ring.find_created(*position):
+            return position
+        head = await conversations.find_head(self._database, position[0])
+        if head is None or position[1] > head["seq"]:
+            return None
+        if self._clock() - head["activityAt"] < RECENT:
+            await self.feed.catch_up(seconds=self._options.storage_timeout_seconds)
+        return position
+
+    def _held(self, stream: Stream, position: Position | None) -> Replay | None:
+        """The replay out of the ring, in one go with the subscription, so that it joins on to what
+        the stream holds back; None where the ring does not suffice."""
+        newest = self._ring.newest_created(stream.conversation_ids)
+        if position is None:
+            return Replay(newest=newest.position) if newest else None
+        seen = self._ring.find_created(*position)
+        if seen is None:
+            return None
+        missed = self._ring.list_after(seen.index, stream.conversation_ids)
+        size = sum(len(each.frame.chunk) for each in missed)
+        if len(missed) > self._options.replay_limit or size > self._options.stream_buffer_bytes:
+            return Replay(newest=newest.position if newest else None, reset="too_many_missed")
         return Replay(
-            newest=newest.position if newest else await self._newest_stored(stream),
-            reset=("too_many_missed" if seen else "position_unknown") if position else None,
+            events=tuple(missed),
+            since=seen.position,
+            newest=newest.position if newest else seen.position,
         )
 
-    async def _is_held_by_storage(self, conversation_id: str, seq: int) -> bool:
-        """Whether this names a message at all; beyond the head is a position at the end."""
-        head = await conversations.find_head(self._database, conversation_id)
-        return head is not None and seq <= head["seq"]
+    async def _stored(self, stream: Stream, position: Position | None) -> Replay:
+        """What can be said where the ring has no such message: nothing was missed if it is the
+        newest of all, otherwise that it is unknown what was."""
+        newest = self._ring.newest_created(stream.conversation_ids)
+        name = newest.name if newest else await self._newest_stored(stream)
+        return Replay(
+            newest=position_frame("{}:{}".format(*name)) if name else None,
+            reset="position_unknown" if position not in (None, name) else None,
+        )
 
-    async def _newest_stored(self, stream: Stream) -> Frame | None:
+    async def _newest_stored(self, stream: Stream) -> Position | None:
         """The last message of the conversation with the newest activity."""
         ids = list(stream.conversation_ids)
         heads = await conversations.list_heads(self._database, ids, limit=1, spoken=True)
-        return position_frame(f"{heads[0]['_id']}:{heads[0]['seq']}") if heads else None
+        return (heads[0]["_id"], heads[0]["seq"]) if heads else None
 
     async def _changed(self, changes: Sequence[RawChange]) -> None:
         for change in changes:
@@ -131,6 +155,10 @@ class Live:
         if event.position:
             self._ring.append(event)
         await self.hub.publish(event)
+        self._told_bytes += len(event.frame.chunk)
+        if self._told_bytes > BREATH_BYTES:  # Let the streams' sockets take what was written.
+            self._told_bytes = 0
+            await asyncio.sleep(0)
 
     def _went_live(self) -> None:
         self._snapshots.trust(True)

@@ -7,6 +7,9 @@ from chat_aio.inputs import is_id
 from chat_aio.live.events import Event
 from chat_aio.live.frames import Frame, reset_frame
 
+Position = tuple[str, int]
+"""A conversation's id and the seq of a message in it."""
+
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 
 
@@ -43,7 +46,7 @@ class Replay:
         return [*frames, self.position] if self.position else frames
 
 
-def position_from(last_event_id: str | None) -> tuple[str, int] | None:
+def position_from(last_event_id: str | None) -> Position | None:
     """The conversation and seq that a Last-Event-ID names, None if it names nothing."""
     conversation_id, _, seq = (last_event_id or "").rpartition(":")
     return (conversation_id, int(seq)) if is_id(conversation_id) and _SEQ.fullmatch(seq) else None

@@ -1,11 +1,15 @@
 """One open stream: what it is told, in which order, and when it has fallen too far behind."""
 
 import asyncio
+import time
 from typing import Protocol
 
 from chat_aio.live.events import Event
 from chat_aio.live.frames import HEARTBEAT, Frame
 from chat_aio.live.replay import Replay
+
+PATIENCE_SECONDS = 10.0
+BURST = 4
 
 
 class Pipe(Protocol):
@@ -20,8 +24,9 @@ class Pipe(Protocol):
 class Stream:
     """The stream of one connection. It holds events back until it goes live.
 
-    Bytes are written straight to the pipe; one that has more than `max_bytes` unsent is cut off,
-    and so is one that must hold back more than `max_events`. The client then resumes.
+    Bytes are written straight to the pipe. A reader that has more than `max_bytes` unsent for
+    `PATIENCE_SECONDS`, or four times as much at once, is cut off, and so is a stream that must
+    hold back more than `max_events`. The client then resumes.
     """
 
     def __init__(self, user_id: str, *, max_bytes: int, max_events: int) -> None:
@@ -35,10 +40,13 @@ class Stream:
         self._pipe: Pipe | None = None
         self._chunked = True
         self._max_bytes = max_bytes
+        self._behind_since: float | None = None
         self._max_events = max_events
 
     def deliver(self, event: Event) -> None:
         """Tell an event now, or hold it back until the stream is live."""
+        if self.ended.done():
+            return
         if self._pipe is None:
             self._held.append(event)
             if len(self._held) > self._max_events:
@@ -81,10 +89,19 @@ class Stream:
             return
         if pipe.is_closing():
             self.end()
-        elif pipe.get_write_buffer_size() > self._max_bytes:
+        elif self._is_too_slow(pipe.get_write_buffer_size()):
             self.end()
             pipe.abort()
         elif len(frames) == 1:
             pipe.write(frames[0].chunk if self._chunked else frames[0].plain)
         else:
             pipe.write(b"".join(each.chunk if self._chunked else each.plain for each in frames))
+
+    def _is_too_slow(self, unsent: int) -> bool:
+        """A burst is no fault of the reader's; being behind for long is."""
+        if unsent <= self._max_bytes:
+            self._behind_since = None
+            return False
+        now = time.monotonic()
+        self._behind_since = self._behind_since or now
+        return unsent > BURST * self._max_bytes or now - self._behind_since > PATIENCE_SECONDS

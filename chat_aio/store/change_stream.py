@@ -14,6 +14,7 @@ from chat_aio.store.database import Database, settled
 
 RawChange = Mapping[str, Any]
 BATCH = 256
+AWAIT_MS = 400
 
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "wallTime", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
@@ -37,7 +38,7 @@ class Changes:
         self._cursor = cursor
 
     async def next(self) -> RawChange | None:
-        """The next change; None after about a second without one. Raises ChangesBroken."""
+        """The next change; None after a moment without one. Raises ChangesBroken."""
         try:
             change: RawChange | None = await self._cursor.try_next()
         except PyMongoError as error:
@@ -66,7 +67,9 @@ async def open_changes(
             )
         # Not pymongo.timeout: its limit would stay with the cursor for all of its life.
         async with asyncio.timeout(database.timeout):
-            watching = database.handle.watch(_pipeline(database), batch_size=BATCH, **start)
+            watching = database.handle.watch(
+                _pipeline(database), batch_size=BATCH, max_await_time_ms=AWAIT_MS, **start
+            )
             cursor = await settled(watching)
     except TimeoutError as error:
         raise ChangesBroken("the change stream could not be opened in time") from error

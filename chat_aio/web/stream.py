@@ -4,6 +4,7 @@ import asyncio
 import random
 import socket
 from contextlib import suppress
+from typing import cast
 
 from aiohttp import HttpVersion11, web
 from aiohttp_sse import EventSourceResponse
@@ -11,6 +12,7 @@ from aiohttp_sse import EventSourceResponse
 from chat_aio.capabilities import Capability, require
 from chat_aio.live.frames import opening_frame
 from chat_aio.live.live import Live
+from chat_aio.live.streams import Pipe
 from chat_aio.web.keys import API, LIVE, USER_ID
 
 NEVER = 10.0**8
@@ -31,18 +33,21 @@ async def stream(request: web.Request) -> web.StreamResponse:
     if not await live.feed.wait_live(seconds=FAREWELL_SECONDS):
         return _hung_up(request, response)
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
-    async with live.attach(request[USER_ID], last_event_id) as (events, replay):
-        await response.prepare(request)
-        transport = request.transport
-        if isinstance(transport, asyncio.Transport):
-            _bound_kernel_buffer(transport)
-            events.go_live(
-                transport,
-                replay,
-                opening=opening_frame(random.randint(2_000, 5_000)),
-                chunked=request.version >= HttpVersion11,
-            )
-            await events.ended
+    try:
+        async with live.attach(request[USER_ID], last_event_id) as (events, replay):
+            await response.prepare(request)
+            if request.transport is not None:
+                _bound_kernel_buffer(request.transport)
+                events.go_live(
+                    cast(Pipe, request.transport),
+                    replay,
+                    opening=opening_frame(random.randint(2_000, 5_000)),
+                    chunked=request.version >= HttpVersion11,
+                )
+                await events.ended
+    finally:
+        if response.prepared:
+            response.stop_streaming()
     return await _finished(request, response)
 
 
@@ -55,7 +60,7 @@ def _response() -> EventSourceResponse:
     return response
 
 
-def _bound_kernel_buffer(transport: asyncio.Transport) -> None:
+def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
     """A client that reads nothing must not fill megabytes before it is noticed."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
@@ -64,15 +69,14 @@ def _bound_kernel_buffer(transport: asyncio.Transport) -> None:
 
 
 def _hung_up(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
-    if isinstance(request.transport, asyncio.Transport):
-        request.transport.abort()
+    if request.transport is not None:
+        cast(Pipe, request.transport).abort()
     return response
 
 
 async def _finished(request: web.Request, response: EventSourceResponse) -> EventSourceResponse:
     """End cleanly after what is buffered; a client that does not take it is cut off."""
     with suppress(ConnectionError, RuntimeError):
-        response.stop_streaming()
         try:
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await response.write_eof()

@@ -5,13 +5,15 @@ import gzip
 import io
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio import Changed, Chat, Hooks, MessageRejected
 from chat_aio.errors import ForbiddenWrite, InvalidInput, MessageConflict
-from chat_aio.hooks import BeforeMessageSend, MessageMutation
+from chat_aio.hooks import BeforeMessageSend, MessageMutation, PermissionContext
 from tests.conftest import Database, MakeChat, MakePeople
+from tests.support.membership import change
 from tests.support.people import Person
 
 People = Callable[[str], Person]
@@ -352,3 +354,41 @@ async def test_a_chat_is_used_while_it_is_open(database: Database) -> None:
             await chat.open()
     with pytest.raises(RuntimeError, match="not open"):
         _ = chat.api
+
+
+async def test_a_send_follows_a_majority_that_lags(chat: Chat) -> None:
+    """The counters know of a change before the majority does; the check waits for it."""
+    group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+    await chat.api.send_message("bob", group.id, "cached")
+    snapshots = chat.api.snapshots
+    old = await snapshots.find(group.id)
+    find_fresh, stale = snapshots.find_fresh, 20
+
+    async def lagging(conversation_id: str) -> Any:
+        nonlocal stale
+        stale -= 1
+        return old if stale > 0 else await find_fresh(conversation_id)
+
+    await change(chat, group.id, add=("carol",))
+    with (
+        patch.object(snapshots, "find", lambda _: lagging(group.id)),
+        patch.object(snapshots, "find_fresh", lagging),
+    ):
+        assert (await chat.api.send_message("bob", group.id, "after")).seq == 2
+    assert stale == 0
+
+
+async def test_what_a_host_does_to_what_it_is_shown_changes_nothing(serve: MakePeople) -> None:
+    def meddle(asked: PermissionContext) -> bool:
+        asked.conversation.metadata["poison"] = 2**70
+        return True
+
+    def before(context: BeforeMessageSend) -> None:
+        context.metadata["poison"] = object()
+
+    person = await serve(Hooks(can_read=meddle, can_write=meddle, before_message_send=before))
+    alice = person("alice")
+    conversation_id = await alice.group("bob", metadata={"a": 1})
+    assert (await alice.send(conversation_id, "x", metadata={"b": 2}))["metadata"] == {"b": 2}
+    found = await alice.get(f"/conversations/{conversation_id}")
+    assert found.json["conversation"]["metadata"] == {"a": 1}

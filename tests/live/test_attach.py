@@ -12,7 +12,6 @@ from chat_aio.live.live import Live
 from chat_aio.live.replay import Replay
 from chat_aio.live.streams import Stream
 from chat_aio.store import conversations
-from chat_aio.store.change_stream import ChangesBroken
 from tests.support.membership import change
 from tests.support.saboteurs import prove
 from tests.unit.test_live_parts import Pipe
@@ -22,7 +21,7 @@ Meanwhile = Callable[[], Awaitable[None]]
 
 async def seen_by_feed(chat: Chat) -> None:
     """Wait until the feed has told all that is committed now."""
-    await chat._live.feed._prove(10, ChangesBroken)
+    await chat._live.feed.catch_up(seconds=10)
 
 
 @asynccontextmanager
@@ -137,7 +136,8 @@ async def replay_before_attach(
     stream = Stream(user_id, max_bytes=100_000, max_events=100)
     found = await self._database.conversations.find({"participants.userId": user_id}).to_list(None)
     stream.conversation_ids = {each["_id"] for each in found}
-    replay = await self._replay(stream, last_event_id)
+    replay = self._held(stream, await self._position(last_event_id))
+    assert replay is not None
     self.hub.register(stream)
     self.hub.subscribe(stream, await conversations.ids_of_user(self._database, user_id))
     yield stream, replay

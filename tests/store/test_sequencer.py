@@ -1,14 +1,17 @@
 """The sequencer: numbers without gaps, fenced by the epoch, one sender never failing another."""
 
 import asyncio
+import random
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from chat_aio.errors import InternalError
+from chat_aio.errors import InternalError, StorageUnavailable
+from chat_aio.store import batch
 from chat_aio.store.batch import EpochMoved
 from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
 from tests.support.saboteurs import prove
 
@@ -184,3 +187,85 @@ async def test_closing_waits_for_what_is_in_flight(store: Store) -> None:
     await asyncio.sleep(0)
     await store.sequencer.close()
     assert all(each.done() for each in sending)
+
+
+async def test_a_poisoned_message_nobody_waits_for_stops_nobody(
+    store: Store, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The caller gives up while its message is being found to be the one that cannot be stored."""
+    group = await store.conversation("alice")
+    poison: dict[str, Any] = {"metadata": {"x": object()}}
+    sending = asyncio.create_task(store.send(group, **poison))
+    write = batch.write_batch
+
+    async def cancelling(*args: Any, **kwargs: Any) -> Any:
+        sending.cancel()
+        return await write(*args, **kwargs)
+
+    with patch("chat_aio.store.sequencer.write_batch", cancelling):
+        await asyncio.wait({sending})
+    other = await store.conversation("alice")
+    assert (await store.send(group))["seq"] == (await store.send(other))["seq"] == 1
+
+
+async def test_a_conversation_is_in_one_flight_at_a_time(store: Store) -> None:
+    """Batches collide, are halved and go on apart; nothing is launched twice meanwhile."""
+    groups = [await store.conversation("alice") for _ in range(6)]
+    write, flying = batch.write_batch, set[str]()
+    overlaps, held = list[str](), list[str]()
+
+    async def colliding(*args: Any, **kwargs: Any) -> Any:
+        ids = {each.conversation_id for each in args[1]}
+        overlaps.extend(ids & flying)
+        flying.update(ids)
+        try:
+            await asyncio.sleep(0)
+            if len(ids) > 1 and random.random() < 0.7:
+                raise Conflict
+            return await write(*args, **kwargs)
+        finally:
+            flying.difference_update(ids)
+
+    async def hold() -> None:
+        for group in groups:
+            async with store.sequencer.hold(group["_id"]):
+                held.extend(flying & {group["_id"]})
+
+    with (
+        patch("chat_aio.store.sequencer.write_batch", colliding),
+        patch("chat_aio.store.sequencer.turn", lambda _: 0.0),
+    ):
+        await asyncio.gather(*(store.send(groups[n % 6]) for n in range(120)), hold())
+        await asyncio.gather(*(store.send(groups[n % 6]) for n in range(120)), hold())
+    assert (overlaps, held) == ([], [])
+    for group in groups:
+        assert await stored_seqs(store, group["_id"]) == list(range(1, 41))
+
+
+async def test_a_repeat_is_answered_once_a_majority_has_it(make_store: MakeStore) -> None:
+    """A transaction may see what no majority has yet; such a message is not acknowledged."""
+    store, hasty = make_store(), make_store(timeout=0.3)
+    group = await store.conversation("alice")
+    fields: dict[str, Any] = {"clientMessageId": "key", "requestHash": b"hash"}
+    first = await store.send(group, **fields)
+
+    async def not_yet(*_: Any) -> list[Any]:
+        return []
+
+    with (
+        patch("chat_aio.store.batch.find_many", not_yet),
+        pytest.raises(StorageUnavailable, match="outcome is unknown"),
+    ):
+        await hasty.send(group, **fields)
+    assert (await hasty.send(group, **fields))["_id"] == first["_id"]
+
+
+async def test_closing_does_not_wait_busily_for_a_membership_change(store: Store) -> None:
+    group = await store.conversation("alice")
+    async with store.sequencer.hold(group["_id"]):
+        sending = asyncio.create_task(store.send(group))
+        closing = asyncio.create_task(store.sequencer.close())
+        await asyncio.sleep(0)
+        assert not closing.done()
+    await closing
+    assert sending.done()

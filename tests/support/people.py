@@ -11,7 +11,6 @@ from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient
 
 from chat_aio import Chat
-from chat_aio.store.change_stream import ChangesBroken
 
 BASE = "/api/chat"
 PATIENCE = 10.0
@@ -162,7 +161,7 @@ class Person:
 
     async def told_all(self) -> None:
         """Wait until all that is committed now has been told to this process's streams."""
-        await self.chat._live.feed._prove(PATIENCE, ChangesBroken)
+        await self.chat._live.feed.catch_up(seconds=PATIENCE)
 
     async def chat_streams(self) -> int:
         """How many streams this process has open."""

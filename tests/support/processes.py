@@ -11,11 +11,13 @@ from chat_aio.embedded import _free_port
 
 
 @asynccontextmanager
-async def serving(mongo_url: str, database: str) -> AsyncIterator[str]:
+async def serving(
+    mongo_url: str, database: str, *, start: tuple[str, ...] = ("-m", "chat_aio")
+) -> AsyncIterator[str]:
     """A process over a database; gives the address of its chat. It must end cleanly."""
     port = _free_port()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "chat_aio", "serve", "--mongo-url", mongo_url),
+        *(sys.executable, *start, "serve", "--mongo-url", mongo_url),
         *("--database", database, "--port", str(port), "--auth-header", "X-User"),
         stderr=asyncio.subprocess.PIPE,
     )

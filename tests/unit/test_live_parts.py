@@ -176,9 +176,26 @@ async def test_a_stream_that_holds_back_too_much_ends() -> None:
 async def test_a_reader_that_falls_behind_is_cut_off() -> None:
     one, pipe = stream(max_bytes=10), Pipe()
     one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
-    pipe.unsent = 11
+    pipe.unsent = 40
     one.deliver(event(1, "a:1"))
-    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (True, True, 1)
+    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (False, False, 2)
+    pipe.unsent = 41
+    one.deliver(event(2, "a:2"))
+    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (True, True, 2)
+
+
+async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("chat_aio.live.streams.PATIENCE_SECONDS", 0.0)
+    one, pipe = stream(max_bytes=10), Pipe()
+    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
+    for unsent in (11, 10, 11):
+        pipe.unsent = unsent
+        one.beat()
+    assert not one.ended.done()
+    one.beat()
+    assert (one.ended.done(), pipe.aborted) == (True, True)
 
 
 async def test_a_client_that_left_is_noticed() -> None:

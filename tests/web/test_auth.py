@@ -116,7 +116,8 @@ async def test_ids_that_cannot_exist_are_the_resources_404(
 ) -> None:
     alice = person("alice")
     conversation_id = await alice.direct("bob")
-    for segment in ("x" * 300, "%00", "%20", "no:such", "a%2Fb", "%252F", "%FF", "%ED%A0%80"):
+    odd = ("%00", "%20", "no:such", "a%2Fb", "%252F", "%FF", "%ED%A0%80", "%7Bx%7D", "{x}")
+    for segment in ("x" * 300, *odd):
         answer = await alice.get(f"/conversations/{segment}")
         assert (answer.status, answer.code) == (404, "CONVERSATION_NOT_FOUND"), segment
         answer = await alice.get(f"/conversations/{conversation_id}/messages/{segment}")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -201,6 +202,47 @@ async def test_what_cannot_be_replayed_completely_says_so(serve: MakePeople) -> 
     async with later("alice").tab(f"{conversation_id}:5") as tab:
         assert (await tab.event("stream.reset"))["reason"] == "position_unknown"
         assert (await tab.next()).id == f"{conversation_id}:6"
+
+
+async def test_a_client_that_has_missed_nothing_is_not_reset(serve: MakePeople) -> None:
+    """Also where this process was not there when the newest message was sent."""
+    person = await serve()
+    conversation_id = await person("alice").direct("bob")
+    await person("alice").send(conversation_id, "old")
+    newest = await person("alice").send(conversation_id, "newest")
+    later = await serve(ring_seconds=0)
+    async with later("bob").tab(f"{conversation_id}:{newest['seq']}") as tab:
+        assert await tab.next() == Frame(None, None, f"{conversation_id}:2")
+        await person("alice").send(conversation_id, "live")
+        assert await tab.bodies(1) == ["live"]
+
+
+async def test_a_process_that_lags_catches_up_before_it_replays(serve: MakePeople) -> None:
+    """The client was told of a message by another process, before this one was."""
+    one, other = await serve(), await serve()
+    alice = one("alice")
+    conversation_id = await alice.direct("bob")
+    live = other("bob").chat._live
+    changed = live._changed
+
+    async def late(changes: Any) -> None:
+        await asyncio.sleep(0.2)
+        await changed(changes)
+
+    object.__setattr__(live.feed._listener, "changed", late)
+    await alice.send(conversation_id, "told elsewhere")
+    async with other("bob").tab(f"{conversation_id}:1") as tab:
+        assert await tab.next() == Frame(None, None, f"{conversation_id}:1")
+
+
+async def test_a_burst_does_not_cut_off_who_reads(serve: MakePeople) -> None:
+    person = await serve(stream_buffer_bytes=200_000)
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    async with bob.tab() as tab:
+        reading = asyncio.create_task(tab.bodies(200))
+        await asyncio.gather(*(alice.send(conversation_id, "x" * 8_000) for _ in range(200)))
+        assert len(await reading) == 200
 
 
 async def test_a_ring_reaches_into_the_past_of_another_process(serve: MakePeople) -> None:
