@@ -44,6 +44,9 @@ class Appended:
     repeated: bool = False
 
 
+Outcome = Appended | EpochMoved
+
+
 @dataclass(slots=True, eq=False)
 class Draft:
     """A message that is ready but for `seq` and `createdAt`, valid as of `epoch`."""
@@ -72,44 +75,25 @@ async def write_batch(
     *,
     clock: Callable[[], datetime],
     deadline: float,
-) -> dict[Draft, Appended | EpochMoved]:
+) -> dict[Draft, Outcome]:
     """Number and insert `drafts` in one transaction, in order, without gaps.
 
     Raises Conflict when another process was faster, Taken when a number or key is in use,
     StorageUnavailable when the commit's outcome stayed unknown until `deadline` (monotonic).
     """
-    outcomes: dict[Draft, Appended | EpochMoved] = {}
     leaders, followers = _folded(drafts)
-    remaining = list(leaders)
-    while remaining:
+    outcomes: dict[Draft, Outcome] = {}
+    while remaining := [each for each in leaders if each not in outcomes]:
         written, stored, epochs = await attempt(
             database, partial(_write, database, remaining, clock()), deadline=deadline
         )
         if stored:
             await _durable(database, stored, deadline)
-            outcomes |= {
-                each: Appended(stored[each.key], repeated=True)
-                for each in remaining
-                if each.key in stored
-            }
-            remaining = [each for each in remaining if each not in outcomes]
-            continue
-        inserted = set(written)
-        outcomes |= {
-            each: Appended(each.message)
-            if each in inserted
-            else EpochMoved(epochs.get(each.conversation_id, 0))
-            for each in remaining
-        }
-        break
-    for follower, leader in followers.items():
-        outcome = outcomes[leader]
-        outcomes[follower] = (
-            Appended(outcome.message, repeated=True) if isinstance(outcome, Appended) else outcome
-        )
-    return outcomes
+        outcomes |= _outcomes(remaining, written, stored, epochs)
+    return outcomes | {each: _repeated(outcomes[leader]) for each, leader in followers.items()}
 
 
+Outcome = Appended | EpochMoved
 Stored = dict[Key | None, MessageDocument]
 Written = tuple[list[Draft], Stored, dict[str, int]]
 
@@ -196,6 +180,30 @@ def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
     epochs = Counter(each.epoch for each in drafts)
     epoch = max(epochs)
     return epoch, epochs[epoch]
+
+
+def _outcomes(
+    drafts: Iterable[Draft], written: Iterable[Draft], stored: Stored, epochs: dict[str, int]
+) -> dict[Draft, Outcome]:
+    """What became of drafts: where some repeat keys, the others are still to be written."""
+    if stored:
+        return {
+            each: Appended(stored[each.key], repeated=True) for each in drafts if each.key in stored
+        }
+    inserted = set(written)
+    return {
+        each: Appended(each.message)
+        if each in inserted
+        else EpochMoved(epochs.get(each.conversation_id, 0))
+        for each in drafts
+    }
+
+
+def _repeated(outcome: Outcome) -> Outcome:
+    """For a draft with the same key as another in its batch."""
+    if isinstance(outcome, Appended):
+        return Appended(outcome.message, repeated=True)
+    return outcome
 
 
 async def _durable(database: Database, stored: Stored, deadline: float) -> None:
