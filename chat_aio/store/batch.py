@@ -93,7 +93,6 @@ async def write_batch(
     return outcomes | {each: _repeated(outcomes[leader]) for each, leader in followers.items()}
 
 
-Outcome = Appended | EpochMoved
 Stored = dict[Key | None, MessageDocument]
 Written = tuple[list[Draft], Stored, dict[str, int]]
 

@@ -116,7 +116,7 @@ def posts_to(
 async def measure_writes(stage: Stage) -> Figures:
     async with writing(stage, FRAME_BYTES) as (floor, meter):
         for _ in range(3):
-            await floor.run(meter, stage.sized(60, 20))
+            await floor.run(meter, stage.sized(120, 20))
     return {"CPU": micros(median(floor.cpu)), "bytes": Figure(floor.bytes)}
 
 
@@ -130,7 +130,7 @@ async def measure_writes(stage: Stage) -> Figures:
 async def measure_deliveries(stage: Stage) -> Figures:
     groups = places("group", GROUPS, members=256)
     users = [user_id for each in groups for user_id in each.user_ids[:STREAMS]]
-    count = stage.sized(60, 20)
+    count = stage.sized(120, 20)
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(stage.database("deliveries"))
         streaming, posting = await stack.enter_async_context(stage.services(database, 2))
