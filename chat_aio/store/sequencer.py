@@ -27,6 +27,7 @@ MAX_FLIGHTS = 4
 REBUILDS = 3
 TRIES_TOGETHER = 4
 CONTENDED_SECONDS = 0.5
+REST_SECONDS = (0.005, 0.012)
 
 log = logging.getLogger(__name__)
 
@@ -153,6 +154,7 @@ class Sequencer:
         finally:
             self._leave_common(drafts)
             if not halves:
+                await self._rest(drafts)
                 self._land({each.conversation_id for each in drafts})
         await asyncio.gather(*map(self._fly, halves))
 
@@ -179,6 +181,12 @@ class Sequencer:
                 if not isinstance(error, Taken) or tries > REBUILDS:
                     await self._separate(waited_for, error)
         return ()
+
+    async def _rest(self, drafts: Sequence[Draft]) -> None:
+        """Leave a contended conversation to others for a moment, while one's own callers gather."""
+        now = asyncio.get_running_loop().time()
+        if self._contended.get(drafts[0].conversation_id, 0.0) > now:
+            await asyncio.sleep(random.uniform(*REST_SECONDS))
 
     def _note_contended(self, conversation_id: str) -> None:
         now = asyncio.get_running_loop().time()
