@@ -83,7 +83,15 @@ async def post_message(
     ):
         return _repeated(stored, request_hash)
     given = await _ask_host(context, user_id, snapshot.conversation, given)
-    message = _new_message(context, user_id, conversation_id, given)
+    message = messages.new_message(
+        context.new_id(),
+        conversation_id,
+        user_id,
+        given.body,
+        role=given.role or "user",
+        metadata=escaped(given.metadata or {}),
+        at=context.clock(),
+    )
     if given.client_message_id:
         message["clientMessageId"] = given.client_message_id
         message["requestHash"] = request_hash
@@ -114,31 +122,6 @@ def _repeated(stored: MessageDocument, request_hash: bytes) -> Sent:
     if stored.get("requestHash") != request_hash:
         raise MessageConflict
     return Sent(message_from(stored), repeated=True)
-
-
-def _new_message(
-    context: Context, user_id: str, conversation_id: str, given: inputs.NewMessage
-) -> MessageDocument:
-    """The document but for `seq` and `createdAt`, which the sequencer sets."""
-    return {
-        "_id": context.new_id(),
-        "conversationId": conversation_id,
-        "seq": 0,
-        "senderId": user_id,
-        "body": given.body,
-        "role": given.role or "user",
-        "createdAt": context.clock(),
-        "editedAt": None,
-        "deletedAt": None,
-        "replyToMessageId": None,
-        "threadRootMessageId": None,
-        "timelines": [conversation_id],
-        "thread": None,
-        "reactions": [],
-        "mentions": [],
-        "forwardedFrom": None,
-        "metadata": escaped(given.metadata or {}),
-    }
 
 
 async def _append(

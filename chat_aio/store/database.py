@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC
 from typing import Any, Literal
 
@@ -94,23 +94,21 @@ class Database:
             for commit in late:
                 commit.cancel()
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
+    def reading(self) -> AbstractContextManager[None]:
         """Around calls that write nothing: bounded in time, errors translated."""
-        try:
-            with pymongo.timeout(self.timeout):
-                yield
-        except PyMongoError as error:
-            raise translated(error, "read") from error
+        return self._calling("read")
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Around a single-document write: bounded in time, errors translated."""
+        return self._calling("write")
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Around a single-document write: bounded in time, errors translated."""
+    def _calling(self, doing: Literal["read", "write"]) -> Iterator[None]:
         try:
             with pymongo.timeout(self.timeout):
                 yield
         except PyMongoError as error:
-            raise translated(error, "write") from error
+            raise translated(error, doing) from error
 
     async def require_replica_set(self) -> None:
         """Raise SetupError, saying what to do, unless this is a reachable replica set."""

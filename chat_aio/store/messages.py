@@ -1,10 +1,43 @@
 """Messages: finding and paging. Writing them is the sequencer's."""
 
 from collections.abc import Sequence
-from typing import cast
+from datetime import datetime
+from typing import Any, Literal, cast
 
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
+
+
+def new_message(
+    message_id: str,
+    conversation_id: str,
+    sender_id: str,
+    body: str,
+    *,
+    at: datetime,
+    role: Literal["user", "assistant", "system"] = "user",
+    metadata: dict[str, Any] | None = None,
+) -> MessageDocument:
+    """A message of the main list, but for the `seq` and the time that the sequencer gives it."""
+    return {
+        "_id": message_id,
+        "conversationId": conversation_id,
+        "seq": 0,
+        "senderId": sender_id,
+        "body": body,
+        "role": role,
+        "createdAt": at,
+        "editedAt": None,
+        "deletedAt": None,
+        "replyToMessageId": None,
+        "threadRootMessageId": None,
+        "timelines": [conversation_id],
+        "thread": None,
+        "reactions": [],
+        "mentions": [],
+        "forwardedFrom": None,
+        "metadata": metadata or {},
+    }
 
 
 async def find(database: Database, message_id: str) -> MessageDocument | None:

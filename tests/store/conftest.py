@@ -13,6 +13,7 @@ from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.membership import change_membership
+from chat_aio.store.messages import new_message
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
@@ -44,25 +45,8 @@ class Store:
     def message(
         self, conversation_id: str, sender_id: str = "alice", **fields: Any
     ) -> MessageDocument:
-        plain: MessageDocument = {
-            "_id": new_id(),
-            "conversationId": conversation_id,
-            "seq": 0,
-            "senderId": sender_id,
-            "body": f"message {next(self.numbers)}",
-            "role": "user",
-            "createdAt": utc_now(),
-            "editedAt": None,
-            "deletedAt": None,
-            "replyToMessageId": None,
-            "threadRootMessageId": None,
-            "timelines": [conversation_id],
-            "thread": None,
-            "reactions": [],
-            "mentions": [],
-            "forwardedFrom": None,
-            "metadata": {},
-        }
+        body = f"message {next(self.numbers)}"
+        plain = new_message(new_id(), conversation_id, sender_id, body, at=utc_now())
         return cast(MessageDocument, {**plain, **fields})
 
     async def send(
