@@ -25,7 +25,7 @@ async def output_of(*arguments: str, cwd: Path) -> str:
 async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path))
     await output_of("-m", "pip", "wheel", *options, str(ROOT), cwd=tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
+    (wheel,) = tmp_path.glob("*.whl")  # noqa: ASYNC240
     installed = tmp_path / "installed"
     await output_of("-m", "zipfile", "-e", str(wheel), str(installed), cwd=tmp_path)
     assert (installed / "chat_aio" / "py.typed").is_file()
