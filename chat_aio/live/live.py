@@ -18,6 +18,7 @@ from chat_aio.options import Options
 from chat_aio.store import conversations
 from chat_aio.store.change_stream import RawChange
 from chat_aio.store.database import Database
+from chat_aio.store.documents import CounterDocument
 from chat_aio.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 SWEEP_SECONDS = 1.0
 BREATH_BYTES = 64 * 1024
 RECENT = timedelta(minutes=1)
+UNKNOWN = "position_unknown"
 
 
 class Live:
@@ -129,20 +131,19 @@ class Live:
         )
 
     async def _stored(self, stream: Stream, position: Position | None) -> Replay:
-        """What can be said where the ring has no such message: nothing was missed if it is the
-        newest of all, otherwise that it is unknown what was."""
-        newest = self._ring.newest_created(stream.conversation_ids)
-        name = newest.name if newest else await self._newest_stored(stream)
-        return Replay(
-            newest=position_frame("{}:{}".format(*name)) if name else None,
-            reset="position_unknown" if position not in (None, name) else None,
-        )
-
-    async def _newest_stored(self, stream: Stream) -> Position | None:
-        """The last message of the conversation with the newest activity."""
+        """What can be said where the ring has no such message."""
+        if newest := self._ring.newest_created(stream.conversation_ids):
+            return Replay(newest=newest.position, reset=UNKNOWN if position else None)
         ids = list(stream.conversation_ids)
-        heads = await conversations.list_heads(self._database, ids, limit=1, spoken=True)
-        return (heads[0]["_id"], heads[0]["seq"]) if heads else None
+        heads = await conversations.list_heads(self._database, ids, limit=2, spoken=True)
+        if not heads:
+            return Replay(reset=UNKNOWN if position else None)
+        name = heads[0]["_id"], heads[0]["seq"]
+        missed_nothing = position in (None, name) and not _may_hide_another(heads)
+        return Replay(
+            newest=position_frame("{}:{}".format(*name)),
+            reset=None if position is None or missed_nothing else UNKNOWN,
+        )
 
     async def _changed(self, changes: Sequence[RawChange]) -> None:
         for change in changes:
@@ -179,3 +180,9 @@ class Live:
                 await asyncio.sleep(interval / sweeps)
                 await self.hub.sweep()
             await self.hub.beat()
+
+
+def _may_hide_another(heads: Sequence[CounterDocument]) -> bool:
+    """Whether the second newest message may have been told after the newest: clocks of processes
+    agree within a minute, so times that are closer than that say nothing about the order."""
+    return len(heads) > 1 and heads[0]["activityAt"] - heads[1]["activityAt"] < RECENT

@@ -10,6 +10,7 @@ from aiohttp import HttpVersion11, web
 from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
+from chat_aio.errors import StorageUnavailable
 from chat_aio.live.frames import opening_frame
 from chat_aio.live.live import Live
 from chat_aio.live.streams import Pipe
@@ -45,6 +46,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
                     chunked=request.version >= HttpVersion11,
                 )
                 await events.ended
+    except StorageUnavailable:
+        return _hung_up(request, response)
     finally:
         if response.prepared:
             response.stop_streaming()

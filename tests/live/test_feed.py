@@ -6,13 +6,16 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from aiohttp import web
+from aiohttp import ServerDisconnectedError, web
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options
 from chat_aio.embedded import Mongod
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store import conversations
 from tests.support.failpoints import failing
 from tests.support.people import Person, picked_by_header
 
@@ -108,8 +111,6 @@ async def test_while_the_feed_is_lost_streams_are_closed_without_an_answer(
     people: People, mongod: Mongod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """EventSource gives up for good on anything but a 200, and tries again after a lost one."""
-    from aiohttp import ServerDisconnectedError
-
     from chat_aio.web import stream
 
     monkeypatch.setattr(stream, "FAREWELL_SECONDS", 0.05)
@@ -117,6 +118,17 @@ async def test_while_the_feed_is_lost_streams_are_closed_without_an_answer(
     alice.chat._live.feed._live.clear()
     with pytest.raises(ServerDisconnectedError):
         await alice.get("/stream")
+
+
+async def test_a_stream_that_cannot_be_opened_is_closed_without_an_answer(people: People) -> None:
+    async def away(*_: Any) -> None:
+        raise StorageUnavailable
+
+    with (
+        patch.object(conversations, "ids_of_user", away),
+        pytest.raises(ServerDisconnectedError),
+    ):
+        await people("alice").get("/stream")
 
 
 async def test_snapshots_are_not_trusted_while_the_feed_is_lost(people: People) -> None:

@@ -217,6 +217,18 @@ async def test_a_client_that_has_missed_nothing_is_not_reset(serve: MakePeople) 
         assert await tab.bodies(1) == ["live"]
 
 
+async def test_two_messages_of_the_same_minute_have_no_known_order(serve: MakePeople) -> None:
+    """Clocks may differ: the newer one by its time may have been told before the other."""
+    person = await serve()
+    alice = person("alice")
+    one, two = await alice.direct("bob"), await alice.direct("carol")
+    await alice.send(one, "first")
+    await alice.send(two, "second")
+    later = await serve(ring_seconds=0)
+    async with later("alice").tab(f"{two}:1") as tab:
+        assert (await tab.event("stream.reset"))["reason"] == "position_unknown"
+
+
 async def test_a_process_that_lags_catches_up_before_it_replays(serve: MakePeople) -> None:
     """The client was told of a message by another process, before this one was."""
     one, other = await serve(), await serve()
