@@ -56,8 +56,8 @@ class Translator:
         for change in changes:
             try:
                 event = self._event_from(change, conversations)
-            except Exception:
-                log.exception("a change could not be announced: %r", change.get("documentKey"))
+            except Exception as error:
+                log.error("%r cannot be announced: %r", change.get("documentKey"), error)
                 continue
             if event:
                 self.index = event.index

@@ -18,6 +18,8 @@ from chat_aio.store.documents import (
 )
 
 CHECKPOINT_AFTER = 1_000
+OWN_INDEX = "sender_conversation_seq"
+"""Named in the query: left to itself MongoDB sometimes goes through all that others have sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ async def _count_own(
                 [
                     {"$match": {"$or": branches}},
                     {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
-                ]
+                ],
+                hint=OWN_INDEX,
             )
         )
         return {each["_id"]: each["count"] for each in await cursor.to_list(None)}
