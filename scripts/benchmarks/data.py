@@ -11,6 +11,7 @@ from pymongo import WriteConcern
 
 from benchmarks.stage import BenchDatabase, Stage
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.messages import new_message
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 BODY = "Shall we meet at the station at half past six, or is that too early for you?"
@@ -85,25 +86,9 @@ def counter_document(place: Place) -> CounterDocument:
 def message_document(
     conversation_id: str, seq: int, sender_id: str, *, message_id: str
 ) -> MessageDocument:
-    return {
-        "_id": message_id,
-        "conversationId": conversation_id,
-        "seq": seq,
-        "senderId": sender_id,
-        "body": BODY,
-        "role": "user",
-        "createdAt": BEGINNING,
-        "editedAt": None,
-        "deletedAt": None,
-        "replyToMessageId": None,
-        "threadRootMessageId": None,
-        "timelines": [conversation_id],
-        "thread": None,
-        "reactions": [],
-        "mentions": [],
-        "forwardedFrom": None,
-        "metadata": {},
-    }
+    message = new_message(message_id, conversation_id, sender_id, BODY, at=BEGINNING)
+    message["seq"] = seq
+    return message
 
 
 async def put_conversations(database: BenchDatabase, found: Sequence[Place]) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from mongomock_motor import AsyncMongoMockClient
 
-from chat_aio import Chat, SetupError
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import utc_now
 from chat_aio.errors import ChannelsUnsupported, StreamUnsupported
@@ -65,8 +64,3 @@ def test_a_missing_capability_is_its_501(capability: Capability, error: type[Exc
         require(Without(), capability)
     for other in Without.capabilities:
         require(Without(), other)
-
-
-async def test_it_is_no_replica_set() -> None:
-    with pytest.raises((SetupError, NotImplementedError, AttributeError)):
-        await Chat(Bare(AsyncMongoMockClient()["chat"])).open()
