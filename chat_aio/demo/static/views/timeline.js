@@ -45,6 +45,8 @@ export class TimelineView {
     const isOther = this.#shown.id !== openId;
     if (isOther) this.#clear();
     const before = this.#shown;
+    // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
+    if (before.isLoaded) this.#sticks = this.#isNearEnd();
     const outbox = this.#store.outbox.filter((each) => each.conversationId === openId);
     const firstSeq = timeline.messages[0]?.seq ?? null;
     this.#shown = { id: openId, firstSeq, sent: outbox.length, isLoaded: timeline.isLoaded };
@@ -111,12 +113,16 @@ export class TimelineView {
   }
 
   #scrolled() {
-    const { scrollTop, scrollHeight, clientHeight } = this.#log;
-    const sticks = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    const sticks = this.#isNearEnd();
     const hasChanged = sticks !== this.#sticks;
     this.#sticks = sticks;
     if (hasChanged) this.#needs.moved();
     if (this.#store.open) this.#askForOlder(this.#store.timeline(this.#store.openId));
+  }
+
+  #isNearEnd() {
+    const { scrollTop, scrollHeight, clientHeight } = this.#log;
+    return scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
   }
 
   #askForOlder(timeline) {
