@@ -9,7 +9,7 @@ import pytest
 Scenario = Callable[[], Awaitable[None]]
 
 
-async def prove(scenario: Scenario, *, sabotage: AbstractContextManager[Any] | None = None) -> None:
+async def prove(scenario: Scenario, *, sabotage: AbstractContextManager[Any]) -> None:
     """The scenario holds; with the guard sabotaged the same scenario must turn red."""
     await scenario()
     with sabotage, pytest.raises(AssertionError):
