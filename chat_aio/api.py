@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass
 
-from chat_aio.actions import conversations, groups, messages, sending
+from chat_aio.actions import (
+    conversations,
+    editing,
+    groups,
+    messages,
+    reactions,
+    searching,
+    sending,
+)
 from chat_aio.context import Context
 
 
@@ -19,5 +27,11 @@ class ServerAPI(Context):
     get_conversation = conversations.get_conversation
     send_message = sending.send_message
     list_messages = messages.list_messages
-    list_messages_after = messages.list_messages_after
+    search_messages = searching.search_messages
+    edit_message = editing.edit_message
+    delete_message = editing.delete_message
+    forward_message = sending.forward_message
+    add_reaction = reactions.add_reaction
+    remove_reaction = reactions.remove_reaction
     mark_read = messages.mark_read
+    list_messages_after = messages.list_messages_after

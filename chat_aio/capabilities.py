@@ -10,6 +10,7 @@ class Capability(Enum):
     """An optional part of the service; switch one off with `Options(without={...})`."""
 
     CHANNELS = errors.ChannelsUnsupported
+    SEARCH = errors.SearchUnsupported
     STREAMS = errors.StreamUnsupported
 
 

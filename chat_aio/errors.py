@@ -35,6 +35,12 @@ class InvalidInput(ChatError):
     code, status = "INVALID_INPUT", 400
 
 
+class MentionNotParticipant(ChatError):
+    """Only participants can be mentioned."""
+
+    code, status = "MENTION_NOT_PARTICIPANT", 400
+
+
 class ForbiddenRead(ChatError):
     """You may not read this conversation."""
 
@@ -45,6 +51,12 @@ class ForbiddenWrite(ChatError):
     """You may not write to this conversation."""
 
     code, status = "FORBIDDEN_WRITE", 403
+
+
+class NotMessageSender(ChatError):
+    """Only its sender may change a message."""
+
+    code, status = "NOT_MESSAGE_SENDER", 403
 
 
 class ConversationNotFound(ChatError):
@@ -71,6 +83,12 @@ class UserNotFound(ChatError):
     code, status = "USER_NOT_FOUND", 404
 
 
+class MessageDeleted(ChatError):
+    """The message is deleted."""
+
+    code, status = "MESSAGE_DELETED", 409
+
+
 class MessageConflict(ChatError):
     """This idempotency key was used for a different request."""
 
@@ -95,6 +113,12 @@ class MessageRejected(ChatError):
     code, status = "MESSAGE_REJECTED", 422
 
 
+class ReactionLimitExceeded(ChatError):
+    """There are too many different reactions to this message."""
+
+    code, status = "REACTION_LIMIT_EXCEEDED", 422
+
+
 class RateLimited(ChatError):
     """Too many requests."""
 
@@ -112,6 +136,18 @@ class ChannelsUnsupported(ChatError):
     """This installation has no channels."""
 
     code, status = "CHANNELS_UNSUPPORTED", 501
+
+
+class SearchUnsupported(ChatError):
+    """This installation has no search."""
+
+    code, status = "SEARCH_UNSUPPORTED", 501
+
+
+class ThreadsUnsupported(ChatError):
+    """This installation has no threads."""
+
+    code, status = "THREADS_UNSUPPORTED", 501
 
 
 class StreamUnsupported(ChatError):

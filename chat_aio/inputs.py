@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StrictStr,
     ValidationError,
 )
@@ -22,6 +23,9 @@ MAX_ID_LENGTH = 256
 MAX_NAME_LENGTH = 200
 MAX_CLIENT_ID_LENGTH = 128
 MAX_METADATA_LEVELS = 64
+MAX_MENTIONS = 256
+MAX_EMOJI_LENGTH = 32
+MAX_QUERY_LENGTH = 2_048
 
 
 def is_text(value: str) -> bool:
@@ -111,8 +115,31 @@ def _list(value: object) -> object:
     return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
+def _mentions(value: list[str]) -> list[str]:
+    distinct = list(dict.fromkeys(value))
+    if len(distinct) > MAX_MENTIONS:
+        raise ValueError(f"a message mentions at most {MAX_MENTIONS} users")
+    return distinct
+
+
+def _emoji(value: str) -> str:
+    emoji = _text(value).strip()
+    if not 1 <= len(emoji) <= MAX_EMOJI_LENGTH:
+        raise ValueError("a reaction is 1 to 32 characters after trimming")
+    return emoji
+
+
+def _query(value: str) -> str:
+    if not value.strip() or len(value) > MAX_QUERY_LENGTH:
+        raise ValueError(f"a search is 1 to {MAX_QUERY_LENGTH} characters, not blank")
+    return _text(value)
+
+
 Id = Annotated[StrictStr, AfterValidator(_id)]
 Ids = Annotated[list[Id], BeforeValidator(_list)]
+Mentions = Annotated[Ids, AfterValidator(_mentions)]
+Emoji = Annotated[StrictStr, AfterValidator(_emoji)]
+Query = Annotated[StrictStr, AfterValidator(_query)]
 Body = Annotated[StrictStr, AfterValidator(_body)]
 Name = Annotated[StrictStr, AfterValidator(_name)]
 ClientId = Annotated[StrictStr, AfterValidator(_client_id)]
@@ -148,8 +175,41 @@ class GroupConversation(Input):
 class NewMessage(Input):
     body: Body
     role: Role | None = None
+    reply_to_message_id: Id | None = None
+    thread_root_message_id: Id | None = None
+    also_send_to_main: bool | None = None
+    mentions: Mentions | None = None
     metadata: Metadata | None = None
     client_message_id: ClientId | None = None
+
+
+class Forwarding(Input):
+    to_conversation_id: Id = Field(alias="conversationId")
+    role: Role | None = None
+    mentions: Mentions | None = None
+    metadata: Metadata | None = None
+    client_message_id: ClientId | None = None
+
+
+class Edit(Input):
+    body: Body
+    mentions: Mentions | None = None
+
+
+class Replaced(Input):
+    """What a host's hook puts in place of parts of a message."""
+
+    body: Body | None = None
+    metadata: Metadata | None = None
+
+
+class Reaction(Input):
+    emoji: Emoji
+
+
+class Search(Input):
+    query: Query = Field(alias="q")
+    conversation_id: Id | None = None
 
 
 class Mark(Input):

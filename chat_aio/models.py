@@ -105,6 +105,7 @@ class BareMessage(Wire):
     deleted_at: Timestamp | None
     reply_to_message_id: str | None
     thread_root_message_id: str | None
+    also_send_to_main: bool
     client_message_id: str | None
     forwarded_from: ForwardedFrom | None
     metadata: dict[str, Any]

@@ -7,9 +7,17 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from chat_aio.context import Context
-from chat_aio.errors import ChatError, ConversationNotFound, InvalidInput, StorageUnavailable
+from chat_aio.errors import (
+    ChatError,
+    ConversationNotFound,
+    InvalidInput,
+    MessageNotFound,
+    StorageUnavailable,
+)
 from chat_aio.inputs import is_id
 from chat_aio.models import BareMessage
+from chat_aio.store import messages
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot
 
 FOLLOW_SECONDS = 0.01
@@ -59,6 +67,22 @@ async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
     if snapshot is None:
         raise ConversationNotFound
     return snapshot
+
+
+async def load_message(context: Context, message_id: str) -> MessageDocument:
+    """The message, as a majority has it; MessageNotFound also for what can be no id."""
+    found = await messages.find(context.database, message_id) if is_id(message_id) else None
+    if found is None:
+        raise MessageNotFound
+    return found
+
+
+async def load_within(context: Context, conversation_id: str, message_id: str) -> MessageDocument:
+    """The message, if it is of this conversation; MessageNotFound if not."""
+    found = await load_message(context, message_id)
+    if found["conversationId"] != conversation_id:
+        raise MessageNotFound
+    return found
 
 
 async def load_fresh(context: Context, conversation_id: str, *, epoch: int = 0) -> Snapshot:

@@ -1,14 +1,15 @@
 """Messages that are there: listing them, reading one, marking them read."""
 
+from dataclasses import dataclass
 from typing import cast
 
 from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_conversation, load_readable
+from chat_aio.actions.access import acting, load_conversation, load_readable, load_within
 from chat_aio.context import Context
-from chat_aio.errors import InvalidInput, MessageNotFound
+from chat_aio.errors import InvalidInput, ThreadsUnsupported
 from chat_aio.models import Message, MessagePage
 from chat_aio.store import messages
-from chat_aio.store.views import bare_message_from, message_from
+from chat_aio.store.views import bare_message_from
 
 
 @acting
@@ -21,20 +22,32 @@ async def list_messages(
     cursor: str | None = None,
 ) -> MessagePage:
     """The main list of a conversation, newest first. Raises ConversationNotFound, ForbiddenRead."""
-    size = pages.limit_from(limit)
-    position = pages.position_from("messages", cursor, int)
+    given = _Slice.read("messages", limit, cursor)
     await load_readable(context, user_id, conversation_id)
-    found = await messages.list_newest(
-        context.database,
-        conversation_id,
-        before=cast(int, position[0]) if position else None,
-        limit=size + 1,
-    )
-    page, last = pages.cut(found, size)
-    return MessagePage(
-        messages=tuple(map(message_from, page)),
-        next_cursor=last and pages.cursor_from("messages", last["seq"]),
-    )
+    return await given.page(context, conversation_id)
+
+
+@acting
+async def list_thread(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    root_id: str,
+    *,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> MessagePage:
+    """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
+
+    Raises ThreadsUnsupported, ConversationNotFound, MessageNotFound and ForbiddenRead.
+    """
+    given = _Slice.read("thread", limit, cursor)
+    if not context.options.threads:
+        raise ThreadsUnsupported
+    await load_conversation(context, conversation_id)
+    await load_within(context, conversation_id, root_id)
+    await load_readable(context, user_id, conversation_id)
+    return await given.page(context, root_id)
 
 
 @acting
@@ -50,7 +63,7 @@ async def list_messages_after(
         raise InvalidInput("seq: a whole number from 0 on is needed")
     await load_readable(context, user_id, conversation_id)
     found = await messages.list_after(context.database, conversation_id, after=seq, limit=size)
-    return tuple(map(message_from, found))
+    return await messages.with_previews(context.database, found)
 
 
 @acting
@@ -59,11 +72,9 @@ async def get_message(
 ) -> Message:
     """One message. Raises ConversationNotFound, MessageNotFound and ForbiddenRead."""
     await load_conversation(context, conversation_id)
-    found = await messages.find(context.database, message_id) if inputs.is_id(message_id) else None
-    if found is None or found["conversationId"] != conversation_id:
-        raise MessageNotFound
+    found = await load_within(context, conversation_id, message_id)
     await load_readable(context, user_id, conversation_id, bare_message_from(found))
-    return message_from(found)
+    return await messages.with_preview(context.database, found)
 
 
 @acting
@@ -75,3 +86,28 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     given = inputs.read(inputs.Mark, message_id=message_id)
     await load_readable(context, user_id, conversation_id)
     await context.read_marks.mark(conversation_id, user_id, given.message_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """Which part of a list by descending seq is asked for."""
+
+    kind: str
+    size: int
+    before: int | None
+
+    @classmethod
+    def read(cls, kind: str, limit: int | None, cursor: str | None) -> "_Slice":
+        size = pages.limit_from(limit)
+        position = pages.position_from(kind, cursor, int)
+        return cls(kind, size, cast(int, position[0]) if position else None)
+
+    async def page(self, context: Context, timeline: str) -> MessagePage:
+        found = await messages.list_newest(
+            context.database, timeline, before=self.before, limit=self.size + 1
+        )
+        page, last = pages.cut(found, self.size)
+        return MessagePage(
+            messages=await messages.with_previews(context.database, page),
+            next_cursor=last and pages.cursor_from(self.kind, last["seq"]),
+        )

@@ -1,15 +1,16 @@
 """Changes as the database announces them, made into the events that streams are told."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from chat_aio.live.frames import Frame, event_frame, position_frame
+from chat_aio.models import Message
+from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
-from chat_aio.store.views import conversation_from, message_from
+from chat_aio.store.views import Parents, conversation_from, message_from
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +19,8 @@ log = logging.getLogger(__name__)
 class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
-    Durable message events have a `position`, which clients resume from. `added` and `removed`
+    Durable message events have a `position`, which clients resume from, and those of an edit or
+    deletion also `recreated`: the created event as it is told from then on. `added` and `removed`
     are the users that this event lets in and out; `told` is False where that is all it does.
     """
 
@@ -31,11 +33,26 @@ class Event:
     seq: int = 0
     created: bool = False
     position: Frame | None = None
+    recreated: Frame | None = None
+
+    @property
+    def size(self) -> int:
+        """How many bytes it holds."""
+        return len(self.frame.chunk) + (len(self.recreated.chunk) if self.recreated else 0)
 
     @property
     def name(self) -> tuple[str, int]:
         """Of a durable event: the message it is about."""
         return self.conversation_id, self.seq
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a batch of changes is told with: what was updated, and what replies answer to."""
+
+    conversations: Mapping[str, ConversationDocument]
+    messages: Mapping[str, MessageDocument]
+    parents: Parents
 
 
 class Translator:
@@ -50,12 +67,11 @@ class Translator:
     async def events_from(self, changes: Sequence[RawChange]) -> list[Event]:
         """The events of a batch of changes. What was updated is read once for the whole batch:
         its state may be later than the change, never earlier; what is gone meanwhile is skipped."""
-        updated = [each for each in changes if each["operationType"] == "update"]
-        conversations = await self._fetch(self._conversations, updated)
+        fetched = await self._fetch(changes)
         events = []
         for change in changes:
             try:
-                event = self._event_from(change, conversations)
+                event = self._event_from(change, fetched)
             except Exception as error:
                 log.error("%r cannot be announced: %r", change.get("documentKey"), error)
                 continue
@@ -64,33 +80,65 @@ class Translator:
                 events.append(event)
         return events
 
-    def _event_from(
-        self, change: RawChange, conversations: Mapping[str, ConversationDocument]
-    ) -> Event | None:
-        inserted = change["operationType"] == "insert"
-        match change["ns"]["coll"]:
-            case self._messages if inserted:
-                return self._message_created(change["fullDocument"])
-            case self._conversations if inserted:
-                return self._conversation_created(change["fullDocument"])
-            case self._conversations:
-                return self._conversation_changed(
-                    change["updateDescription"]["updatedFields"]["change"],
-                    conversations.get(change["documentKey"]["_id"]),
-                )
-        return None
+    async def _fetch(self, changes: Sequence[RawChange]) -> Fetched:
+        updated = _updated_ids(changes, self._messages)
+        edited = await messages.find_many(self._database, updated) if updated else []
+        shown = [each["fullDocument"] for each in changes if self._is_new_message(each)] + edited
+        changed = _updated_ids(changes, self._conversations)
+        return Fetched(
+            conversations=await conversations.find_many(self._database, changed) if changed else {},
+            messages={each["_id"]: each for each in edited},
+            parents=await messages.find_parents(self._database, shown),
+        )
 
-    def _message_created(self, document: MessageDocument) -> Event:
-        message = message_from(document)
-        event_id = f"{message.conversation_id}:{message.seq}"
-        data = {"conversationId": message.conversation_id, "message": message}
+    def _is_new_message(self, change: RawChange) -> bool:
+        return bool(change["operationType"] == "insert" and change["ns"]["coll"] == self._messages)
+
+    def _event_from(self, change: RawChange, fetched: Fetched) -> Event | None:
+        collection = change["ns"]["coll"]
+        if collection not in (self._messages, self._conversations):
+            return None
+        if self._is_new_message(change):
+            return self._message_created(message_from(change["fullDocument"], fetched.parents))
+        if change["operationType"] == "insert":
+            return self._conversation_created(change["fullDocument"])
+        return self._updated(collection, change, fetched)
+
+    def _updated(self, collection: str, change: RawChange, fetched: Fetched) -> Event | None:
+        stamp: Change = change["updateDescription"]["updatedFields"]["change"]
+        document_id = change["documentKey"]["_id"]
+        if collection == self._messages:
+            edited = fetched.messages.get(document_id)
+            message = message_from(edited, fetched.parents) if edited else None
+            return self._message_changed(stamp, message) if message else None
+        document = fetched.conversations.get(document_id)
+        return self._conversation_changed(stamp, document) if document else None
+
+    def _message_created(self, message: Message) -> Event:
         return Event(
             index=self.index + 1,
             conversation_id=message.conversation_id,
-            frame=event_frame("message.created", data, event_id=event_id),
+            frame=_message_frame("message.created", message),
             seq=message.seq,
             created=True,
-            position=position_frame(event_id),
+            position=position_frame(_event_id(message)),
+        )
+
+    def _message_changed(self, change: Change, message: Message) -> Event:
+        """An edit or a deletion is durable, a reaction is not."""
+        if "emoji" in change:
+            return Event(
+                index=self.index + 1,
+                conversation_id=message.conversation_id,
+                frame=_reaction_frame(change, message),
+            )
+        return Event(
+            index=self.index + 1,
+            conversation_id=message.conversation_id,
+            frame=_message_frame(change["kind"], message),
+            seq=message.seq,
+            position=position_frame(_event_id(message)),
+            recreated=_message_frame("message.created", message),
         )
 
     def _conversation_created(self, document: ConversationDocument) -> Event:
@@ -104,11 +152,7 @@ class Translator:
             added=tuple(each["userId"] for each in document["participants"]),
         )
 
-    def _conversation_changed(
-        self, change: Change, document: ConversationDocument | None
-    ) -> Event | None:
-        if document is None:
-            return None
+    def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
@@ -117,17 +161,33 @@ class Translator:
             removed=tuple(change.get("removedUserIds", ())),
         )
 
-    async def _fetch(self, collection: str, updated: Iterable[RawChange]) -> dict[str, Any]:
-        ids = {each["documentKey"]["_id"] for each in updated if each["ns"]["coll"] == collection}
-        if not ids:
-            return {}
-        with self._database.reading():
-            found = (
-                await self._database.handle[collection]
-                .find({"_id": {"$in": list(ids)}})
-                .to_list(None)
-            )
-        return {each["_id"]: each for each in found}
+
+def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:
+    ids = (
+        each["documentKey"]["_id"]
+        for each in changes
+        if each["operationType"] == "update" and each["ns"]["coll"] == collection
+    )
+    return list(dict.fromkeys(ids))
+
+
+def _event_id(message: Message) -> str:
+    return f"{message.conversation_id}:{message.seq}"
+
+
+def _message_frame(name: str, message: Message) -> Frame:
+    data = {"conversationId": message.conversation_id, "message": message}
+    return event_frame(name, data, event_id=_event_id(message))
+
+
+def _reaction_frame(change: Change, message: Message) -> Frame:
+    data = {
+        "conversationId": message.conversation_id,
+        "actorId": change["actorId"],
+        "emoji": change["emoji"],
+        "message": message,
+    }
+    return event_frame(change["kind"], data)
 
 
 def _membership_frame(change: Change, document: ConversationDocument) -> Frame:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 
 from chat_aio.live.events import Event
 
@@ -17,26 +18,30 @@ class Ring:
         self._by_conversation: dict[str, deque[Event]] = {}
         self._created: dict[tuple[str, int], Event] = {}
         self._newest: dict[str, Event] = {}
+        self._changed: dict[tuple[str, int], Event] = {}
 
     def append(self, event: Event) -> None:
         """Hold a durable event; the oldest ones go when there are too many. A created event that
         is held already (the feed reads on from a little before where it was lost) changes nothing.
         """
-        if event.created and (event.conversation_id, event.seq) in self._created:
+        if event.created and event.name in self._created:
             return
         self._events.append(event)
         self._by_conversation.setdefault(event.conversation_id, deque()).append(event)
-        self._bytes += len(event.frame.chunk)
+        self._bytes += event.size
         if event.created:
-            self._created[event.conversation_id, event.seq] = event
+            self._created[event.name] = event
             self._newest[event.conversation_id] = event
+        else:
+            self._changed[event.name] = event
         while len(self._events) > self._max_events or self._bytes > self._max_bytes:
             self._drop_oldest()
 
     def clear(self) -> None:
         """Forget everything: what follows does not join on to what was held."""
         self._bytes = 0
-        for held in (self._events, self._by_conversation, self._created, self._newest):
+        self._events.clear()
+        for held in (self._by_conversation, self._created, self._newest, self._changed):
             held.clear()
 
     def find_created(self, conversation_id: str, seq: int) -> Event | None:
@@ -44,14 +49,25 @@ class Ring:
         return self._created.get((conversation_id, seq))
 
     def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[Event]:
-        """The events of these conversations behind place `index`, in feed order."""
+        """The events of these conversations behind place `index`, in feed order. A message that
+        was changed is told as it is now, and its last change only: what was taken back is not
+        told again."""
         found: list[Event] = []
         for conversation_id in conversation_ids:
             for event in reversed(self._by_conversation.get(conversation_id, ())):
                 if event.index <= index:
                     break
-                found.append(event)
+                if told := self._as_told_now(event):
+                    found.append(told)
         return sorted(found, key=lambda event: event.index)
+
+    def _as_told_now(self, event: Event) -> Event | None:
+        changed = self._changed.get(event.name)
+        if changed is None or changed is event:
+            return event
+        if event.created and changed.recreated:
+            return replace(event, frame=changed.recreated)
+        return None
 
     def newest_created(self, conversation_ids: Iterable[str]) -> Event | None:
         """The last message created in any of these conversations, if it is still held."""
@@ -60,13 +76,13 @@ class Ring:
 
     def _drop_oldest(self) -> None:
         event = self._events.popleft()
-        self._bytes -= len(event.frame.chunk)
+        self._bytes -= event.size
         mates = self._by_conversation[event.conversation_id]
         mates.popleft()
         if not mates:
             del self._by_conversation[event.conversation_id]
-        name = event.conversation_id, event.seq
-        if self._created.get(name) is event:
-            del self._created[name]
+        for held in (self._created, self._changed):
+            if held.get(event.name) is event:
+                del held[event.name]
         if self._newest.get(event.conversation_id) is event:
             del self._newest[event.conversation_id]

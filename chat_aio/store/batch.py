@@ -15,7 +15,7 @@ from pymongo.errors import BulkWriteError
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
-from chat_aio.store.messages import Key, find_many, with_key
+from chat_aio.store.messages import READ, Key, find_many, weight_of, with_key
 from chat_aio.store.transactions import Session, Unchanged, attempt, jitter
 
 _DUPLICATE_KEY = 11000
@@ -55,8 +55,11 @@ class Draft:
     epoch: int
     deadline: float
     answer: asyncio.Future[Appended] = field(repr=False)
-    size: int = 0
     queued: bool = True
+    weight: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.weight = weight_of(self.message)
 
     @property
     def conversation_id(self) -> str:
@@ -115,10 +118,8 @@ async def _write(
     if not writable:
         raise Unchanged(([], {}, epochs))
     for conversation_id, group in _by_conversation(writable).items():
-        head = heads[conversation_id]
-        for place, draft in enumerate(group, head["seq"] - len(group) + 1):
-            draft.message["seq"] = place
-            draft.message["createdAt"] = head["activityAt"]
+        _number(group, heads[conversation_id])
+    await _count_replies(database, writable, session)
     try:
         await database.messages.insert_many([each.message for each in writable], session=session)
     except BulkWriteError as error:
@@ -126,6 +127,39 @@ async def _write(
             raise Taken from error
         raise
     return writable, {}, epochs
+
+
+def _number(drafts: Sequence[Draft], head: CounterDocument) -> None:
+    """Give the drafts of one conversation the last numbers counted, and the head's time."""
+    for seq, draft in enumerate(drafts, head["seq"] - len(drafts) + 1):
+        draft.message["seq"] = seq
+        draft.message["createdAt"] = head["activityAt"]
+        for mention in draft.message["mentions"]:
+            mention["createdAt"] = head["activityAt"]
+
+
+async def _count_replies(database: Database, drafts: Iterable[Draft], session: Session) -> None:
+    """Add thread replies to the summaries of their roots, before the long insert: a root is open
+    to reactions and edits, which a batch collides with between its beginning and this."""
+    replies: dict[str, list[MessageDocument]] = defaultdict(list)
+    for draft in drafts:
+        if root_id := draft.message["threadRootMessageId"]:
+            replies[root_id].append(draft.message)
+    if replies:
+        await database.messages.bulk_write(
+            [
+                UpdateOne(
+                    {"_id": root_id},
+                    {
+                        "$inc": {"thread.replyCount": len(replies[root_id])},
+                        "$max": {"thread.lastReplyAt": replies[root_id][-1]["createdAt"]},
+                    },
+                )
+                for root_id in sorted(replies)
+            ],
+            ordered=False,
+            session=session,
+        )
 
 
 async def _count(
@@ -223,7 +257,7 @@ async def _stored(database: Database, drafts: Iterable[Draft], session: Session)
     if not keys:
         return {}
     found = await database.messages.find(
-        {"$or": [with_key(each) for each in keys]}, session=session
+        {"$or": [with_key(each) for each in keys]}, READ, session=session
     ).to_list(None)
     return {
         (each["conversationId"], each["senderId"], each["clientMessageId"]): each for each in found

@@ -94,18 +94,20 @@ class Database:
             for commit in late:
                 commit.cancel()
 
-    def reading(self) -> AbstractContextManager[None]:
+    def reading(self, *, seconds: float | None = None) -> AbstractContextManager[None]:
         """Around calls that write nothing: bounded in time, errors translated."""
-        return self._calling("read")
+        return self._calling("read", seconds)
 
     def writing(self) -> AbstractContextManager[None]:
         """Around a single-document write: bounded in time, errors translated."""
         return self._calling("write")
 
     @contextmanager
-    def _calling(self, doing: Literal["read", "write"]) -> Iterator[None]:
+    def _calling(
+        self, doing: Literal["read", "write"], seconds: float | None = None
+    ) -> Iterator[None]:
         try:
-            with pymongo.timeout(self.timeout):
+            with pymongo.timeout(self.timeout if seconds is None else seconds):
                 yield
         except PyMongoError as error:
             raise translated(error, doing) from error

@@ -8,6 +8,10 @@ EventName = Literal[
     "conversation.updated",
     "participant.added",
     "participant.removed",
+    "message.updated",
+    "message.deleted",
+    "reaction.added",
+    "reaction.removed",
 ]
 
 
@@ -20,6 +24,7 @@ class Change(TypedDict):
     actorId: str
     addedUserIds: NotRequired[list[str]]
     removedUserIds: NotRequired[list[str]]
+    emoji: NotRequired[str]
 
 
 OwnCount = TypedDict("OwnCount", {"from": int, "to": int, "count": int})
@@ -83,8 +88,18 @@ class ThreadDocument(TypedDict):
     lastReplyAt: datetime
 
 
+class SearchFields(TypedDict):
+    """What a message is found by: its terms in order, and the text index's words for them."""
+
+    terms: list[str]
+    search: str
+
+
 class MessageDocument(TypedDict):
-    """`timelines` names the lists it stands in: its conversation's, its thread root's, or both."""
+    """`timelines` names the lists it stands in: its conversation's, its thread root's, or both.
+
+    `terms` and `search` are not there on tombstones, and never read but by a search.
+    """
 
     _id: str
     conversationId: str
@@ -98,11 +113,22 @@ class MessageDocument(TypedDict):
     replyToMessageId: str | None
     threadRootMessageId: str | None
     timelines: list[str]
-    thread: ThreadDocument | None
+    thread: NotRequired[ThreadDocument]
     reactions: list[ReactionDocument]
     mentions: list[MentionDocument]
     forwardedFrom: ForwardedFromDocument | None
     metadata: dict[str, Any]
     clientMessageId: NotRequired[str]
     requestHash: NotRequired[bytes]
+    terms: NotRequired[list[str]]
+    search: NotRequired[str]
     change: NotRequired[Change]
+
+
+class ParentDocument(TypedDict):
+    """What a reply shows of the message it answers; `body` is its beginning."""
+
+    _id: str
+    senderId: str
+    body: str
+    deletedAt: datetime | None

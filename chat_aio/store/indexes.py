@@ -88,10 +88,17 @@ async def _difference(database: Database, index: Index) -> list[str]:
     if index.name not in found:
         return [f"{place} does not exist"]
     stands = found[index.name]
-    same = tuple(stands["key"].items()) == index.keys and all(
+    same = _keys_of(stands) == index.keys and all(
         stands.get(option) == value for option, value in index.options.items()
     )
     return [] if same else [f"{place} is not as described"]
+
+
+def _keys_of(stands: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The keys as they were given; the server names those of a text index in its weights."""
+    if "weights" in stands:
+        return tuple((field, "text") for field in stands["weights"])
+    return tuple(stands["key"].items())
 
 
 async def _create_collection(database: Database, name: str) -> None:

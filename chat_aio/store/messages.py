@@ -1,11 +1,21 @@
-"""Messages: finding and paging. Writing them is the sequencer's."""
+"""Messages: making, finding and paging them. Numbering and inserting them is the sequencer's."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, cast
 
+import orjson
+
+from chat_aio.models import Message
 from chat_aio.store.database import Database
-from chat_aio.store.documents import MessageDocument
+from chat_aio.store.documents import MessageDocument, ParentDocument
+from chat_aio.store.search import search_fields
+from chat_aio.store.views import EXCERPT_LENGTH, Parents, message_from
+
+READ = {"terms": 0, "search": 0}
+"""What a message is found by is as large as the message, and read by searches only."""
+
+BYTES_OF_A_TERM = 200
 
 
 def new_message(
@@ -15,42 +25,92 @@ def new_message(
     body: str,
     *,
     at: datetime,
-    role: Literal["user", "assistant", "system"] = "user",
-    metadata: dict[str, Any] | None = None,
+    mentioned: Iterable[str] = (),
+    thread_root_message_id: str | None = None,
+    also_in_main: bool = False,
+    searchable: bool = True,
+    **given: Any,
 ) -> MessageDocument:
-    """A message of the main list, but for the `seq` and the time that the sequencer gives it."""
-    return {
+    """A message, but for the `seq` and the time that the sequencer gives it.
+
+    `given` are the fields that differ from a plain user's message of the main list.
+    """
+    plain: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,
         "seq": 0,
         "senderId": sender_id,
         "body": body,
-        "role": role,
+        "role": "user",
         "createdAt": at,
         "editedAt": None,
         "deletedAt": None,
         "replyToMessageId": None,
-        "threadRootMessageId": None,
-        "timelines": [conversation_id],
-        "thread": None,
+        "threadRootMessageId": thread_root_message_id,
+        "timelines": _timelines(conversation_id, thread_root_message_id, also_in_main),
         "reactions": [],
-        "mentions": [],
+        "mentions": [{"userId": each, "createdAt": at} for each in sorted(set(mentioned))],
         "forwardedFrom": None,
-        "metadata": metadata or {},
+        "metadata": {},
     }
+    if searchable:
+        given |= search_fields(conversation_id, body)
+    return cast(MessageDocument, {**plain, **given})
+
+
+def _timelines(conversation_id: str, root_id: str | None, also_in_main: bool) -> list[str]:
+    if root_id is None:
+        return [conversation_id]
+    return [conversation_id, root_id] if also_in_main else [root_id]
+
+
+def weight_of(message: MessageDocument) -> int:
+    """About what a message costs a batch, in bytes. Each indexed term counts as many of them: a
+    batch that holds as much as it may of either is as slow."""
+    terms = message.get("search", "").count(" ") + 1
+    metadata = len(orjson.dumps(message["metadata"])) if message["metadata"] else 2
+    return 512 + 2 * len(message["body"]) + metadata + BYTES_OF_A_TERM * terms
 
 
 async def find(database: Database, message_id: str) -> MessageDocument | None:
     with database.reading():
-        found = await database.messages.find_one({"_id": message_id})
+        found = await database.messages.find_one({"_id": message_id}, READ)
     return cast(MessageDocument | None, found)
 
 
 async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
     """The messages among `ids` that a majority has."""
     with database.reading():
-        found = await database.messages.find({"_id": {"$in": list(ids)}}).to_list(None)
+        found = await database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
     return cast(list[MessageDocument], found)
+
+
+async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
+    """What `replies` answer to, as much of it as a preview shows; one query, or none."""
+    ids = {parent_id for each in replies if (parent_id := each.get("replyToMessageId"))}
+    if not ids:
+        return {}
+    shown = {
+        "senderId": 1,
+        "deletedAt": 1,
+        "body": {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]},
+    }
+    with database.reading():
+        found = await database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    return {each["_id"]: cast(ParentDocument, each) for each in found}
+
+
+async def with_previews(
+    database: Database, documents: Sequence[MessageDocument]
+) -> tuple[Message, ...]:
+    """Messages as they go out, each reply with its parent as it is now."""
+    parents = await find_parents(database, documents)
+    return tuple(message_from(each, parents) for each in documents)
+
+
+async def with_preview(database: Database, document: MessageDocument) -> Message:
+    (message,) = await with_previews(database, [document])
+    return message
 
 
 Key = tuple[str, str, str]
@@ -71,7 +131,7 @@ def with_key(key: Key) -> dict[str, object]:
 async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
     """The message that this idempotency key was used for, None if it is new."""
     with database.reading():
-        found = await database.messages.find_one(with_key(key))
+        found = await database.messages.find_one(with_key(key), READ)
     return cast(MessageDocument | None, found)
 
 
@@ -83,7 +143,9 @@ async def list_newest(
     if before is not None:
         chosen["seq"] = {"$lt": before}
     with database.reading():
-        found = await database.messages.find(chosen).sort("seq", -1).limit(limit).to_list(None)
+        found = (
+            await database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
+        )
     return cast(list[MessageDocument], found)
 
 
@@ -93,7 +155,9 @@ async def list_after(
     """All messages of a conversation, thread replies included, by ascending seq."""
     with database.reading():
         found = (
-            await database.messages.find({"conversationId": conversation_id, "seq": {"$gt": after}})
+            await database.messages.find(
+                {"conversationId": conversation_id, "seq": {"$gt": after}}, READ
+            )
             .sort("seq", 1)
             .limit(limit)
             .to_list(None)

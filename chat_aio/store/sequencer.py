@@ -22,7 +22,7 @@ from chat_aio.store.documents import MessageDocument
 from chat_aio.store.transactions import Conflict
 
 MAX_MESSAGES = 256
-MAX_BYTES = 4 * 1024 * 1024
+MAX_WEIGHT = 4 * 1024 * 1024
 MAX_FLIGHTS = 4
 REBUILDS = 3
 TRIES_TOGETHER = 4
@@ -49,16 +49,16 @@ class Sequencer:
         self._contended: dict[str, float] = {}
         self._launching = False
 
-    async def append(self, message: MessageDocument, *, epoch: int, size: int) -> Appended:
+    async def append(self, message: MessageDocument, *, epoch: int) -> Appended:
         """Number, date and store `message`, which was checked on a snapshot of `epoch`.
 
-        `size` is about how many bytes it takes. Answers after the commit on a majority. Raises
-        EpochMoved when participants have changed since, StorageUnavailable past the timeout,
-        saying whether nothing was written or the outcome is unknown.
+        Answers after the commit on a majority. Raises EpochMoved when participants have changed
+        since, StorageUnavailable past the timeout, saying whether nothing was written or the
+        outcome is unknown.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._database.timeout
-        draft = Draft(message, epoch, deadline, loop.create_future(), size)
+        draft = Draft(message, epoch, deadline, loop.create_future())
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
         timer = loop.call_at(deadline, self._expire, draft)
         self._undecided.add(draft.answer)
@@ -131,18 +131,18 @@ class Sequencer:
     def _take(self, conversation_ids: Iterable[str]) -> list[Draft]:
         """The oldest drafts of these conversations, within the limits of a batch."""
         batch: list[Draft] = []
-        size = 0
+        weight = 0
         for conversation_id in conversation_ids:
             queue = self._waiting[conversation_id]
-            while queue and len(batch) < MAX_MESSAGES and size < MAX_BYTES:
+            while queue and len(batch) < MAX_MESSAGES and weight < MAX_WEIGHT:
                 draft = queue.popleft()
                 draft.queued = False
-                size += draft.size
+                weight += draft.weight
                 batch.append(draft)
             if not queue:
                 del self._waiting[conversation_id]
             self._busy.add(conversation_id)
-            if len(batch) >= MAX_MESSAGES or size >= MAX_BYTES:
+            if len(batch) >= MAX_MESSAGES or weight >= MAX_WEIGHT:
                 break
         return batch
 

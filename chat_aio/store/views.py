@@ -1,5 +1,6 @@
 """Documents as the shapes that go out."""
 
+from collections.abc import Mapping
 from itertools import groupby
 
 from chat_aio.models import (
@@ -9,6 +10,7 @@ from chat_aio.models import (
     Message,
     Participant,
     Reactions,
+    ReplyPreview,
     ThreadSummary,
     ViewedConversation,
 )
@@ -16,10 +18,16 @@ from chat_aio.store.documents import (
     ConversationDocument,
     ForwardedFromDocument,
     MessageDocument,
+    ParentDocument,
     ReactionDocument,
     ThreadDocument,
 )
 from chat_aio.store.metadata import unescaped
+
+EXCERPT_LENGTH = 140
+
+Parents = Mapping[str, ParentDocument]
+"""What replies answer to, by id."""
 
 
 def conversation_from(document: ConversationDocument) -> Conversation:
@@ -60,18 +68,19 @@ def bare_message_from(document: MessageDocument) -> BareMessage:
     return BareMessage.model_validate(_bare_fields(document))
 
 
-def message_from(document: MessageDocument) -> Message:
+def message_from(document: MessageDocument, parents: Parents) -> Message:
+    """A message with its decorations; where it answers something, `parents` has that."""
     mentions = document["mentions"]
     return Message.model_validate(
         {
             **_bare_fields(document),
-            "reply_to": None,
+            "reply_to": _reply_preview_from(document["replyToMessageId"], parents),
             "reactions": reactions_from(document["reactions"]) if document["reactions"] else (),
             "mentions": tuple(
                 each["userId"]
                 for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
             ),
-            "thread_summary": _thread_summary_from(document["thread"]),
+            "thread_summary": _thread_summary_from(document.get("thread")),
         }
     )
 
@@ -100,10 +109,16 @@ def _bare_fields(document: MessageDocument) -> dict[str, object]:
         "deleted_at": document["deletedAt"],
         "reply_to_message_id": document["replyToMessageId"],
         "thread_root_message_id": document["threadRootMessageId"],
+        "also_send_to_main": _stands_in_both(document),
         "client_message_id": document.get("clientMessageId"),
         "forwarded_from": _forwarded_from(document["forwardedFrom"]),
         "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
     }
+
+
+def _stands_in_both(document: MessageDocument) -> bool:
+    in_main = document["conversationId"] in document["timelines"]
+    return in_main and document["threadRootMessageId"] is not None
 
 
 def _forwarded_from(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
@@ -114,6 +129,19 @@ def _forwarded_from(document: ForwardedFromDocument | None) -> ForwardedFrom | N
         conversation_id=document["conversationId"],
         sender_id=document["senderId"],
     )
+
+
+def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview | None:
+    """The first 140 code points of the parent; one that is gone shows as deleted."""
+    if parent_id is None:
+        return None
+    parent = parents.get(parent_id)
+    if parent is None or parent["deletedAt"]:
+        sender_id = parent["senderId"] if parent else ""
+        return ReplyPreview(id=parent_id, sender_id=sender_id, excerpt="", deleted=True)
+    body = parent["body"]
+    excerpt = body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
+    return ReplyPreview(id=parent_id, sender_id=parent["senderId"], excerpt=excerpt, deleted=False)
 
 
 def _thread_summary_from(document: ThreadDocument | None) -> ThreadSummary | None:

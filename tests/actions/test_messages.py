@@ -44,6 +44,7 @@ async def test_a_message_as_it_is_returned(person: People) -> None:
         "forwardedFrom": None,
         "metadata": {"": 1},
         "threadRootMessageId": None,
+        "alsoSendToMain": False,
         "threadSummary": None,
         "clientMessageId": None,
     }

@@ -89,7 +89,7 @@ def examples() -> dict[str, Any]:
 def test_the_example_documents_are_real() -> None:
     example = examples()
     assert set(example) == {"conversations", "counters", "messages"}
-    message = message_from(example["messages"])
+    message = message_from(example["messages"], {})
     conversation = conversation_from(example["conversations"])
     assert (message.conversation_id, conversation.id) == (example["counters"]["_id"],) * 2
 

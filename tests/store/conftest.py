@@ -53,7 +53,7 @@ class Store:
         self, conversation: ConversationDocument, sender_id: str = "alice", **fields: Any
     ) -> MessageDocument:
         message = self.message(conversation["_id"], sender_id, **fields)
-        appended = await self.sequencer.append(message, epoch=conversation["epoch"], size=500)
+        appended = await self.sequencer.append(message, epoch=conversation["epoch"])
         return appended.message
 
     async def change(

@@ -63,7 +63,7 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
             assert snapshot is not None
             try:
                 message = store.message(group["_id"])
-                await store.sequencer.append(message, epoch=snapshot.epoch, size=500)
+                await store.sequencer.append(message, epoch=snapshot.epoch)
                 sent += 1
                 begun.set()
             except EpochMoved:

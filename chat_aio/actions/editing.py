@@ -1,0 +1,168 @@
+"""Editing and deleting: only the sender may, and a tombstone never gets a body back."""
+
+import logging
+from typing import Literal
+
+from chat_aio import inputs
+from chat_aio.actions.access import acting, load_message, load_writable
+from chat_aio.actions.host import ask_host, require_length, tell_host
+from chat_aio.actions.mentions import load_checked, load_mentionable
+from chat_aio.actions.posting import CHECKS
+from chat_aio.capabilities import Capability
+from chat_aio.context import Context
+from chat_aio.errors import InternalError, MessageDeleted, NotMessageSender
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.models import Message
+from chat_aio.store import edits, messages
+from chat_aio.store.batch import EpochMoved
+from chat_aio.store.documents import Change, MentionDocument, MessageDocument
+from chat_aio.store.metadata import escaped, unescaped
+from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.views import message_from
+
+log = logging.getLogger(__name__)
+
+
+@acting
+async def edit_message(
+    context: Context,
+    user_id: str,
+    message_id: str,
+    body: str,
+    *,
+    mentions: list[str] | None = None,
+) -> Message:
+    """Replace a message's body, and its mentions unless they are None (docs/behaviour.md 4.10).
+
+    Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ForbiddenWrite,
+    MentionNotParticipant and MessageRejected.
+    """
+    given = inputs.read(inputs.Edit, body=body, mentions=mentions)
+    require_length(context, given.body)
+    found = await _load_editable(context, user_id, message_id)
+    snapshot = await load_writable(context, user_id, found["conversationId"])
+    snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
+    asked = await ask_host(context, _question(user_id, snapshot, found, given))
+    parents = await messages.find_parents(context.database, [found])
+    changed = await _write(context, asked, given.mentions, found, snapshot)
+    message = message_from(changed, parents)
+    await tell_host(context, user_id, "updated", message, snapshot.conversation)
+    return message
+
+
+@acting
+async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
+    """Empty a message for good; its place stays. Deleting it again changes nothing.
+
+    Raises MessageNotFound, NotMessageSender and ForbiddenWrite (docs/behaviour.md 4.11).
+    """
+    found = await load_message(context, message_id)
+    if found["senderId"] != user_id:
+        raise NotMessageSender
+    snapshot = await load_writable(context, user_id, found["conversationId"])
+    parents = await messages.find_parents(context.database, [found])
+    tombstone = await edits.delete(
+        context.database, message_id, change=_change(context, "message.deleted", user_id)
+    )
+    if tombstone is None:
+        return message_from(await load_message(context, message_id), parents)
+    message = message_from(tombstone, parents)
+    await tell_host(context, user_id, "deleted", message, snapshot.conversation)
+    return message
+
+
+async def _load_editable(context: Context, user_id: str, message_id: str) -> MessageDocument:
+    found = await load_message(context, message_id)
+    if found["deletedAt"]:
+        raise MessageDeleted
+    if found["senderId"] != user_id:
+        raise NotMessageSender
+    return found
+
+
+def _question(
+    user_id: str, snapshot: Snapshot, found: MessageDocument, given: inputs.Edit
+) -> BeforeMessageSend:
+    kept = [each["userId"] for each in found["mentions"]]
+    return BeforeMessageSend(
+        user_id=user_id,
+        kind="edit",
+        conversation=snapshot.conversation,
+        body=given.body,
+        role=found["role"],
+        metadata=unescaped(found["metadata"]),
+        mentions=tuple(kept if given.mentions is None else given.mentions),
+    )
+
+
+async def _write(
+    context: Context,
+    asked: BeforeMessageSend,
+    mentions: list[str] | None,
+    found: MessageDocument,
+    snapshot: Snapshot,
+) -> MessageDocument:
+    """Edit the message as it was found; where it or the participants have changed meanwhile, check
+    again. The host's hook is not run again."""
+    for _ in range(CHECKS):
+        epoch = 0
+        try:
+            if changed := await _write_once(context, asked, mentions, found, snapshot):
+                return changed
+            found = await _load_editable(context, asked.user_id, found["_id"])
+        except EpochMoved as moved:
+            epoch = moved.epoch
+        snapshot = await load_checked(
+            context, asked.user_id, found["conversationId"], _new(found, mentions), epoch=epoch
+        )
+    log.error("message %s changed faster than an edit could follow", found["_id"])
+    raise InternalError
+
+
+async def _write_once(
+    context: Context,
+    asked: BeforeMessageSend,
+    mentions: list[str] | None,
+    found: MessageDocument,
+    snapshot: Snapshot,
+) -> MessageDocument | None:
+    """The edited message, None if it is no longer as it was found. Who is newly mentioned must
+    still take part when it is written: then it goes through the sequencer (EpochMoved)."""
+    change = _change(context, "message.updated", asked.user_id)
+    update = edits.edited(
+        found,
+        asked.body,
+        change=change,
+        mentions=_merged(found, mentions, change),
+        metadata=escaped(asked.metadata),
+        searchable=Capability.SEARCH in context.capabilities,
+    )
+    if not _new(found, mentions):
+        return await edits.change_live(context.database, found, update)
+    return await edits.change_live_fenced(
+        context.database, context.sequencer, found, update, epoch=snapshot.epoch
+    )
+
+
+def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:
+    """Who is mentioned and was not before."""
+    kept = {each["userId"] for each in found["mentions"]}
+    return [each for each in mentions or () if each not in kept]
+
+
+def _merged(
+    found: MessageDocument, mentions: list[str] | None, change: Change
+) -> list[MentionDocument]:
+    """The mentions after an edit: those that stay keep their time (docs/behaviour.md 4.9)."""
+    if mentions is None:
+        return found["mentions"]
+    kept = [each for each in found["mentions"] if each["userId"] in mentions]
+    new = sorted(_new(found, mentions))
+    added: list[MentionDocument] = [{"userId": each, "createdAt": change["at"]} for each in new]
+    return kept + added
+
+
+def _change(
+    context: Context, kind: Literal["message.updated", "message.deleted"], user_id: str
+) -> Change:
+    return {"id": context.new_id(), "at": context.clock(), "kind": kind, "actorId": user_id}

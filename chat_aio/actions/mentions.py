@@ -1,0 +1,40 @@
+"""Mentions: whoever is mentioned is a participant when the message is written."""
+
+from collections.abc import Iterable
+
+from chat_aio.actions.access import load_fresh
+from chat_aio.context import Context
+from chat_aio.errors import MentionNotParticipant
+from chat_aio.store.snapshots import Snapshot
+
+
+async def load_mentionable(
+    context: Context, user_id: str, snapshot: Snapshot, mentioned: Iterable[str]
+) -> Snapshot:
+    """A snapshot on which `user_id` may write and all `mentioned` take part: the one given, which
+    allows the first, or a fresh one. Raises ForbiddenWrite and MentionNotParticipant."""
+    if _missing(snapshot, mentioned) is None:
+        return snapshot
+    return await load_checked(context, user_id, snapshot.conversation.id, mentioned)
+
+
+async def load_checked(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    mentioned: Iterable[str],
+    *,
+    epoch: int = 0,
+) -> Snapshot:
+    """A fresh snapshot, at least of `epoch`, on which `user_id` may write and mention these."""
+    snapshot = await load_fresh(context, conversation_id, epoch=epoch)
+    await context.permissions.require_write(user_id, snapshot.conversation)
+    missing = _missing(snapshot, mentioned)
+    if missing is not None:
+        raise MentionNotParticipant(f"mentions: {missing!r} is not a participant")
+    return snapshot
+
+
+def _missing(snapshot: Snapshot, mentioned: Iterable[str]) -> str | None:
+    roles = snapshot.conversation.roles
+    return next((each for each in mentioned if each not in roles), None)

@@ -1,0 +1,143 @@
+"""The road of a new message, for a send and a forward: repeats, mentions, the host, the write."""
+
+import logging
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+import orjson
+
+from chat_aio.actions.host import ask_host, tell_host
+from chat_aio.actions.mentions import load_checked, load_mentionable
+from chat_aio.capabilities import Capability
+from chat_aio.context import Context
+from chat_aio.errors import InternalError, MessageConflict
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.inputs import Forwarding, NewMessage
+from chat_aio.models import Message
+from chat_aio.store import messages
+from chat_aio.store.batch import Appended, EpochMoved
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.metadata import escaped
+from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.views import message_from
+
+log = logging.getLogger(__name__)
+
+CHECKS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message, and whether an earlier request with the same key had stored it already."""
+
+    message: Message
+    repeated: bool
+
+
+async def find_repeated(
+    context: Context, user_id: str, conversation_id: str, given: NewMessage | Forwarding, **of: str
+) -> Sent | None:
+    """What an earlier request with the same idempotency key has stored; MessageConflict if that
+    was another request (docs/behaviour.md 4.9)."""
+    if given.client_message_id is None:
+        return None
+    key = conversation_id, user_id, given.client_message_id
+    stored = await messages.find_repeated(context.database, key)
+    return await _repeated(context, stored, request_hash(given, **of)) if stored else None
+
+
+def request_hash(given: NewMessage | Forwarding, **of: str) -> bytes:
+    """What a request is recognised by: everything in it but its key, before any hook."""
+    request = given.model_dump(exclude={"client_message_id"}, exclude_none=True)
+    return sha256(orjson.dumps({**request, **of}, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+async def post(
+    context: Context,
+    user_id: str,
+    snapshot: Snapshot,
+    asked: BeforeMessageSend,
+    *,
+    key: str | None,
+    hashed: bytes,
+    **placed: Any,
+) -> Sent:
+    """Check the mentions, ask the host, store the message, tell the host.
+
+    `snapshot` is one on which `user_id` may write; `placed` are the message's fields beyond what
+    the host is asked about.
+    """
+    snapshot = await load_mentionable(context, user_id, snapshot, asked.mentions)
+    asked = await ask_host(context, asked)
+    message = messages.new_message(
+        context.new_id(),
+        snapshot.conversation.id,
+        user_id,
+        asked.body,
+        at=context.clock(),
+        role=asked.role,
+        metadata=escaped(asked.metadata),
+        mentioned=asked.mentions,
+        searchable=Capability.SEARCH in context.capabilities,
+        **placed,
+    )
+    if key is not None:
+        message["clientMessageId"], message["requestHash"] = key, hashed
+    parents = await messages.find_parents(context.database, [message])
+    appended = await _append(context, user_id, message, asked.mentions, epoch=snapshot.epoch)
+    if appended.repeated:
+        return await _repeated(context, appended.message, hashed)
+    sent = message_from(appended.message, parents)
+    await tell_host(context, user_id, "created", sent, snapshot.conversation)
+    return Sent(sent, repeated=False)
+
+
+def question(
+    kind: Literal["send", "forward"],
+    user_id: str,
+    snapshot: Snapshot,
+    body: str,
+    given: NewMessage | Forwarding,
+) -> BeforeMessageSend:
+    """What the host is asked about a new message."""
+    return BeforeMessageSend(
+        user_id=user_id,
+        kind=kind,
+        conversation=snapshot.conversation,
+        body=body,
+        role=given.role or "user",
+        metadata=given.metadata or {},
+        mentions=tuple(given.mentions or ()),
+    )
+
+
+async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
+    if stored.get("requestHash") != hashed:
+        raise MessageConflict
+    return Sent(await messages.with_preview(context.database, stored), repeated=True)
+
+
+async def _append(
+    context: Context,
+    user_id: str,
+    message: MessageDocument,
+    mentioned: tuple[str, ...],
+    *,
+    epoch: int,
+) -> Appended:
+    """Hand a checked message to the sequencer; where membership moved meanwhile, check it again.
+
+    The host's hook is not run again. Four checks that are each outdated at once: InternalError.
+    """
+    conversation_id = message["conversationId"]
+    for _ in range(CHECKS):
+        try:
+            return await context.sequencer.append(message, epoch=epoch)
+        except EpochMoved as moved:
+            snapshot = await load_checked(
+                context, user_id, conversation_id, mentioned, epoch=moved.epoch
+            )
+            epoch = snapshot.epoch
+    log.error("conversation %s changed faster than a send could follow", conversation_id)
+    raise InternalError

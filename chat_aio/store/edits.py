@@ -1,0 +1,143 @@
+"""Changes of a message that is there. Each is one guarded update with its stamp: it changes the
+message as it finds it, or nothing, and then returns None."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+
+from chat_aio.store.batch import EpochMoved
+from chat_aio.store.database import Database
+from chat_aio.store.documents import Change, MentionDocument, MessageDocument
+from chat_aio.store.messages import READ
+from chat_aio.store.search import search_fields
+from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+Update = Mapping[str, Any]
+
+
+def edited(
+    message: MessageDocument,
+    body: str,
+    *,
+    change: Change,
+    mentions: Sequence[MentionDocument],
+    metadata: Mapping[str, Any],
+    searchable: bool,
+) -> Update:
+    """The update that edits `message`."""
+    replaced: dict[str, Any] = {
+        "body": body,
+        "editedAt": change["at"],
+        "mentions": list(mentions),
+        "metadata": metadata,
+        "change": change,
+    }
+    if searchable:
+        replaced |= search_fields(message["conversationId"], body)
+    return {"$set": replaced}
+
+
+async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
+    """Leave a tombstone where a live message was."""
+    emptied = {"body": "", "deletedAt": change["at"], "change": change}
+    return await _change(
+        database,
+        {"_id": message_id, "deletedAt": None},
+        {"$set": emptied, "$unset": {"terms": "", "search": ""}},
+    )
+
+
+async def change_live(
+    database: Database, message: MessageDocument, update: Update
+) -> MessageDocument | None:
+    """Update a message that is no tombstone, and still has the mentions that `message` has."""
+    return await _change(database, _live(message), update)
+
+
+async def change_live_fenced(
+    database: Database,
+    sequencer: Sequencer,
+    message: MessageDocument,
+    update: Update,
+    *,
+    epoch: int,
+) -> MessageDocument | None:
+    """`change_live` for what was checked on participants as of `epoch`: EpochMoved if they have
+    changed. It locks the head as a batch does, and goes between two batches."""
+    async with sequencer.hold(message["conversationId"]):
+        body = partial(_fenced, database, message, update, epoch)
+        return await transact(database, body)
+
+
+async def _fenced(
+    database: Database, message: MessageDocument, update: Update, epoch: int, session: Session
+) -> MessageDocument | None:
+    head = await database.counters.find_one_and_update(
+        {"_id": message["conversationId"]},
+        {"$inc": {"fence": 1}},
+        return_document=True,
+        session=session,
+    )
+    if head is None or head["epoch"] != epoch:
+        raise EpochMoved(head["epoch"] if head else 0)
+    changed = await database.messages.find_one_and_update(
+        _live(message), update, READ, return_document=True, session=session
+    )
+    if changed is None:
+        raise Unchanged(None)
+    return cast(MessageDocument, changed)
+
+
+def _live(message: MessageDocument) -> dict[str, Any]:
+    return {"_id": message["_id"], "deletedAt": None, "mentions": message["mentions"]}
+
+
+async def add_reaction(
+    database: Database,
+    message_id: str,
+    emoji: str,
+    *,
+    change: Change,
+    most: int,
+    most_of_user: int,
+) -> MessageDocument | None:
+    """Add a reaction that is not there, unless the message has `most` other emoji, or
+    `most_of_user` of this user's."""
+    user_id = change["actorId"]
+    mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
+    of_user = {"$size": {"$filter": {"input": "$reactions", "cond": mine}}}
+    different = {"$size": {"$setUnion": ["$reactions.emoji", []]}}
+    room = [
+        {"$lt": [of_user, most_of_user]},
+        {"$or": [{"$in": [{"$literal": emoji}, "$reactions.emoji"]}, {"$lt": [different, most]}]},
+    ]
+    absent = {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}}
+    reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
+    return await _change(
+        database,
+        {"_id": message_id, "reactions": absent, "$expr": {"$and": room}},
+        {"$push": {"reactions": reaction}, "$set": {"change": change}},
+    )
+
+
+async def remove_reaction(
+    database: Database, message_id: str, emoji: str, *, change: Change
+) -> MessageDocument | None:
+    """Remove a reaction that is there."""
+    reaction = {"emoji": emoji, "userId": change["actorId"]}
+    return await _change(
+        database,
+        {"_id": message_id, "reactions": {"$elemMatch": reaction}},
+        {"$pull": {"reactions": reaction}, "$set": {"change": change}},
+    )
+
+
+async def _change(
+    database: Database, chosen: Mapping[str, Any], update: Update
+) -> MessageDocument | None:
+    with database.writing():
+        found = await database.messages.find_one_and_update(
+            chosen, update, READ, return_document=True
+        )
+    return cast(MessageDocument | None, found)

@@ -1,0 +1,96 @@
+"""Search: exact matches on stored terms, found through a text index (docs/behaviour.md 6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chat_aio.store.database import Database, settled
+from chat_aio.store.documents import SearchFields
+from chat_aio.store.terms import entries_of, indexed_terms_of, is_run, most_telling, tokens_of
+
+Rank = tuple[int, datetime, str]
+"""Where a match stands: its score, when it was created, its id; each descending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    message_id: str
+    rank: Rank
+
+
+def search_fields(conversation_id: str, body: str) -> SearchFields:
+    """What a message keeps of its body to be found by."""
+    terms = indexed_terms_of(body)
+    entries = {entry for term in terms for entry in entries_of(term)}
+    return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries))}
+
+
+async def list_matches(
+    database: Database,
+    conversation_ids: Sequence[str],
+    terms: Sequence[str],
+    *,
+    before: Rank | None,
+    limit: int,
+    seconds: float,
+) -> list[Match]:
+    """The messages of these conversations that have all `terms`, from behind `before`.
+
+    Raises StorageUnavailable when it takes longer than `seconds`.
+    """
+    distinct = list(dict.fromkeys(terms))
+    if not distinct or not conversation_ids:
+        return []
+    pipeline = [
+        {"$match": _candidates(conversation_ids, distinct)},
+        {"$project": {"createdAt": 1, "score": _score(distinct)}},
+        *([{"$match": _behind(before)}] if before else []),
+        {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
+        {"$limit": limit},
+    ]
+    with database.reading(seconds=seconds):
+        cursor = await settled(database.messages.aggregate(pipeline))
+        found = await cursor.to_list(None)
+    return [Match(each["_id"], (each["score"], each["createdAt"], each["_id"])) for each in found]
+
+
+def _candidates(conversation_ids: Sequence[str], terms: list[str]) -> dict[str, Any]:
+    """One term goes through the index, in each conversation; the others are looked for in what
+    that finds."""
+    entry = most_telling(terms)
+    tokens = [token for each in conversation_ids for token in tokens_of(each, {entry})]
+    words = [each for each in terms if not is_run(each)]
+    runs = [{"terms": {"$regex": each}} for each in terms if is_run(each)]
+    return {
+        "$text": {"$search": " ".join(tokens)},
+        "conversationId": {"$in": list(conversation_ids)},
+        **({"terms": {"$all": words}} if words else {}),
+        **({"$and": runs} if runs else {}),
+    }
+
+
+def _score(terms: list[str]) -> dict[str, Any]:
+    """How often the terms occur in all: words as they are, runs within runs."""
+    words = [each for each in terms if not is_run(each)]
+    counts: list[dict[str, Any]] = [_count_within_runs(each) for each in terms if is_run(each)]
+    if words:
+        among = {"$in": ["$$this", {"$literal": words}]}
+        counts.append({"$size": {"$filter": {"input": "$terms", "cond": among}}})
+    return {"$sum": counts}
+
+
+def _count_within_runs(run: str) -> dict[str, Any]:
+    parts = {"$size": {"$split": ["$$this", {"$literal": run}]}}
+    return {"$sum": {"$map": {"input": "$terms", "in": {"$subtract": [parts, 1]}}}}
+
+
+def _behind(rank: Rank) -> dict[str, Any]:
+    score, created_at, message_id = rank
+    return {
+        "$or": [
+            {"score": {"$lt": score}},
+            {"score": score, "createdAt": {"$lt": created_at}},
+            {"score": score, "createdAt": created_at, "_id": {"$lt": message_id}},
+        ]
+    }

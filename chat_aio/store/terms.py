@@ -1,0 +1,83 @@
+"""The normal form in which messages are searched: the terms of a text (docs/behaviour.md 6.1)."""
+
+import unicodedata
+from hashlib import sha256
+
+import regex
+
+MAX_INDEXED = 4_096
+TOKEN_LENGTH = 16
+
+_UNSPACED = "".join(
+    rf"\p{{scx={script}}}" for script in ("Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr")
+)
+_RUN = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
+_WORD = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
+_TERM = regex.compile(rf"{_RUN}[{_RUN}\p{{M}}]*|{_WORD}[{_WORD}\p{{M}}]*", regex.V1)
+_IN_RUN = regex.compile(_RUN, regex.V1)
+
+
+def terms_of(text: str) -> list[str]:
+    """The terms of `text` in order, with repeats; NFKC, then lower case.
+
+    Letters, digits and the marks on them form terms. A run of letters of a script that writes
+    without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
+    """
+    return _TERM.findall(unicodedata.normalize("NFKC", text).lower())
+
+
+def is_run(term: str) -> bool:
+    """Whether a term is a run without spaces: what is inside it is found as well."""
+    return _IN_RUN.match(term) is not None
+
+
+def entries_of(term: str) -> set[str]:
+    """What the index holds of a term: itself, or each character of a run."""
+    return set(term) if is_run(term) else {term}
+
+
+def indexed_terms_of(text: str) -> list[str]:
+    """The terms of `text` as far as the index goes: up to its 4,096th distinct entry."""
+    kept: list[str] = []
+    seen: set[str] = set()
+    for term in terms_of(text):
+        new = entries_of(term) - seen
+        if len(seen) + len(new) > MAX_INDEXED:
+            kept.append(_begun(term, seen))
+            break
+        seen |= new
+        kept.append(term)
+    return [term for term in kept if term]
+
+
+def _begun(term: str, seen: set[str]) -> str:
+    """As much of a term as the index has room for; of a word nothing."""
+    if not is_run(term):
+        return ""
+    seen = set(seen)
+    for end, character in enumerate(term):
+        seen.add(character)
+        if len(seen) > MAX_INDEXED:
+            return term[:end]
+    return term
+
+
+def tokens_of(conversation_id: str, entries: set[str]) -> list[str]:
+    """The words that the text index keeps for entries: each hashed together with its conversation,
+    so that the same word in other conversations costs nothing."""
+    here = sha256(conversation_id.encode() + b"\0")
+    tokens = []
+    for entry in entries:
+        hashed = here.copy()
+        hashed.update(entry.encode())
+        tokens.append(hashed.hexdigest()[:TOKEN_LENGTH])
+    return tokens
+
+
+def most_telling(terms: list[str]) -> str:
+    """Of the entries of some terms the one that probably stands in the fewest messages: a long
+    word, else an ideograph, else a letter."""
+    return max(
+        (entry for term in terms for entry in entries_of(term)),
+        key=lambda entry: (3 if "\u3400" <= entry < "\ua000" else len(entry), entry),
+    )
