@@ -21,6 +21,9 @@ from chat_aio.options import Options
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 
+MAX_LINE_BYTES = 32 * 1024
+"""Room for a search of 2,048 characters, percent-encoded."""
+
 T = TypeVar("T")
 
 
@@ -195,7 +198,15 @@ def _serve(
     app: Coroutine[Any, Any, web.Application], *, port: int, host: str = "127.0.0.1"
 ) -> None:
     try:
-        web.run_app(app, host=host, port=port, print=None, access_log=None, shutdown_timeout=5)
+        web.run_app(
+            app,
+            host=host,
+            port=port,
+            print=None,
+            access_log=None,
+            shutdown_timeout=5,
+            max_line_size=MAX_LINE_BYTES,
+        )
     except SetupError as error:
         raise click.ClickException(str(error)) from error
 

@@ -15,7 +15,7 @@ from chat_aio.live.replay import Position, Replay, position_from
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 from chat_aio.options import Options
-from chat_aio.store import conversations
+from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
@@ -139,10 +139,15 @@ class Live:
         if not heads:
             return Replay(reset=UNKNOWN if position else None)
         name = heads[0]["_id"], heads[0]["seq"]
-        missed_nothing = position in (None, name) and not _may_hide_another(heads)
+        told_all = position is None or (
+            position == name
+            and not _may_hide_another(heads)
+            and not await messages.is_any_changed(
+                self._database, ids, since=heads[0]["activityAt"] - RECENT
+            )
+        )
         return Replay(
-            newest=position_frame("{}:{}".format(*name)),
-            reset=None if position is None or missed_nothing else UNKNOWN,
+            newest=position_frame("{}:{}".format(*name)), reset=None if told_all else UNKNOWN
         )
 
     async def _changed(self, changes: Sequence[RawChange]) -> None:

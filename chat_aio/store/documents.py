@@ -98,7 +98,8 @@ class SearchFields(TypedDict):
 class MessageDocument(TypedDict):
     """`timelines` names the lists it stands in: its conversation's, its thread root's, or both.
 
-    `terms` and `search` are not there on tombstones, and never read but by a search.
+    `changedAt` is when it was last edited or deleted. `terms` and `search` are not there on
+    tombstones, and never read but by a search.
     """
 
     _id: str
@@ -120,6 +121,7 @@ class MessageDocument(TypedDict):
     metadata: dict[str, Any]
     clientMessageId: NotRequired[str]
     requestHash: NotRequired[bytes]
+    changedAt: NotRequired[datetime]
     terms: NotRequired[list[str]]
     search: NotRequired[str]
     change: NotRequired[Change]

@@ -29,6 +29,7 @@ def edited(
     replaced: dict[str, Any] = {
         "body": body,
         "editedAt": change["at"],
+        "changedAt": change["at"],
         "mentions": list(mentions),
         "metadata": metadata,
         "change": change,
@@ -40,7 +41,7 @@ def edited(
 
 async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
     """Leave a tombstone where a live message was."""
-    emptied = {"body": "", "deletedAt": change["at"], "change": change}
+    emptied = {"body": "", "deletedAt": change["at"], "changedAt": change["at"], "change": change}
     return await _change(
         database,
         {"_id": message_id, "deletedAt": None},
@@ -105,20 +106,35 @@ async def add_reaction(
     """Add a reaction that is not there, unless the message has `most` other emoji, or
     `most_of_user` of this user's."""
     user_id = change["actorId"]
-    mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
-    of_user = {"$size": {"$filter": {"input": "$reactions", "cond": mine}}}
-    different = {"$size": {"$setUnion": ["$reactions.emoji", []]}}
-    room = [
-        {"$lt": [of_user, most_of_user]},
-        {"$or": [{"$in": [{"$literal": emoji}, "$reactions.emoji"]}, {"$lt": [different, most]}]},
-    ]
-    absent = {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}}
     reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
     return await _change(
         database,
-        {"_id": message_id, "reactions": absent, "$expr": {"$and": room}},
+        {
+            "_id": message_id,
+            **_absent(emoji, user_id),
+            **_room(emoji, user_id, most, most_of_user),
+        },
         {"$push": {"reactions": reaction}, "$set": {"change": change}},
     )
+
+
+def _absent(emoji: str, user_id: str) -> dict[str, Any]:
+    return {"reactions": {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}}}
+
+
+def _room(emoji: str, user_id: str, most: int, most_of_user: int) -> dict[str, Any]:
+    mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
+    of_user = {"$size": {"$filter": {"input": "$reactions", "cond": mine}}}
+    different = {"$size": {"$setUnion": ["$reactions.emoji", []]}}
+    known = {"$in": [{"$literal": emoji}, "$reactions.emoji"]}
+    return {
+        "$expr": {
+            "$and": [
+                {"$lt": [of_user, most_of_user]},
+                {"$or": [known, {"$lt": [different, most]}]},
+            ]
+        }
+    }
 
 
 async def remove_reaction(

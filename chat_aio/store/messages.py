@@ -113,6 +113,18 @@ async def with_preview(database: Database, document: MessageDocument) -> Message
     return message
 
 
+async def is_any_changed(
+    database: Database, conversation_ids: Sequence[str], *, since: datetime
+) -> bool:
+    """Whether a message of these conversations was edited or deleted since a moment."""
+    changed = {"$gte": since, "$type": "date"}
+    with database.reading():
+        found = await database.messages.find_one(
+            {"conversationId": {"$in": list(conversation_ids)}, "changedAt": changed}, {"_id": 1}
+        )
+    return found is not None
+
+
 Key = tuple[str, str, str]
 """What an idempotency key is unique by: conversation, sender, key."""
 

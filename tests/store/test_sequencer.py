@@ -13,7 +13,7 @@ from chat_aio.store.batch import EpochMoved
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
-from tests.support.saboteurs import prove
+from tests.support.saboteurs import append_without_fence, prove
 
 
 async def test_many_senders_of_two_processes_leave_no_gap(make_store: MakeStore) -> None:
@@ -56,15 +56,6 @@ async def test_a_moved_epoch_is_refused_and_nothing_is_counted(store: Store) -> 
         assert await stored_seqs(store, group["_id"]) == seqs
 
     await prove(scenario, sabotage=patch.object(Sequencer, "append", append_without_fence))
-
-
-append = Sequencer.append
-
-
-async def append_without_fence(self: Sequencer, message: Any, *, epoch: int) -> Any:
-    """The epoch guard removed: whatever the snapshot said, the epoch of now is used."""
-    head = await self._database.counters.find_one({"_id": message["conversationId"]})
-    return await append(self, message, epoch=head["epoch"])
 
 
 async def test_nothing_of_a_removed_user_follows_the_removal(make_store: MakeStore) -> None:

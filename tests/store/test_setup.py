@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat, Options, SetupError
+from chat_aio.context import utc_now
 from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument
@@ -38,6 +39,7 @@ async def test_an_index_serves_what_it_says(store: Store, index: Index) -> None:
         key = "k" if number == 7 else f"key {number}"
         await store.send(group, _id=f"m{number}", clientMessageId=key)
     await store.database.messages.update_many({}, {"$set": {"conversationId": "c"}})
+    await store.database.messages.update_one({"_id": "m3"}, {"$set": {"changedAt": utc_now()}})
     collection = store.database.collection(index.collection)
     query = collection.find(index.serves["find"], index.serves.get("projection"))
     if "sort" in index.serves:

@@ -148,6 +148,32 @@ class Person:
         message: dict[str, Any] = answer.json["message"]
         return message
 
+    async def change(self, method: str, path: str, json: Any = None) -> dict[str, Any]:
+        """The message after a change of it that succeeds."""
+        answer = await self.call(method, path, **({"json": json} if json is not None else {}))
+        assert answer.status == 200, answer
+        message: dict[str, Any] = answer.json["message"]
+        return message
+
+    async def edit(self, message_id: str, body: str, **given: Any) -> dict[str, Any]:
+        return await self.change("PATCH", f"/messages/{message_id}", {"body": body, **given})
+
+    async def delete(self, message_id: str) -> dict[str, Any]:
+        return await self.change("DELETE", f"/messages/{message_id}")
+
+    async def react(self, message_id: str, emoji: str) -> dict[str, Any]:
+        return await self.change("POST", f"/messages/{message_id}/reactions", {"emoji": emoji})
+
+    async def unreact(self, message_id: str, emoji: str) -> dict[str, Any]:
+        return await self.change("DELETE", f"/messages/{message_id}/reactions", {"emoji": emoji})
+
+    async def listed(self, path: str) -> list[dict[str, Any]]:
+        """The messages of a page."""
+        answer = await self.get(path)
+        assert answer.status == 200, answer
+        messages: list[dict[str, Any]] = answer.json["messages"]
+        return messages
+
     async def read(self, conversation_id: str, message_id: str) -> None:
         answer = await self.post(
             f"/conversations/{conversation_id}/read", {"messageId": message_id}

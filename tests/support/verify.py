@@ -9,13 +9,23 @@ State = dict[str, Any]
 
 
 async def snapshot(viewer: Person) -> State:
-    """All that a viewer can see: conversations by id, each with its main list, in list order."""
+    """All that a viewer can see: conversations by id, each with its main list and the threads of
+    that, in list order."""
     page = (await viewer.get("/conversations")).json
     state: State = {each["id"]: each for each in page["conversations"]}
     for conversation_id, conversation in state.items():
-        found = (await viewer.get(f"/conversations/{conversation_id}/messages")).json
-        conversation["messages"] = {each["id"]: each for each in found["messages"]}
+        here = f"/conversations/{conversation_id}"
+        conversation["messages"] = await _listed(viewer, f"{here}/messages")
+        conversation["threads"] = {
+            name: await _listed(viewer, f"{here}/threads/{name}/messages")
+            for name, each in conversation["messages"].items()
+            if each["threadSummary"]
+        }
     return state
+
+
+async def _listed(viewer: Person, path: str) -> State:
+    return {each["id"]: each for each in (await viewer.get(path)).json["messages"]}
 
 
 def applied(state: State, frame: Frame, viewer: Person) -> State:
@@ -23,6 +33,8 @@ def applied(state: State, frame: Frame, viewer: Person) -> State:
     match frame.event:
         case "message.created":
             return _with_message(state, frame.data["message"], viewer)
+        case "message.updated" | "message.deleted" | "reaction.added" | "reaction.removed":
+            return _with_changed(state, frame.data["message"])
         case "participant.added" | "conversation.updated":
             return _with_conversation(state, frame.data["conversation"])
         case "participant.removed":
@@ -59,19 +71,54 @@ def _id(frame: Frame) -> str:
 def _with_message(state: State, message: dict[str, Any], viewer: Person) -> State:
     conversation = state[message["conversationId"]]
     others = message["senderId"] != viewer.user_id
-    moved = {
-        **conversation,
-        "unreadCount": conversation["unreadCount"] + others,
-        "messages": {message["id"]: message, **conversation["messages"]},
-    }
+    moved = {**conversation, "unreadCount": conversation["unreadCount"] + others}
+    if root_id := message["threadRootMessageId"]:
+        moved = _with_reply(moved, root_id, message)
+    if root_id is None or message["alsoSendToMain"]:
+        moved["messages"] = {message["id"]: message, **moved["messages"]}
     return {
         moved["id"]: moved,
         **{name: each for name, each in state.items() if name != moved["id"]},
     }
 
 
+def _with_reply(conversation: State, root_id: str, reply: dict[str, Any]) -> State:
+    """A client counts the replies itself: a summary has no event of its own."""
+    root = conversation["messages"][root_id]
+    count = (root["threadSummary"] or {"replyCount": 0})["replyCount"] + 1
+    root = {**root, "threadSummary": {"replyCount": count, "lastReplyAt": reply["createdAt"]}}
+    thread = {reply["id"]: reply, **conversation["threads"].get(root_id, {})}
+    return {
+        **conversation,
+        "messages": {**conversation["messages"], root_id: root},
+        "threads": {**conversation["threads"], root_id: thread},
+    }
+
+
+def _with_changed(state: State, message: dict[str, Any]) -> State:
+    """The message where it stands, and its preview where it was replied to."""
+    conversation = state[message["conversationId"]]
+
+    def changed(listed: State) -> State:
+        return {name: _as_now(each, message) for name, each in listed.items()}
+
+    threads = {name: changed(each) for name, each in conversation["threads"].items()}
+    now = {**conversation, "messages": changed(conversation["messages"]), "threads": threads}
+    return {**state, now["id"]: now}
+
+
+def _as_now(listed: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+    if listed["id"] == message["id"]:
+        return message
+    if listed["replyToMessageId"] != message["id"]:
+        return listed
+    body, deleted = message["body"], message["deletedAt"] is not None
+    excerpt = body if len(body) <= 140 else body[:140] + "…"
+    return {**listed, "replyTo": {**listed["replyTo"], "excerpt": excerpt, "deleted": deleted}}
+
+
 def _with_conversation(state: State, conversation: dict[str, Any]) -> State:
     if conversation["id"] in state:
         return {**state, conversation["id"]: {**state[conversation["id"]], **conversation}}
-    new = {**conversation, "unreadCount": 0, "messages": {}}
+    new = {**conversation, "unreadCount": 0, "messages": {}, "threads": {}}
     return {conversation["id"]: new, **state}

@@ -112,6 +112,10 @@ async def test_a_served_chat(mongo_url: str, database: Database) -> None:
             assert response.status == 200
         async with session.get(f"{base}/conversations") as response:
             assert response.status == 401
+        params, headers = {"q": "😀" * 2_048}, {"X-User": "ada"}
+        url = f"{base}/search/messages"
+        async with session.get(url, params=params, headers=headers) as response:
+            assert response.status == 200
 
 
 async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def event(index: int, name: str, *, created: bool = True) -> Event:
         seq=int(seq),
         created=created,
         position=position_frame(name),
+        recreated=None if created else frame_from(f"recreated {name} by {index}".encode()),
     )
 
 
@@ -100,6 +101,36 @@ def test_the_ring_takes_a_created_event_once() -> None:
     ring.append(event(1, "a:1"))
     ring.append(event(2, "a:1"))
     assert [each.index for each in ring.list_after(0, ["a"])] == [1]
+
+
+def test_the_ring_tells_a_changed_message_as_it_is_now() -> None:
+    """What was taken back is not told again, and only the last change of a message is."""
+    ring = Ring(max_events=100, max_bytes=10_000)
+    ring.append(event(1, "c:1"))
+    ring.append(event(2, "c:2"))
+    ring.append(event(3, "c:1", created=False))
+    ring.append(event(4, "c:2", created=False))
+    ring.append(event(5, "c:1", created=False))
+    found = ring.list_after(0, ["c"])
+    assert plain([each.frame for each in found]) == [
+        "recreated c:1 by 5",
+        "recreated c:2 by 4",
+        "updated c:2",
+        "updated c:1",
+    ]
+    assert [each.index for each in found] == [1, 2, 4, 5]
+    assert [each.index for each in ring.list_after(3, ["c"])] == [4, 5]
+
+
+def test_the_ring_forgets_changes_with_the_rest() -> None:
+    ring = Ring(max_events=2, max_bytes=10_000)
+    for each in (event(1, "c:1"), event(2, "c:1", created=False), event(3, "c:2")):
+        ring.append(each)
+    assert [each.index for each in ring.list_after(0, ["c"])] == [2, 3]
+    ring.append(event(4, "c:3"))
+    assert [each.index for each in ring.list_after(0, ["c"])] == [3, 4]
+    assert not ring._changed
+    assert ring._bytes == sum(each.size for each in ring.list_after(0, ["c"]))
 
 
 def test_a_replay_names_only_what_was_told() -> None:

@@ -1,0 +1,153 @@
+"""Editing and deleting, in both doors, and against one another."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from chat_aio import Changed, Chat, Hooks, MessageRejected
+from chat_aio.errors import ChatError, MessageDeleted
+from chat_aio.hooks import BeforeMessageSend, MessageMutation
+from chat_aio.store import edits
+from tests.conftest import Database, MakeChat, MakePeople
+from tests.support.membership import change
+from tests.support.people import Person
+from tests.support.saboteurs import prove
+
+People = Callable[[str], Person]
+
+
+async def test_the_sender_edits_and_everyone_reads_it(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    message = await alice.send(conversation_id, "helo", metadata={"$a": 1}, mentions=["bob"])
+    edited = await alice.edit(message["id"], " hello ")
+    assert edited == {**message, "body": " hello ", "editedAt": edited["editedAt"]}
+    assert edited["editedAt"] >= message["createdAt"]
+    assert await bob.listed(f"/conversations/{conversation_id}/messages") == [edited]
+
+
+async def test_a_deleted_message_is_a_tombstone_in_its_place(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    message = await alice.send(conversation_id, "a secret", metadata={"a": 1}, mentions=["bob"])
+    await bob.react(message["id"], "👍")
+    tombstone = await alice.delete(message["id"])
+    assert tombstone == {
+        **message,
+        "body": "",
+        "deletedAt": tombstone["deletedAt"],
+        "reactions": [{"emoji": "👍", "count": 1, "userIds": ["bob"]}],
+    }
+    assert tombstone["deletedAt"] is not None
+    assert await alice.delete(message["id"]) == tombstone
+    assert await bob.listed(f"/conversations/{conversation_id}/messages") == [tombstone]
+    assert await bob.unread(conversation_id) == 1
+    assert (await bob.react(message["id"], "🕯"))["reactions"][1]["userIds"] == ["bob"]
+
+
+async def test_nothing_of_a_deleted_body_stays(person: People, database: Database) -> None:
+    conversation_id = await person("alice").direct("bob")
+    message = await person("alice").send(conversation_id, "a secret")
+    await person("alice").delete(message["id"])
+    stored = await database["messages"].find_one({"_id": message["id"]})
+    assert stored is not None
+    assert not {"terms", "search"} & set(stored)
+    assert "secret" not in str(stored)
+
+
+@pytest.mark.parametrize("body", [{}, {"body": " \n"}, {"body": 7}, {"body": "x" * 16_385}])
+async def test_edits_that_are_refused(person: People, body: dict[str, Any]) -> None:
+    message = await person("alice").send(await person("alice").direct("bob"), "hi")
+    answer = await person("alice").call("PATCH", f"/messages/{message['id']}", json=body)
+    assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+
+
+async def test_who_may_edit_and_delete(person: People) -> None:
+    alice, bob, eve = person("alice"), person("bob"), person("eve")
+    group = await alice.group("bob")
+    message = await bob.send(group, "hi")
+    path = f"/messages/{message['id']}"
+    edit: dict[str, Any] = {"json": {"body": "x"}}
+    assert (await alice.call("PATCH", path, **edit)).code == "NOT_MESSAGE_SENDER"
+    assert (await eve.call("PATCH", path, **edit)).code == "NOT_MESSAGE_SENDER"
+    assert (await eve.call("DELETE", path)).code == "NOT_MESSAGE_SENDER"
+    assert (await bob.call("PATCH", "/messages/none", **edit)).code == "MESSAGE_NOT_FOUND"
+    assert (await bob.call("DELETE", "/messages/" + "x" * 300)).code == "MESSAGE_NOT_FOUND"
+    await change(alice.chat, group, remove=("bob",))
+    assert (await bob.call("PATCH", path, **edit)).code == "FORBIDDEN_WRITE"
+    assert (await bob.call("DELETE", path)).code == "FORBIDDEN_WRITE"
+    await change(alice.chat, group, add=("bob",))
+    await bob.delete(message["id"])
+    for who in (alice, bob, eve):
+        answer = await who.call("PATCH", path, **edit)
+        assert (answer.status, answer.code) == (409, "MESSAGE_DELETED")
+
+
+async def test_the_host_is_asked_about_an_edit_and_told(serve: MakePeople) -> None:
+    asked: list[BeforeMessageSend] = []
+    told: list[MessageMutation] = []
+
+    def before(context: BeforeMessageSend) -> Changed | None:
+        asked.append(context)
+        if context.body == "spam":
+            raise MessageRejected("no")
+        return Changed(metadata={"seen": True}) if context.kind == "edit" else None
+
+    person = await serve(Hooks(before_message_send=before, after_message_mutation=told.append))
+    alice = person("alice")
+    message = await alice.send(await alice.direct("bob"), "hi", mentions=["bob"], role="system")
+    edited = await alice.edit(message["id"], "hello")
+    assert edited["metadata"] == {"seen": True}
+    assert (asked[1].kind, asked[1].body, asked[1].role) == ("edit", "hello", "system")
+    assert asked[1].mentions == ("bob",)
+    answer = await alice.call("PATCH", f"/messages/{message['id']}", json={"body": "spam"})
+    assert (answer.status, answer.code) == (422, "MESSAGE_REJECTED")
+    await alice.delete(message["id"])
+    await alice.delete(message["id"])
+    assert [(each.kind, each.message.body) for each in told] == [
+        ("created", "hi"),
+        ("updated", "hello"),
+        ("deleted", ""),
+    ]
+    assert told[2].recipient_ids == ("bob",)
+
+
+async def test_an_edit_and_a_delete_at_once_leave_no_body(make_chat: MakeChat) -> None:
+    """Many edits and one deletion, from two processes; the check and the write are far apart."""
+    chats = [await make_chat(), await make_chat()]
+    direct = await chats[0].api.get_or_create_conversation("alice", "bob")
+
+    async def scenario() -> None:
+        message = await chats[0].api.send_message("alice", direct.id, "hi")
+
+        async def edit(number: int) -> str:
+            try:
+                edited = await chats[number % 2].api.edit_message(
+                    "alice", message.id, f"edit {number}", mentions=["bob"] if number % 3 else None
+                )
+            except MessageDeleted:
+                return ""
+            return edited.body
+
+        async def delete(chat: Chat) -> str:
+            return (await chat.api.delete_message("alice", message.id)).body
+
+        bodies = await asyncio.gather(*map(edit, range(20)), *map(delete, chats))
+        (now,) = (await chats[0].api.list_messages("alice", direct.id, limit=1)).messages
+        assert (now.body, now.deleted_at is None) == ("", False)
+        assert bodies[-2:] == ["", ""]
+
+    await prove(scenario, sabotage=patch.object(edits, "_live", lambda m: {"_id": m["_id"]}))
+
+
+async def test_the_server_api_edits_by_the_same_rules(chat: Chat) -> None:
+    direct = await chat.api.get_or_create_conversation("alice", "bob")
+    message = await chat.api.send_message("alice", direct.id, "hi")
+    assert (await chat.api.edit_message("alice", message.id, "ho")).body == "ho"
+    with pytest.raises(ChatError) as refused:
+        await chat.api.edit_message("bob", message.id, "x")
+    assert refused.value.code == "NOT_MESSAGE_SENDER"
+    assert (await chat.api.delete_message("alice", message.id)).deleted_at is not None

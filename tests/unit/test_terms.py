@@ -1,0 +1,98 @@
+"""The terms of a text, by example and against a plain reading of the rule."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat_aio.store.terms import (
+    MAX_INDEXED,
+    entries_of,
+    indexed_terms_of,
+    is_run,
+    most_telling,
+    terms_of,
+    tokens_of,
+)
+from tests.support.terms import TEXTS, naive_terms
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("", []),
+        ("Hello, World! hello", ["hello", "world", "hello"]),
+        ("can't re-do a_b", ["can", "t", "re", "do", "a", "b"]),
+        ("Ｆｕｌｌ ﬁne ﷺ", ["full", "fine", "صلى", "الله", "عليه", "وسلم"]),
+        ("E\u0301cole café CAFE\u0301", ["école", "café", "café"]),
+        ("Straße STRASSE ΣΟΦΟΣ İ", ["straße", "strasse", "σοφος", "i\u0307"]),
+        ("अनुच्छेद", ["अनुच्छेद"]),
+        ("x² ½ Ⅷ", ["x2", "1", "2", "viii"]),
+        ("東京タワーへ。iPhone版 2024年", ["東京タワーへ", "iphone", "版", "2024", "年"]),
+        ("ｶﾞｷﾞ 々〇", ["ガギ", "々〇"]),
+        ("ภาษาไทย ພາສາລາວ ភាសាខ្មែរ 한국어", ["ภาษาไทย", "ພາສາລາວ", "ភាសាខ្មែរ", "한국어"]),
+        ("👍🏽 👨\u200d👩\u200d👧 ❤\ufe0f !?…", []),
+        ('$where -not "a b"', ["where", "not", "a", "b"]),
+    ],
+)
+def test_terms(text: str, terms: list[str]) -> None:
+    assert terms_of(text) == terms
+
+
+@given(TEXTS)
+def test_terms_are_what_the_rule_says(text: str) -> None:
+    assert terms_of(text) == naive_terms(text)
+
+
+@given(TEXTS)
+def test_terms_are_in_normal_form(text: str) -> None:
+    for term in terms_of(text):
+        assert term
+        assert not term.isspace()
+        assert all(unicodedata.category(each)[0] in "LNM" for each in term)
+
+
+def test_a_run_is_indexed_by_its_characters() -> None:
+    assert is_run("東京")
+    assert entries_of("東京東") == {"東", "京"}
+    assert not is_run("tokyo")
+    assert entries_of("tokyo") == {"tokyo"}
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("a word among words", "words"),
+        ("go 東へ", "東"),
+        ("のへ", "へ"),
+        ("elephant 東", "elephant"),
+    ],
+)
+def test_the_most_telling_entry(text: str, term: str) -> None:
+    assert most_telling(terms_of(text)) == term
+
+
+def test_a_token_belongs_to_a_conversation() -> None:
+    here, there = tokens_of("c1", {"word"}), tokens_of("c2", {"word"})
+    assert here == tokens_of("c1", {"word"}) != there
+    assert all(len(each) == 16 and int(each, 16) >= 0 for each in here)
+
+
+def test_an_index_has_room_for_so_many_different_terms() -> None:
+    words = [f"w{number}" for number in range(MAX_INDEXED + 10)]
+    assert indexed_terms_of(" ".join(["w1", *words])) == ["w1", *words[:MAX_INDEXED]]
+    run = "".join(map(chr, range(0x4E00, 0x4E00 + MAX_INDEXED + 10)))
+    assert indexed_terms_of(run) == [run[:MAX_INDEXED]]
+    assert indexed_terms_of("word " + run) == ["word", run[: MAX_INDEXED - 1]]
+    assert indexed_terms_of(run[:MAX_INDEXED] + " word " + run) == [run[:MAX_INDEXED]]
+
+
+@given(TEXTS)
+def test_short_texts_are_indexed_whole(text: str) -> None:
+    assert indexed_terms_of(text) == terms_of(text)
+
+
+@given(st.text(min_size=1))
+def test_any_text_has_terms_or_none(text: str) -> None:
+    assert isinstance(terms_of(text), list)
