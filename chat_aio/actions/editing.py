@@ -153,7 +153,7 @@ def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:
 def _merged(
     found: MessageDocument, mentions: list[str] | None, change: Change
 ) -> list[MentionDocument]:
-    """The mentions after an edit: those that stay keep their time (docs/behaviour.md 4.9)."""
+    """The mentions after an edit: those that stay keep their time (docs/behaviour.md 4.15)."""
     if mentions is None:
         return found["mentions"]
     kept = [each for each in found["mentions"] if each["userId"] in mentions]

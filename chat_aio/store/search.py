@@ -22,8 +22,7 @@ class Match:
 def search_fields(conversation_id: str, body: str) -> SearchFields:
     """What a message keeps of its body to be found by."""
     terms = indexed_terms_of(body)
-    entries = {entry for term in terms for entry in entries_of(term)}
-    return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries))}
+    return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries_of(terms)))}
 
 
 async def list_matches(
@@ -59,7 +58,7 @@ def _candidates(conversation_ids: Sequence[str], terms: list[str]) -> dict[str, 
     """One term goes through the index, in each conversation; the others are looked for in what
     that finds."""
     entry = most_telling(terms)
-    tokens = [token for each in conversation_ids for token in tokens_of(each, {entry})]
+    tokens = [token for each in conversation_ids for token in tokens_of(each, [entry])]
     words = [each for each in terms if not is_run(each)]
     runs = [{"terms": {"$regex": each}} for each in terms if is_run(each)]
     return {

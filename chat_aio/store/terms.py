@@ -1,6 +1,7 @@
 """The normal form in which messages are searched: the terms of a text (docs/behaviour.md 6.1)."""
 
 import unicodedata
+from collections.abc import Iterable
 from hashlib import sha256
 
 import regex
@@ -31,9 +32,12 @@ def is_run(term: str) -> bool:
     return _IN_RUN.match(term) is not None
 
 
-def entries_of(term: str) -> set[str]:
-    """What the index holds of a term: itself, or each character of a run."""
-    return set(term) if is_run(term) else {term}
+def entries_of(terms: Iterable[str]) -> list[str]:
+    """What the index holds of some terms, each once: words, and the characters of runs."""
+    entries: dict[str, None] = {}
+    for term in terms:
+        entries |= dict.fromkeys(term if is_run(term) else [term])
+    return list(entries)
 
 
 def indexed_terms_of(text: str) -> list[str]:
@@ -41,7 +45,7 @@ def indexed_terms_of(text: str) -> list[str]:
     kept: list[str] = []
     seen: set[str] = set()
     for term in terms_of(text):
-        new = entries_of(term) - seen
+        new = set(entries_of([term])) - seen
         if len(seen) + len(new) > MAX_INDEXED:
             kept.append(_begun(term, seen))
             break
@@ -62,7 +66,7 @@ def _begun(term: str, seen: set[str]) -> str:
     return term
 
 
-def tokens_of(conversation_id: str, entries: set[str]) -> list[str]:
+def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
     """The words that the text index keeps for entries: each hashed together with its conversation,
     so that the same word in other conversations costs nothing."""
     here = sha256(conversation_id.encode() + b"\0")
@@ -74,10 +78,10 @@ def tokens_of(conversation_id: str, entries: set[str]) -> list[str]:
     return tokens
 
 
-def most_telling(terms: list[str]) -> str:
+def most_telling(terms: Iterable[str]) -> str:
     """Of the entries of some terms the one that probably stands in the fewest messages: a long
     word, else an ideograph, else a letter."""
     return max(
-        (entry for term in terms for entry in entries_of(term)),
+        entries_of(terms),
         key=lambda entry: (3 if "\u3400" <= entry < "\ua000" else len(entry), entry),
     )

@@ -15,6 +15,7 @@ from chat_aio.api import ServerAPI
 from chat_aio.context import Context
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
+from chat_aio.store.search import search_fields
 from chat_aio.store.views import conversation_from, message_from
 from chat_aio.web.routes import ROUTES
 
@@ -92,11 +93,15 @@ def test_the_example_documents_are_real() -> None:
     message = message_from(example["messages"], {})
     conversation = conversation_from(example["conversations"])
     assert (message.conversation_id, conversation.id) == (example["counters"]["_id"],) * 2
+    found_by = search_fields(message.conversation_id, message.body)
+    assert found_by.items() <= example["messages"].items()
 
 
 async def test_the_example_documents_have_the_keys_of_stored_ones(chat: Any, database: Any) -> None:
     group = await chat.api.create_group_conversation("ada")
-    await chat.api.send_message("ada", group.id, "x", client_message_id="k")
+    sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
+    await chat.api.send_message("ada", group.id, "x", thread_root_message_id=sent.id)
+    await chat.api.edit_message("ada", sent.id, "y")
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name
