@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 from chat_aio.actions import (
+    channels,
     conversations,
     editing,
     groups,
+    invites,
+    join_requests,
     messages,
     reactions,
     searching,
@@ -25,6 +28,10 @@ class ServerAPI(Context):
     create_group_conversation = groups.create_group_conversation
     list_conversations = conversations.list_conversations
     get_conversation = conversations.get_conversation
+    update_conversation = groups.update_conversation
+    add_participants = groups.add_participants
+    remove_participant = groups.remove_participant
+    set_participant_role = groups.set_participant_role
     send_message = sending.send_message
     list_messages = messages.list_messages
     search_messages = searching.search_messages
@@ -35,3 +42,13 @@ class ServerAPI(Context):
     remove_reaction = reactions.remove_reaction
     mark_read = messages.mark_read
     list_messages_after = messages.list_messages_after
+    create_invite = invites.create_invite
+    list_invites = invites.list_invites
+    revoke_invite = invites.revoke_invite
+    get_invite_preview = invites.get_invite_preview
+    accept_invite = invites.accept_invite
+    request_to_join = join_requests.request_to_join
+    list_join_requests = join_requests.list_join_requests
+    resolve_join_request = join_requests.resolve_join_request
+    list_public_conversations = channels.list_public_conversations
+    join_conversation = channels.join_conversation

@@ -10,6 +10,7 @@ class Capability(Enum):
     """An optional part of the service; switch one off with `Options(without={...})`."""
 
     CHANNELS = errors.ChannelsUnsupported
+    INVITES = errors.InvitesUnsupported
     SEARCH = errors.SearchUnsupported
     STREAMS = errors.StreamUnsupported
 

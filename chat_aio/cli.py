@@ -20,6 +20,7 @@ from chat_aio.errors import SetupError
 from chat_aio.options import Options
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
+from chat_aio.web.access_log import RouteAccessLogger
 
 MAX_LINE_BYTES = 32 * 1024
 """Room for a search of 2,048 characters, percent-encoded."""
@@ -203,7 +204,7 @@ def _serve(
             host=host,
             port=port,
             print=None,
-            access_log=None,
+            access_log_class=RouteAccessLogger,
             shutdown_timeout=5,
             max_line_size=MAX_LINE_BYTES,
         )

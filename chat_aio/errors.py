@@ -59,6 +59,18 @@ class NotMessageSender(ChatError):
     code, status = "NOT_MESSAGE_SENDER", 403
 
 
+class NotConversationAdmin(ChatError):
+    """Only an admin of the conversation may do this."""
+
+    code, status = "NOT_CONVERSATION_ADMIN", 403
+
+
+class NotPublicConversation(ChatError):
+    """This conversation is no public channel."""
+
+    code, status = "NOT_PUBLIC_CONVERSATION", 403
+
+
 class ConversationNotFound(ChatError):
     """There is no such conversation."""
 
@@ -69,6 +81,18 @@ class MessageNotFound(ChatError):
     """There is no such message."""
 
     code, status = "MESSAGE_NOT_FOUND", 404
+
+
+class InviteNotFound(ChatError):
+    """There is no such invite."""
+
+    code, status = "INVITE_NOT_FOUND", 404
+
+
+class JoinRequestNotFound(ChatError):
+    """There is no such pending request."""
+
+    code, status = "JOIN_REQUEST_NOT_FOUND", 404
 
 
 class NotFound(ChatError):
@@ -95,6 +119,30 @@ class MessageConflict(ChatError):
     code, status = "MESSAGE_CONFLICT", 409
 
 
+class NotGroupConversation(ChatError):
+    """This needs a group, and the conversation is a direct one."""
+
+    code, status = "NOT_GROUP_CONVERSATION", 409
+
+
+class LastAdminRemaining(ChatError):
+    """A group keeps at least one admin."""
+
+    code, status = "LAST_ADMIN_REMAINING", 409
+
+
+class AlreadyParticipant(ChatError):
+    """You are in this group already."""
+
+    code, status = "ALREADY_PARTICIPANT", 409
+
+
+class InviteExpired(ChatError):
+    """This invite has expired or is used up."""
+
+    code, status = "INVITE_EXPIRED", 410
+
+
 class PayloadTooLarge(ChatError):
     """The request body is too large."""
 
@@ -105,6 +153,12 @@ class GroupLimitExceeded(ChatError):
     """A conversation has at most 256 participants."""
 
     code, status = "GROUP_LIMIT_EXCEEDED", 422
+
+
+class InviteLimitExceeded(ChatError):
+    """A group has at most 50 invites."""
+
+    code, status = "INVITE_LIMIT_EXCEEDED", 422
 
 
 class MessageRejected(ChatError):
@@ -136,6 +190,12 @@ class ChannelsUnsupported(ChatError):
     """This installation has no channels."""
 
     code, status = "CHANNELS_UNSUPPORTED", 501
+
+
+class InvitesUnsupported(ChatError):
+    """This installation has no invites and join requests."""
+
+    code, status = "INVITES_UNSUPPORTED", 501
 
 
 class SearchUnsupported(ChatError):

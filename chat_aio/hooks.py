@@ -71,6 +71,8 @@ class Hooks:
     after_message_mutation: Callable[[MessageMutation], Awaitable[None] | None] | None = None
     can_read: PermissionRule | None = None
     can_write: PermissionRule | None = None
+    can_manage: PermissionRule | None = None
+    can_invite: PermissionRule | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

@@ -14,6 +14,7 @@ ParticipantRole = Literal["admin", "member"]
 ConversationType = Literal["direct", "group"]
 Visibility = Literal["private", "public"]
 JoinPolicy = Literal["open", "approval"]
+JoinRequestStatus = Literal["pending", "approved", "denied"]
 
 
 def timestamp(moment: datetime) -> str:
@@ -116,6 +117,82 @@ class Message(BareMessage):
     reactions: tuple[Reactions, ...]
     mentions: tuple[str, ...]
     thread_summary: ThreadSummary | None
+
+
+class Invite(Wire):
+    """A link into a group. Whoever has the `code` may redeem it."""
+
+    code: str
+    conversation_id: str
+    created_by: str
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    max_uses: int | None
+    uses: int
+    requires_approval: bool
+    metadata: dict[str, Any]
+
+
+class InvitePreview(Wire):
+    """What somebody with a code is shown of the group behind it."""
+
+    conversation_id: str
+    name: str | None
+    participant_count: int
+    requires_approval: bool
+    invited_by: str
+    already_participant: bool
+
+
+class JoinRequest(Wire):
+    id: str
+    conversation_id: str
+    user_id: str
+    status: JoinRequestStatus
+    message: str | None
+    invite_code: str | None
+    created_at: Timestamp
+    resolved_at: Timestamp | None
+    resolved_by: str | None
+    metadata: dict[str, Any]
+
+
+class Joining(Wire):
+    """What came of asking in: `joined` with the conversation, or `pending` with the request."""
+
+    status: Literal["joined", "pending"]
+    conversation: Conversation | None
+    join_request: JoinRequest | None
+
+
+class Resolution(Wire):
+    """A resolved request, and the conversation where it was approved."""
+
+    join_request: JoinRequest
+    conversation: Conversation | None
+
+
+class ChannelPreview(Wire):
+    """What the directory shows of a public group, to anybody."""
+
+    conversation_id: str
+    name: str | None
+    participant_count: int
+    join_policy: JoinPolicy
+    created_at: Timestamp
+    metadata: dict[str, Any]
+    already_participant: bool
+    request_pending: bool
+
+
+class JoinRequestPage(Wire):
+    join_requests: tuple[JoinRequest, ...]
+    next_cursor: str | None
+
+
+class ChannelPage(Wire):
+    channels: tuple[ChannelPreview, ...]
+    next_cursor: str | None
 
 
 class ConversationPage(Wire):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chat_aio import hooks
-from chat_aio.errors import ForbiddenRead, ForbiddenWrite
+from chat_aio.errors import ForbiddenRead, ForbiddenWrite, NotConversationAdmin
 from chat_aio.hooks import Hooks, PermissionContext, PermissionRule
 from chat_aio.models import BareMessage, Conversation
 
@@ -14,12 +14,22 @@ def is_participant(asked: PermissionContext) -> bool:
     return asked.user_id in asked.conversation.roles
 
 
+def is_admin(asked: PermissionContext) -> bool:
+    """The default of `can_manage` and `can_invite` (docs/behaviour.md 5.4)."""
+    return asked.conversation.roles.get(asked.user_id) == "admin"
+
+
+DEFAULTS = (is_participant, is_admin)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
     """The rules in force, each asked with a PermissionContext."""
 
     can_read: PermissionRule = is_participant
     can_write: PermissionRule = is_participant
+    can_manage: PermissionRule = is_admin
+    can_invite: PermissionRule = is_admin
     limit: float = 5.0
 
     @classmethod
@@ -27,6 +37,8 @@ class Permissions:
         return cls(
             can_read=hooks.can_read or is_participant,
             can_write=hooks.can_write or is_participant,
+            can_manage=hooks.can_manage or is_admin,
+            can_invite=hooks.can_invite or is_admin,
             limit=limit,
         )
 
@@ -38,7 +50,7 @@ class Permissions:
         message: BareMessage | None = None,
     ) -> bool:
         """Whether `rule` says yes; anything but True from a host's rule is a no."""
-        if rule is not is_participant:
+        if rule not in DEFAULTS:
             conversation = hooks.lent(conversation)
         asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
         return await hooks.call(rule, asked, limit=self.limit) is True
@@ -54,3 +66,17 @@ class Permissions:
     ) -> None:
         if not await self.allows(self.can_write, user_id, conversation, message):
             raise ForbiddenWrite
+
+    async def require_manage(self, user_id: str, conversation: Conversation) -> None:
+        if not await self.allows(self.can_manage, user_id, conversation):
+            raise NotConversationAdmin
+
+    async def require_invite(self, user_id: str, conversation: Conversation) -> None:
+        if not await self.allows(self.can_invite, user_id, conversation):
+            raise NotConversationAdmin
+
+    def require_still_managing(self, user_id: str, role: str | None) -> None:
+        """Behind the lock of a change: whoever managed by being an admin still is one. A host's own
+        rule is asked just before."""
+        if self.can_manage is is_admin and role != "admin":
+            raise NotConversationAdmin

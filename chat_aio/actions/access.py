@@ -12,10 +12,11 @@ from chat_aio.errors import (
     ConversationNotFound,
     InvalidInput,
     MessageNotFound,
+    NotGroupConversation,
     StorageUnavailable,
 )
-from chat_aio.inputs import is_id
-from chat_aio.models import BareMessage
+from chat_aio.fields import is_id
+from chat_aio.models import BareMessage, Conversation
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot
@@ -41,23 +42,49 @@ async def load_readable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
     """The conversation, if `user_id` may read it; ConversationNotFound or ForbiddenRead if not."""
+    require = context.permissions.require_read
     snapshot = await load_conversation(context, conversation_id)
-    try:
-        await context.permissions.require_read(user_id, snapshot.conversation, message)
-    except ChatError:
-        snapshot = await load_fresh(context, conversation_id)
-        await context.permissions.require_read(user_id, snapshot.conversation, message)
-    return snapshot
+    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
 
 
 async def load_writable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
     """The conversation, if `user_id` may write to it; ConversationNotFound or ForbiddenWrite."""
+    require = context.permissions.require_write
     snapshot = await load_conversation(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found))
+
+
+async def load_manageable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+    """The group, if `user_id` may manage it; NotConversationAdmin, or as `load_group`."""
+    require = context.permissions.require_manage
+    snapshot = await load_group(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found))
+
+
+async def load_invitable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+    """The group, if `user_id` may invite into it; NotConversationAdmin, or as `load_group`."""
+    require = context.permissions.require_invite
+    snapshot = await load_group(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found))
+
+
+async def _checked(
+    context: Context, snapshot: Snapshot, require: Callable[[Conversation], Awaitable[None]]
+) -> Snapshot:
+    """A snapshot that meets a requirement: the one given, or else a fresh one."""
     try:
-        await context.permissions.require_write(user_id, snapshot.conversation)
+        await require(snapshot.conversation)
     except ChatError:
-        snapshot = await load_fresh(context, conversation_id)
-        await context.permissions.require_write(user_id, snapshot.conversation)
+        snapshot = await load_fresh(context, snapshot.conversation.id)
+        await require(snapshot.conversation)
+    return snapshot
+
+
+async def load_group(context: Context, conversation_id: str) -> Snapshot:
+    """The group; ConversationNotFound, NotGroupConversation for a direct conversation."""
+    snapshot = await load_conversation(context, conversation_id)
+    if snapshot.conversation.type == "direct":
+        raise NotGroupConversation
     return snapshot
 
 

@@ -1,20 +1,34 @@
-"""Groups: making them."""
+"""Groups: making and changing them, and who is in them."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting
+from chat_aio.actions.access import acting, load_group, load_manageable
+from chat_aio.actions.altering import (
+    MAX_PARTICIPANTS,
+    admission,
+    alter,
+    new_change,
+    require_another_admin,
+    role_of,
+)
 from chat_aio.actions.users import require_users
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
-from chat_aio.errors import GroupLimitExceeded
-from chat_aio.models import JoinPolicy, ViewedConversation, Visibility
+from chat_aio.errors import GroupLimitExceeded, InvalidInput, NotConversationAdmin
+from chat_aio.inputs import KEEP, Keep
+from chat_aio.models import (
+    Conversation,
+    JoinPolicy,
+    ParticipantRole,
+    ViewedConversation,
+    Visibility,
+)
 from chat_aio.store import conversations
+from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.metadata import escaped
-from chat_aio.store.views import viewed_conversation_from
-
-MAX_PARTICIPANTS = 256
+from chat_aio.store.views import conversation_from, viewed_conversation_from
 
 
 @acting
@@ -41,8 +55,7 @@ async def create_group_conversation(
         join_policy=join_policy,
     )
     kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
-    if given.visibility == "public" or given.join_policy == "open":
-        require(context, Capability.CHANNELS)
+    _require_channels(context, given.visibility, given.join_policy)
     members = _members(user_id, given.user_ids or ())
     await require_users(context, user_id, members)
     new = conversations.new_conversation(
@@ -58,6 +71,134 @@ async def create_group_conversation(
     )
     await conversations.create(context.database, new)
     return viewed_conversation_from(new, unread_count=0)
+
+
+@acting
+async def update_conversation(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    *,
+    name: str | Keep | None = KEEP,
+    visibility: Visibility | None = None,
+    join_policy: JoinPolicy | None = None,
+) -> Conversation:
+    """Rename a group (None clears the name), publish it, or change how it is joined.
+
+    Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
+    NotGroupConversation and NotConversationAdmin (docs/behaviour.md 8.2).
+    """
+    named = {} if name is KEEP else {"name": name}
+    given = inputs.read(
+        inputs.ConversationChange, **named, visibility=visibility, join_policy=join_policy
+    )
+    wanted = {"visibility": given.visibility, "joinPolicy": given.join_policy}
+    fields: dict[str, Any] = {key: value for key, value in wanted.items() if value is not None}
+    if named:
+        fields["name"] = given.name
+    if not fields:
+        raise InvalidInput("name: nothing is given to change")
+    _require_channels(context, given.visibility, given.join_policy)
+    await load_manageable(context, user_id, conversation_id)
+
+    async def decide(locked: Locked) -> Alteration | None:
+        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        if fields.items() <= locked.conversation.items():
+            return None
+        change = new_change(context, "conversation.updated", user_id)
+        return Alteration(change=change, fields=fields)
+
+    return conversation_from(await alter(context, conversation_id, decide))
+
+
+@acting
+async def add_participants(
+    context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
+) -> Conversation:
+    """Let users into a group as members; whoever is in stays as they are.
+
+    Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin,
+    UserNotFound and GroupLimitExceeded; nobody is added then (docs/behaviour.md 8.3).
+    """
+    given = inputs.read(inputs.Participants, user_ids=user_ids)
+    await load_manageable(context, user_id, conversation_id)
+    await require_users(context, user_id, given.user_ids)
+
+    async def decide(locked: Locked) -> Alteration | None:
+        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        return admission(context, locked, given.user_ids, actor_id=user_id)
+
+    return conversation_from(await alter(context, conversation_id, decide))
+
+
+@acting
+async def remove_participant(
+    context: Context, user_id: str, conversation_id: str, target_user_id: str
+) -> Conversation:
+    """Remove a user from a group, or leave it; returns the group without them.
+
+    Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin and
+    LastAdminRemaining (docs/behaviour.md 8.4).
+    """
+    given = inputs.read(inputs.Leaver, target_user_id=target_user_id)
+    leaving = given.target_user_id == user_id
+    if leaving:
+        await load_group(context, conversation_id)
+    else:
+        await load_manageable(context, user_id, conversation_id)
+
+    async def decide(locked: Locked) -> Alteration | None:
+        if not leaving:
+            context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        if role_of(locked, given.target_user_id) is None:
+            if leaving:
+                raise NotConversationAdmin
+            return None
+        require_another_admin(locked, given.target_user_id)
+        change = new_change(context, "participant.removed", user_id)
+        change["removedUserIds"] = [given.target_user_id]
+        return Alteration(change=change, removed=(given.target_user_id,))
+
+    return conversation_from(await alter(context, conversation_id, decide))
+
+
+@acting
+async def set_participant_role(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    target_user_id: str,
+    role: ParticipantRole,
+) -> Conversation:
+    """Make a participant an admin or a member.
+
+    Raises InvalidInput (also for somebody who is not in the group), ConversationNotFound,
+    NotGroupConversation, NotConversationAdmin and LastAdminRemaining (docs/behaviour.md 8.5).
+    """
+    given = inputs.read(inputs.ParticipantChange, target_user_id=target_user_id, role=role)
+    await load_manageable(context, user_id, conversation_id)
+
+    async def decide(locked: Locked) -> Alteration | None:
+        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        held = role_of(locked, given.target_user_id)
+        if held is None:
+            raise InvalidInput("userId: this user is not in the group")
+        if held == given.role:
+            return None
+        if given.role == "member":
+            require_another_admin(locked, given.target_user_id)
+        change = new_change(context, "conversation.updated", user_id)
+        change["affectedUserIds"] = [given.target_user_id]
+        return Alteration(change=change, roles={given.target_user_id: given.role})
+
+    return conversation_from(await alter(context, conversation_id, decide))
+
+
+def _require_channels(
+    context: Context, visibility: Visibility | None, join_policy: JoinPolicy | None
+) -> None:
+    if visibility == "public" or join_policy == "open":
+        require(context, Capability.CHANNELS)
 
 
 def _members(creator_id: str, user_ids: Sequence[str]) -> list[str]:

@@ -191,7 +191,11 @@ def _reaction_frame(change: Change, message: Message) -> Frame:
 
 
 def _membership_frame(change: Change, document: ConversationDocument) -> Frame:
-    affected = [*change.get("addedUserIds", ()), *change.get("removedUserIds", ())]
+    affected = [
+        *change.get("addedUserIds", ()),
+        *change.get("removedUserIds", ()),
+        *change.get("affectedUserIds", ()),
+    ]
     return event_frame(
         change["kind"],
         {

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from chat_aio.inputs import is_id
+from chat_aio.fields import is_id
 from chat_aio.live.events import Event
 from chat_aio.live.frames import Frame, reset_frame
 

@@ -26,7 +26,15 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 
-COLLECTIONS = ("conversations", "counters", "messages", "settings", "signals")
+COLLECTIONS = (
+    "conversations",
+    "counters",
+    "messages",
+    "invites",
+    "join_requests",
+    "settings",
+    "signals",
+)
 
 CLOSE_SECONDS = 2.0
 
@@ -81,6 +89,8 @@ class Database:
         self.conversations = self.collection("conversations")
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
+        self.invites = self.collection("invites")
+        self.join_requests = self.collection("join_requests")
         self.settings = self.collection("settings")
         self.signals = self.collection("signals")
 

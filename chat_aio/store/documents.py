@@ -24,6 +24,7 @@ class Change(TypedDict):
     actorId: str
     addedUserIds: NotRequired[list[str]]
     removedUserIds: NotRequired[list[str]]
+    affectedUserIds: NotRequired[list[str]]
     emoji: NotRequired[str]
 
 
@@ -52,6 +53,35 @@ class ConversationDocument(TypedDict):
     epoch: int
     participants: list[ParticipantDocument]
     change: Change
+
+
+class InviteDocument(TypedDict):
+    """`_id` is the code."""
+
+    _id: str
+    conversationId: str
+    createdBy: str
+    createdAt: datetime
+    expiresAt: datetime | None
+    maxUses: int | None
+    uses: int
+    requiresApproval: bool
+    metadata: dict[str, Any]
+
+
+class JoinRequestDocument(TypedDict):
+    """One for each user and group; asking again after a decision replaces it."""
+
+    _id: str
+    conversationId: str
+    userId: str
+    status: Literal["pending", "approved", "denied"]
+    message: str | None
+    inviteCode: str | None
+    createdAt: datetime
+    resolvedAt: datetime | None
+    resolvedBy: str | None
+    metadata: dict[str, Any]
 
 
 class CounterDocument(TypedDict):

@@ -1,57 +1,77 @@
-"""The membership transaction: the head is locked first, its new epoch fences every send."""
+"""Changing a conversation in one transaction: its head is locked first, then all else is decided.
 
-from collections.abc import Callable
+The lock order is the same for everything that concerns a conversation: `counters`, then
+`conversations`, then the rest. A new epoch fences every send that was checked before.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, TypeVar, cast
 
 from chat_aio.store.database import Database
-from chat_aio.store.documents import Change, ConversationDocument, ParticipantDocument
+from chat_aio.store.documents import (
+    Change,
+    ConversationDocument,
+    CounterDocument,
+    ParticipantDocument,
+)
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.transactions import Session, Unchanged, transact
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A conversation that nobody else changes until the transaction is over."""
+
+    database: Database
+    session: Session
+    conversation: ConversationDocument
+
+    def find_participant(self, user_id: str) -> ParticipantDocument | None:
+        found = self.conversation["participants"]
+        return next((each for each in found if each["userId"] == user_id), None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
-    """A change of who is in a conversation: who comes, who goes, and its stamp."""
+class Alteration:
+    """What changes in a conversation, and the stamp that tells of it: who comes, who goes, who gets
+    which role, which of its own fields are set."""
 
+    change: Change
     added: tuple[ParticipantDocument, ...] = ()
     removed: tuple[str, ...] = ()
-    change: Change = field()
+    roles: Mapping[str, Literal["admin", "member"]] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-Decide = Callable[[ConversationDocument], Membership | None]
+Decide = Callable[[Locked], Awaitable[Alteration | None]]
 
 
-async def change_membership(
+async def change_conversation(
     database: Database,
     sequencer: Sequencer,
     snapshots: Snapshots,
     conversation_id: str,
     decide: Decide,
 ) -> ConversationDocument | None:
-    """Change participants in one transaction; returns the conversation, None if there is none.
+    """Change a conversation; returns it as it is then, None if there is none.
 
-    `decide` sees the conversation behind the lock and returns the change, or None for no change;
-    what it raises aborts. It may be asked several times.
+    `decide` sees it behind the lock, may write beside it, and returns what changes; None aborts,
+    and so does what it raises. It may be asked several times.
     """
 
     async def body(session: Session) -> ConversationDocument | None:
-        head = await database.counters.find_one_and_update(
-            {"_id": conversation_id, "seq": {"$exists": True}},
-            {"$inc": {"epoch": 1}},
-            return_document=True,
-            session=session,
-        )
-        if head is None:
+        locked = await _lock(database, conversation_id, {"epoch": 1}, session)
+        if locked is None:
             raise Unchanged(None)
-        found = await database.conversations.find_one({"_id": conversation_id}, session=session)
-        if found is None:
-            raise Unchanged(None)
-        membership = decide(found)
-        if membership is None:
-            raise Unchanged(found)
-        return await _write(database, conversation_id, membership, head["epoch"], session)
+        head, conversation = locked
+        alteration = await decide(Locked(database, session, conversation))
+        if alteration is None:
+            raise Unchanged(conversation)
+        return await _write(database, conversation_id, alteration, head["epoch"], session)
 
     async with sequencer.hold(conversation_id):
         try:
@@ -60,30 +80,98 @@ async def change_membership(
             snapshots.forget(conversation_id)
 
 
+async def write_beside(
+    database: Database,
+    sequencer: Sequencer,
+    conversation_id: str,
+    write: Callable[[Locked], Awaitable[T]],
+) -> T | None:
+    """Write what depends on who is in a conversation, and changes nothing of that; None if there is
+    no such conversation. `write` raises Unchanged where it writes nothing."""
+
+    async def body(session: Session) -> T | None:
+        locked = await _lock(database, conversation_id, {"fence": 1}, session)
+        if locked is None:
+            raise Unchanged(None)
+        return await write(Locked(database, session, locked[1]))
+
+    async with sequencer.hold(conversation_id):
+        return await transact(database, body)
+
+
+async def _lock(
+    database: Database, conversation_id: str, grows: Mapping[str, int], session: Session
+) -> tuple[CounterDocument, ConversationDocument] | None:
+    head = await database.counters.find_one_and_update(
+        {"_id": conversation_id, "seq": {"$exists": True}},
+        {"$inc": grows},
+        return_document=True,
+        session=session,
+    )
+    found = head and await database.conversations.find_one(
+        {"_id": conversation_id}, session=session
+    )
+    return (head, found) if found else None
+
+
 async def _write(
     database: Database,
     conversation_id: str,
-    membership: Membership,
+    alteration: Alteration,
     epoch: int,
     session: Session,
 ) -> ConversationDocument:
-    """Those who go first, then those who come: an update cannot do both to one array."""
-    stamp: dict[str, Any] = {"$set": {"epoch": epoch, "change": membership.change}}
-    here = {"_id": conversation_id}
-    if membership.removed:
-        pull = {"$pull": {"participants": {"userId": {"$in": list(membership.removed)}}}}
-        if membership.added:
-            await database.conversations.update_one(here, pull, session=session)
-        else:
-            stamp |= pull
-    if membership.added:
-        stamp["$push"] = {
-            "participants": {
-                "$each": list(membership.added),
-                "$sort": {"joinedAt": 1, "userId": 1},
-            }
-        }
+    if "visibility" in alteration.fields:
+        public = alteration.fields["visibility"] == "public"
+        await database.counters.update_one(
+            {"_id": conversation_id}, {"$set": {"public": public}}, session=session
+        )
+    if alteration.added:
+        await _close_requests(database, conversation_id, alteration, session)
     written = await database.conversations.find_one_and_update(
-        here, stamp, return_document=True, session=session
+        {"_id": conversation_id},
+        _update(alteration, epoch),
+        array_filters=[{f"r{place}.userId": each} for place, each in enumerate(alteration.roles)]
+        or None,
+        return_document=True,
+        session=session,
     )
     return cast(ConversationDocument, written)
+
+
+def _update(alteration: Alteration, epoch: int) -> dict[str, Any]:
+    roles = {
+        f"participants.$[r{place}].role": role
+        for place, role in enumerate(alteration.roles.values())
+    }
+    update: dict[str, Any] = {
+        "$set": {**alteration.fields, **roles, "epoch": epoch, "change": alteration.change}
+    }
+    if alteration.added:
+        order = {"joinedAt": 1, "userId": 1}
+        update["$push"] = {"participants": {"$each": list(alteration.added), "$sort": order}}
+    if alteration.removed:
+        update["$pull"] = {"participants": {"userId": {"$in": list(alteration.removed)}}}
+    return update
+
+
+async def _close_requests(
+    database: Database, conversation_id: str, alteration: Alteration, session: Session
+) -> None:
+    """Whoever gets in, by whichever way, waits no longer (docs/behaviour.md 9.6)."""
+    change = alteration.change
+    await database.join_requests.update_many(
+        {
+            "conversationId": conversation_id,
+            "userId": {"$in": [each["userId"] for each in alteration.added]},
+            "status": "pending",
+        },
+        {
+            "$set": {
+                "status": "approved",
+                "resolvedAt": change["at"],
+                "resolvedBy": change["actorId"],
+            }
+        },
+        session=session,
+    )

@@ -5,8 +5,11 @@ from itertools import groupby
 
 from chat_aio.models import (
     BareMessage,
+    ChannelPreview,
     Conversation,
     ForwardedFrom,
+    Invite,
+    JoinRequest,
     Message,
     Participant,
     Reactions,
@@ -14,9 +17,12 @@ from chat_aio.models import (
     ThreadSummary,
     ViewedConversation,
 )
+from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (
     ConversationDocument,
     ForwardedFromDocument,
+    InviteDocument,
+    JoinRequestDocument,
     MessageDocument,
     ParentDocument,
     ReactionDocument,
@@ -62,6 +68,48 @@ def _conversation_fields(document: ConversationDocument) -> dict[str, object]:
         "visibility": document["visibility"],
         "join_policy": document["joinPolicy"],
     }
+
+
+def invite_from(document: InviteDocument) -> Invite:
+    return Invite(
+        code=document["_id"],
+        conversation_id=document["conversationId"],
+        created_by=document["createdBy"],
+        created_at=document["createdAt"],
+        expires_at=document["expiresAt"],
+        max_uses=document["maxUses"],
+        uses=document["uses"],
+        requires_approval=document["requiresApproval"],
+        metadata=unescaped(document["metadata"]),
+    )
+
+
+def join_request_from(document: JoinRequestDocument) -> JoinRequest:
+    return JoinRequest(
+        id=document["_id"],
+        conversation_id=document["conversationId"],
+        user_id=document["userId"],
+        status=document["status"],
+        message=document["message"],
+        invite_code=document["inviteCode"],
+        created_at=document["createdAt"],
+        resolved_at=document["resolvedAt"],
+        resolved_by=document["resolvedBy"],
+        metadata=unescaped(document["metadata"]),
+    )
+
+
+def channel_preview_from(document: ChannelDocument, *, request_pending: bool) -> ChannelPreview:
+    return ChannelPreview(
+        conversation_id=document["_id"],
+        name=document["name"],
+        participant_count=document["participantCount"],
+        join_policy=document["joinPolicy"],
+        created_at=document["createdAt"],
+        metadata=unescaped(document["metadata"]),
+        already_participant=document["alreadyParticipant"],
+        request_pending=request_pending,
+    )
 
 
 def bare_message_from(document: MessageDocument) -> BareMessage:

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from chat_aio import inputs
 from chat_aio.actions import conversations
-from chat_aio.web.replies import reply, reply_page
+from chat_aio.web.replies import reply, reply_shape
 from chat_aio.web.requests import acting, body_of, page_of
 
 
@@ -15,7 +15,7 @@ async def open_direct(request: web.Request) -> web.Response:
 
 
 async def list_mine(request: web.Request) -> web.Response:
-    return reply_page(await conversations.list_conversations(*acting(request), **page_of(request)))
+    return reply_shape(await conversations.list_conversations(*acting(request), **page_of(request)))
 
 
 async def get(request: web.Request) -> web.Response:

@@ -6,7 +6,7 @@ from chat_aio import inputs
 from chat_aio.actions import editing, messages, reactions, searching, sending
 from chat_aio.actions.posting import Sent
 from chat_aio.errors import InvalidInput
-from chat_aio.web.replies import reply, reply_page
+from chat_aio.web.replies import reply, reply_shape
 from chat_aio.web.requests import acting, body_of, page_of
 
 
@@ -21,7 +21,7 @@ async def send(request: web.Request) -> web.Response:
 async def list_newest(request: web.Request) -> web.Response:
     conversation_id = request.match_info["conversation_id"]
     page = await messages.list_messages(*acting(request), conversation_id, **page_of(request))
-    return reply_page(page)
+    return reply_shape(page)
 
 
 async def get(request: web.Request) -> web.Response:
@@ -31,12 +31,12 @@ async def get(request: web.Request) -> web.Response:
 
 async def list_thread(request: web.Request) -> web.Response:
     place = request.match_info["conversation_id"], request.match_info["root_id"]
-    return reply_page(await messages.list_thread(*acting(request), *place, **page_of(request)))
+    return reply_shape(await messages.list_thread(*acting(request), *place, **page_of(request)))
 
 
 async def search(request: web.Request) -> web.Response:
     given = {**inputs.Search.arguments(request.query), **page_of(request)}
-    return reply_page(await searching.search_messages(*acting(request), **given))
+    return reply_shape(await searching.search_messages(*acting(request), **given))
 
 
 async def edit(request: web.Request) -> web.Response:

@@ -8,7 +8,8 @@ from aiohttp import web
 from chat_aio import hooks
 from chat_aio.context import new_id
 from chat_aio.errors import ChatError, InternalError, NotFound, Unauthenticated
-from chat_aio.inputs import is_id
+from chat_aio.fields import is_id
+from chat_aio.web.access_log import route_of
 from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
 from chat_aio.web.replies import reply_error
 
@@ -52,11 +53,7 @@ async def _authenticated(request: web.Request) -> str:
 
 def _failed(request: web.Request) -> web.Response:
     """An opaque 500; the details are in the log only, under the request's id."""
-    route = request.match_info.route.resource
     log.exception(
-        "request %s failed: %s %s",
-        request[REQUEST_ID],
-        request.method,
-        route.canonical if route else "(no route)",
+        "request %s failed: %s %s", request[REQUEST_ID], request.method, route_of(request)
     )
     return reply_error(InternalError())

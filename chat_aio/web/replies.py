@@ -13,9 +13,9 @@ def reply(*, status: int = 200, **envelope: object) -> web.Response:
     return web.Response(body=json_from(envelope), status=status, headers={"Content-Type": JSON})
 
 
-def reply_page(page: Wire) -> web.Response:
-    """A page as it is: its rows and `nextCursor`."""
-    return web.Response(body=json_from(page), headers={"Content-Type": JSON})
+def reply_shape(shape: Wire) -> web.Response:
+    """A shape that is its own envelope: a page, or what came of joining."""
+    return web.Response(body=json_from(shape), headers={"Content-Type": JSON})
 
 
 def reply_error(error: ChatError) -> web.Response:

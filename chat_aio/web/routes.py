@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from chat_aio.web import conversations, groups, messages
+from chat_aio.web import channels, conversations, groups, invites, join_requests, messages
 from chat_aio.web.stream import stream
 
 ROUTES: tuple[web.RouteDef, ...] = (
@@ -22,4 +22,18 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.delete("/messages/{message_id}/reactions", messages.remove_reaction),
     web.get("/stream", stream, allow_head=False),
     web.post("/conversations/group", groups.create_group),
+    web.patch("/conversations/{conversation_id}", groups.update),
+    web.post("/conversations/{conversation_id}/participants", groups.add_participants),
+    web.delete("/conversations/{conversation_id}/participants", groups.remove_participant),
+    web.patch("/conversations/{conversation_id}/participants", groups.set_role),
+    web.post("/conversations/{conversation_id}/invites", invites.create),
+    web.get("/conversations/{conversation_id}/invites", invites.list_all),
+    web.delete("/conversations/{conversation_id}/invites/{code}", invites.revoke),
+    web.get("/invites/{code}", invites.preview),
+    web.post("/invites/{code}/accept", invites.accept),
+    web.post("/conversations/{conversation_id}/join-requests", join_requests.ask),
+    web.get("/conversations/{conversation_id}/join-requests", join_requests.list_some),
+    web.patch("/conversations/{conversation_id}/join-requests", join_requests.resolve),
+    web.get("/channels", channels.list_public),
+    web.post("/conversations/{conversation_id}/join", channels.join),
 )

@@ -12,13 +12,13 @@ from chat_aio.context import new_id, utc_now
 from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument
-from chat_aio.store.membership import change_membership
+from chat_aio.store.membership import Alteration, Locked, change_conversation
 from chat_aio.store.messages import new_message
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
 from tests.conftest import Database as Handle
-from tests.support.membership import membership
+from tests.support.membership import alteration
 
 
 @dataclass
@@ -59,14 +59,13 @@ class Store:
     async def change(
         self, conversation_id: str, *, add: tuple[str, ...] = (), remove: tuple[str, ...] = ()
     ) -> ConversationDocument | None:
-        """Add and remove users, as far as they are not in, or not out, already."""
+        """Add users, or remove them, as far as they are not in, or not out, already."""
 
-        return await change_membership(
-            self.database,
-            self.sequencer,
-            self.snapshots,
-            conversation_id,
-            lambda found: membership(found, add, remove),
+        async def decide(locked: Locked) -> Alteration | None:
+            return alteration(locked, add, remove)
+
+        return await change_conversation(
+            self.database, self.sequencer, self.snapshots, conversation_id, decide
         )
 
 

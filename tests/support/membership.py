@@ -1,35 +1,32 @@
-"""Adding and removing people below the rules, as the membership transaction does it."""
+"""Adding and removing people below the rules, as membership actions do it."""
 
 from typing import Any
 
 from chat_aio import Chat
 from chat_aio.context import new_id, utc_now
 from chat_aio.store.conversations import new_participant
-from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.membership import Membership, change_membership
+from chat_aio.store.documents import EventName
+from chat_aio.store.membership import Alteration, Locked, change_conversation
 
 
-def membership(
-    found: ConversationDocument, add: tuple[str, ...], remove: tuple[str, ...]
-) -> Membership | None:
-    """The change that brings `add` in and `remove` out, None where that is so already."""
-    inside = {each["userId"] for each in found["participants"]}
-    added = tuple(
-        new_participant(each, role="member", at=utc_now()) for each in add if each not in inside
-    )
-    removed = tuple(each for each in remove if each in inside)
+def alteration(locked: Locked, add: tuple[str, ...], remove: tuple[str, ...]) -> Alteration | None:
+    """The change that brings `add` in, or `remove` out; None where that is so already."""
+    inside = {each["userId"] for each in locked.conversation["participants"]}
+    added = [each for each in add if each not in inside]
+    removed = [each for each in remove if each in inside]
     if not added and not removed:
         return None
-    return Membership(
-        added=added,
-        removed=removed,
+    kind: EventName = "participant.added" if added else "participant.removed"
+    return Alteration(
+        added=tuple(new_participant(each, role="member", at=utc_now()) for each in added),
+        removed=tuple(removed),
         change={
             "id": new_id(),
             "at": utc_now(),
-            "kind": "participant.added" if added else "participant.removed",
+            "kind": kind,
             "actorId": "alice",
-            "addedUserIds": [each["userId"] for each in added],
-            "removedUserIds": list(removed),
+            "addedUserIds": added,
+            "removedUserIds": removed,
         },
     )
 
@@ -43,10 +40,10 @@ async def change(
 ) -> Any:
     """Change who is in a conversation, through this chat's store."""
     context = chat.api
-    return await change_membership(
-        context.database,
-        context.sequencer,
-        context.snapshots,
-        conversation_id,
-        lambda found: membership(found, add, remove),
+
+    async def decide(locked: Locked) -> Alteration | None:
+        return alteration(locked, add, remove)
+
+    return await change_conversation(
+        context.database, context.sequencer, context.snapshots, conversation_id, decide
     )

@@ -118,6 +118,31 @@ async def test_a_served_chat(mongo_url: str, database: Database) -> None:
             assert response.status == 200
 
 
+async def test_an_invites_code_is_not_logged(mongo_url: str, database: Database) -> None:
+    """Whoever has it may come in; the log names routes."""
+    logged: list[str] = []
+    ada, eve = {"X-User": "ada"}, {"X-User": "eve"}
+    async with (
+        serving(mongo_url, database.name, logged=logged) as base,
+        ClientSession(headers=ada) as session,
+    ):
+        async with session.post(f"{base}/conversations/group") as response:
+            group = f"{base}/conversations/{(await response.json())['conversation']['id']}"
+        async with session.post(f"{group}/invites") as response:
+            code = (await response.json())["invite"]["code"]
+        for method, url in (
+            ("GET", f"{base}/invites/{code}"),
+            ("POST", f"{base}/invites/{code}/accept"),
+            ("GET", f"{base}/invites/{code}/nothing?code={code}"),
+            ("DELETE", f"{group}/invites/{code}"),
+        ):
+            await (await session.request(method, url, headers=eve)).read()
+    text = "\n".join(logged)
+    assert code not in text
+    assert "POST /api/chat/invites/{code}/accept 200" in text
+    assert "GET (no route) 404" in text
+
+
 async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:
     async with embedded.Mongod(tmp_path) as mongod:
         with pytest.raises(SetupError, match="Is another one running"):

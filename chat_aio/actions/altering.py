@@ -1,0 +1,62 @@
+"""Changing a group: the road that all membership actions share, and the rules that hold there."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Literal
+
+from chat_aio.context import Context
+from chat_aio.errors import ConversationNotFound, GroupLimitExceeded, LastAdminRemaining
+from chat_aio.store import membership
+from chat_aio.store.conversations import new_participant
+from chat_aio.store.documents import Change, ConversationDocument, EventName
+from chat_aio.store.membership import Alteration, Locked
+
+MAX_PARTICIPANTS = 256
+
+Decide = Callable[[Locked], Awaitable[Alteration | None]]
+
+
+async def alter(context: Context, conversation_id: str, decide: Decide) -> ConversationDocument:
+    """Change a conversation as `decide` says, which sees it behind its lock; returns it as it is
+    then. Raises ConversationNotFound and what `decide` raises."""
+    changed = await membership.change_conversation(
+        context.database, context.sequencer, context.snapshots, conversation_id, decide
+    )
+    if changed is None:
+        raise ConversationNotFound
+    return changed
+
+
+def admission(
+    context: Context, locked: Locked, user_ids: Iterable[str], *, actor_id: str
+) -> Alteration | None:
+    """Let users in as members, None where all are in; GroupLimitExceeded for too many."""
+    here = {each["userId"] for each in locked.conversation["participants"]}
+    new = [each for each in dict.fromkeys(user_ids) if each not in here]
+    if not new:
+        return None
+    if len(here) + len(new) > MAX_PARTICIPANTS:
+        raise GroupLimitExceeded
+    change = new_change(context, "participant.added", actor_id)
+    change["addedUserIds"] = new
+    return Alteration(
+        change=change,
+        added=tuple(new_participant(each, role="member", at=change["at"]) for each in new),
+    )
+
+
+def require_another_admin(locked: Locked, target_user_id: str) -> None:
+    """Raise LastAdminRemaining where a user is the only admin."""
+    participants = locked.conversation["participants"]
+    if [each["userId"] for each in participants if each["role"] == "admin"] == [target_user_id]:
+        raise LastAdminRemaining
+
+
+def new_change(context: Context, kind: EventName, actor_id: str) -> Change:
+    """The stamp of a change that is made now."""
+    return {"id": context.new_id(), "at": context.clock(), "kind": kind, "actorId": actor_id}
+
+
+def role_of(locked: Locked, user_id: str) -> Literal["admin", "member"] | None:
+    """A participant's role, None for anybody else."""
+    found = locked.find_participant(user_id)
+    return found["role"] if found else None

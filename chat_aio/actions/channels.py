@@ -1,0 +1,99 @@
+"""Channels: public groups, found in a directory and joined by oneself."""
+
+from typing import cast
+
+from chat_aio import inputs, pages
+from chat_aio.actions.access import acting, load_fresh, load_group
+from chat_aio.actions.joining import ask, join, pending
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.errors import AlreadyParticipant, NotPublicConversation
+from chat_aio.models import ChannelPage, Conversation, Joining
+from chat_aio.store import channels, join_requests
+from chat_aio.store.membership import Locked
+from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.views import channel_preview_from
+
+
+@acting
+async def list_public_conversations(
+    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> ChannelPage:
+    """The directory of public groups, most recently active first (docs/behaviour.md 10.1).
+
+    Raises InvalidInput and ChannelsUnsupported.
+    """
+    size = pages.limit_from(limit)
+    position = pages.position_from("channels", cursor, int, str)
+    require(context, Capability.CHANNELS)
+    before = (pages.moment_from(cast(int, position[0])), str(position[1])) if position else None
+    found = await channels.list_public_heads(context.database, before=before, limit=size + 1)
+    page, last = pages.cut(found, size)
+    ids = [each["_id"] for each in page]
+    shown = await channels.find_many(context.database, ids, viewer_id=user_id)
+    waiting = await join_requests.pending_among(context.database, user_id, ids)
+    return ChannelPage(
+        channels=tuple(
+            channel_preview_from(shown[each], request_pending=each in waiting)
+            for each in ids
+            if each in shown
+        ),
+        next_cursor=last
+        and pages.cursor_from("channels", pages.millis_from(last["activityAt"]), last["_id"]),
+    )
+
+
+@acting
+async def join_conversation(
+    context: Context, user_id: str, conversation_id: str, *, message: str | None = None
+) -> Joining:
+    """Join an open channel, or ask to where admins approve (docs/behaviour.md 10.2).
+
+    Raises InvalidInput, ChannelsUnsupported, ConversationNotFound, NotGroupConversation,
+    NotPublicConversation, AlreadyParticipant, InvitesUnsupported (where it needs approval) and
+    GroupLimitExceeded.
+    """
+    given = inputs.read(inputs.Asking, message=message)
+    require(context, Capability.CHANNELS)
+    await load_group(context, conversation_id)
+    while True:
+        snapshot = await _load_joinable(context, user_id, conversation_id)
+        try:
+            return await _join(context, user_id, snapshot.conversation, given.message)
+        except _Moved:
+            continue
+
+
+async def _join(
+    context: Context, user_id: str, channel: Conversation, message: str | None
+) -> Joining:
+    async def unmoved(locked: Locked) -> None:
+        found = locked.conversation["visibility"], locked.conversation["joinPolicy"]
+        if found != (channel.visibility, channel.join_policy):
+            raise _Moved
+
+    if channel.join_policy == "open":
+        return await join(
+            context,
+            user_id,
+            channel.id,
+            actor_id=user_id,
+            already_in=AlreadyParticipant,
+            before=unmoved,
+        )
+    require(context, Capability.INVITES)
+    return pending(await ask(context, user_id, channel.id, message, before=unmoved))
+
+
+class _Moved(Exception):
+    """The channel is joined in another way than a moment ago."""
+
+
+async def _load_joinable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+    """The channel as it is now: who joins has often just heard of it."""
+    snapshot = await load_fresh(context, conversation_id)
+    if snapshot.conversation.visibility != "public":
+        raise NotPublicConversation
+    if user_id in snapshot.conversation.roles:
+        raise AlreadyParticipant
+    return snapshot

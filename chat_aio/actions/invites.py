@@ -1,0 +1,192 @@
+"""Invites: making links into a group, and redeeming them."""
+
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from chat_aio import inputs
+from chat_aio.actions.access import acting, load_invitable, load_manageable
+from chat_aio.actions.joining import ask, join, joined, pending
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.errors import (
+    AlreadyParticipant,
+    ConversationNotFound,
+    InvalidInput,
+    InviteExpired,
+    InviteLimitExceeded,
+    InviteNotFound,
+)
+from chat_aio.fields import is_id
+from chat_aio.models import Invite, InvitePreview, Joining
+from chat_aio.store import conversations, invites, membership
+from chat_aio.store.documents import ConversationDocument, InviteDocument
+from chat_aio.store.membership import Locked
+from chat_aio.store.metadata import escaped
+from chat_aio.store.views import invite_from
+
+MAX_INVITES = 50
+MAX_SECONDS = 10 * 366 * 24 * 3600
+MAX_USES = 1_000_000
+
+
+@acting
+async def create_invite(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    *,
+    expires_in_seconds: int | None = None,
+    max_uses: int | None = None,
+    requires_approval: bool | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> Invite:
+    """A new link into a group. `expires_in_seconds` is at most ten years, `max_uses` a million.
+
+    Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
+    NotConversationAdmin and InviteLimitExceeded (docs/behaviour.md 9.1).
+    """
+    given = inputs.read(
+        inputs.NewInvite,
+        expires_in_seconds=expires_in_seconds,
+        max_uses=max_uses,
+        requires_approval=requires_approval,
+        metadata=metadata,
+    )
+    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
+    require(context, Capability.INVITES)
+    await load_invitable(context, user_id, conversation_id)
+    _require_within("expiresInSeconds", given.expires_in_seconds, MAX_SECONDS)
+    _require_within("maxUses", given.max_uses, MAX_USES)
+    at = context.clock()
+    seconds = given.expires_in_seconds
+    invite: InviteDocument = {
+        "_id": secrets.token_urlsafe(32),
+        "conversationId": conversation_id,
+        "createdBy": user_id,
+        "createdAt": at,
+        "expiresAt": None if seconds is None else at + timedelta(seconds=seconds),
+        "maxUses": given.max_uses,
+        "uses": 0,
+        "requiresApproval": given.requires_approval or False,
+        "metadata": escaped(kept),
+    }
+
+    async def write(locked: Locked) -> InviteDocument:
+        if await invites.count(locked) >= MAX_INVITES:
+            raise InviteLimitExceeded
+        await invites.insert(locked, invite)
+        return invite
+
+    made = await membership.write_beside(
+        context.database, context.sequencer, conversation_id, write
+    )
+    if made is None:
+        raise ConversationNotFound
+    return invite_from(made)
+
+
+@acting
+async def list_invites(context: Context, user_id: str, conversation_id: str) -> tuple[Invite, ...]:
+    """The invites of a group, newest first, spent ones included.
+
+    Raises InvitesUnsupported, ConversationNotFound, NotGroupConversation, NotConversationAdmin.
+    """
+    require(context, Capability.INVITES)
+    await load_manageable(context, user_id, conversation_id)
+    found = await invites.list_newest(context.database, conversation_id)
+    return tuple(map(invite_from, found))
+
+
+@acting
+async def revoke_invite(context: Context, user_id: str, code: str) -> None:
+    """Remove an invite; an unknown one is gone already.
+
+    Raises InvitesUnsupported and NotConversationAdmin.
+    """
+    require(context, Capability.INVITES)
+    invite = await invites.find(context.database, code) if is_id(code) else None
+    if invite is not None:
+        await revoke_invite_of(context, user_id, invite["conversationId"], code)
+
+
+@acting
+async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
+    """`revoke_invite` for a caller that names the group, whose admin one must be in any case."""
+    require(context, Capability.INVITES)
+    await load_manageable(context, user_id, conversation_id)
+    if is_id(code):
+        await invites.delete(context.database, conversation_id, code)
+
+
+@acting
+async def get_invite_preview(context: Context, user_id: str, code: str) -> InvitePreview:
+    """What is behind a link. Raises InvitesUnsupported, InviteNotFound, and InviteExpired for
+    who is not in the group."""
+    require(context, Capability.INVITES)
+    invite, conversation = await _load(context, code)
+    inside = _is_in(conversation, user_id)
+    if not inside and invites.is_spent(invite, at=context.clock()):
+        raise InviteExpired
+    return InvitePreview(
+        conversation_id=conversation["_id"],
+        name=conversation["name"],
+        participant_count=len(conversation["participants"]),
+        requires_approval=invite["requiresApproval"],
+        invited_by=invite["createdBy"],
+        already_participant=inside,
+    )
+
+
+@acting
+async def accept_invite(
+    context: Context, user_id: str, code: str, *, message: str | None = None
+) -> Joining:
+    """Redeem a link: get in, or where it needs approval, ask. Whoever is in stays so, whatever the
+    link's state, and whoever waits already goes on waiting; neither uses it.
+
+    Raises InvalidInput, InvitesUnsupported, InviteNotFound, InviteExpired and GroupLimitExceeded
+    (docs/behaviour.md 9.3).
+    """
+    given = inputs.read(inputs.Asking, message=message)
+    require(context, Capability.INVITES)
+    invite, conversation = await _load(context, code)
+    if _is_in(conversation, user_id):
+        return joined(conversation)
+    place = user_id, conversation["_id"]
+
+    async def use(locked: Locked) -> None:
+        if await invites.use(locked, code, at=context.clock()) is None:
+            raise InviteExpired
+
+    if not invite["requiresApproval"]:
+        return await join(context, *place, actor_id=invite["createdBy"], before=use)
+    try:
+        request = await ask(context, *place, given.message, invite_code=code, before=use)
+    except AlreadyParticipant:
+        return joined(await _load_conversation(context, conversation["_id"]))
+    return pending(request)
+
+
+async def _load(context: Context, code: str) -> tuple[InviteDocument, ConversationDocument]:
+    """The invite and its group. A revoked one is not told from one that never was."""
+    invite = await invites.find(context.database, code) if is_id(code) else None
+    if invite is None:
+        raise InviteNotFound
+    return invite, await _load_conversation(context, invite["conversationId"])
+
+
+async def _load_conversation(context: Context, conversation_id: str) -> ConversationDocument:
+    found = await conversations.find(context.database, conversation_id)
+    if found is None:
+        raise InviteNotFound
+    return found
+
+
+def _is_in(conversation: ConversationDocument, user_id: str) -> bool:
+    return any(each["userId"] == user_id for each in conversation["participants"])
+
+
+def _require_within(name: str, value: int | None, most: int) -> None:
+    if value is not None and not 1 <= value <= most:
+        raise InvalidInput(f"{name}: a whole number from 1 to {most} is needed")

@@ -1,0 +1,145 @@
+"""Join requests: asking to be let into a group, and deciding."""
+
+from typing import Literal, cast
+
+from chat_aio import inputs, pages
+from chat_aio.actions.access import acting, load_group, load_manageable
+from chat_aio.actions.altering import admission, alter, role_of
+from chat_aio.actions.joining import ask
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.errors import ConversationNotFound, JoinRequestNotFound
+from chat_aio.models import (
+    JoinRequest,
+    JoinRequestPage,
+    JoinRequestStatus,
+    Resolution,
+)
+from chat_aio.store import join_requests, membership
+from chat_aio.store.documents import JoinRequestDocument
+from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.views import conversation_from, join_request_from
+
+
+@acting
+async def request_to_join(
+    context: Context, user_id: str, conversation_id: str, *, message: str | None = None
+) -> JoinRequest:
+    """Ask to be let into a group; one's pending request is returned as it is.
+
+    `message` is trimmed, at most 500 characters. Raises InvalidInput, InvitesUnsupported,
+    ConversationNotFound, NotGroupConversation and AlreadyParticipant (docs/behaviour.md 9.4).
+    """
+    given = inputs.read(inputs.Asking, message=message)
+    require(context, Capability.INVITES)
+    await load_group(context, conversation_id)
+    asked = await ask(context, user_id, conversation_id, given.message, before=nothing)
+    return join_request_from(asked)
+
+
+@acting
+async def list_join_requests(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    *,
+    status: JoinRequestStatus | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> JoinRequestPage:
+    """The requests to join a group with a status, `pending` by default, newest first.
+
+    Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation and
+    NotConversationAdmin.
+    """
+    given = inputs.read(inputs.RequestList, status=status)
+    size = pages.limit_from(limit)
+    position = pages.position_from("join_requests", cursor, int, str)
+    require(context, Capability.INVITES)
+    await load_manageable(context, user_id, conversation_id)
+    before = (pages.moment_from(cast(int, position[0])), str(position[1])) if position else None
+    found = await join_requests.list_newest(
+        context.database, conversation_id, given.status or "pending", before=before, limit=size + 1
+    )
+    page, last = pages.cut(found, size)
+    return JoinRequestPage(
+        join_requests=tuple(map(join_request_from, page)),
+        next_cursor=last
+        and pages.cursor_from("join_requests", pages.millis_from(last["createdAt"]), last["_id"]),
+    )
+
+
+@acting
+async def resolve_join_request(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    target_user_id: str,
+    decision: Literal["approve", "deny"],
+) -> Resolution:
+    """Let somebody in who has asked, or deny it.
+
+    Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
+    NotConversationAdmin, JoinRequestNotFound (none is pending) and GroupLimitExceeded, which leaves
+    it pending (docs/behaviour.md 9.5).
+    """
+    given = inputs.read(inputs.Decision, target_user_id=target_user_id, decision=decision)
+    require(context, Capability.INVITES)
+    await load_manageable(context, user_id, conversation_id)
+    if given.decision == "approve":
+        return await _approve(context, user_id, conversation_id, given.target_user_id)
+    return await _deny(context, user_id, conversation_id, given.target_user_id)
+
+
+async def _approve(
+    context: Context, user_id: str, conversation_id: str, target_user_id: str
+) -> Resolution:
+    """Letting somebody in closes the request in the same transaction."""
+    approved: JoinRequestDocument | None = None
+
+    async def decide(locked: Locked) -> Alteration | None:
+        nonlocal approved
+        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        request = await _load_pending(locked, target_user_id)
+        alteration = admission(context, locked, [target_user_id], actor_id=user_id)
+        if alteration is None:
+            raise JoinRequestNotFound
+        at = alteration.change["at"]
+        approved = {**request, "status": "approved", "resolvedAt": at, "resolvedBy": user_id}
+        return alteration
+
+    conversation = await alter(context, conversation_id, decide)
+    if approved is None:
+        raise JoinRequestNotFound
+    return Resolution(
+        join_request=join_request_from(approved), conversation=conversation_from(conversation)
+    )
+
+
+async def _deny(
+    context: Context, user_id: str, conversation_id: str, target_user_id: str
+) -> Resolution:
+    async def write(locked: Locked) -> JoinRequestDocument:
+        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        request = await _load_pending(locked, target_user_id)
+        return await join_requests.resolve(
+            locked, request, "denied", by=user_id, at=context.clock()
+        )
+
+    denied = await membership.write_beside(
+        context.database, context.sequencer, conversation_id, write
+    )
+    if denied is None:
+        raise ConversationNotFound
+    return Resolution(join_request=join_request_from(denied), conversation=None)
+
+
+async def _load_pending(locked: Locked, user_id: str) -> JoinRequestDocument:
+    request = await join_requests.find(locked, user_id)
+    if request is None or request["status"] != "pending":
+        raise JoinRequestNotFound
+    return request
+
+
+async def nothing(_: Locked) -> None:
+    """What a request needs besides itself."""

@@ -1,0 +1,91 @@
+"""Getting into a group without being added: at once, or by a request that an admin decides."""
+
+from collections.abc import Awaitable, Callable
+
+from chat_aio.actions.altering import admission, alter
+from chat_aio.context import Context
+from chat_aio.errors import AlreadyParticipant, ConversationNotFound
+from chat_aio.models import Joining
+from chat_aio.store import join_requests, membership
+from chat_aio.store.documents import ConversationDocument, JoinRequestDocument
+from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.transactions import Unchanged
+from chat_aio.store.views import conversation_from, join_request_from
+
+Before = Callable[[Locked], Awaitable[None]]
+"""What must hold, and is written, in the same transaction; what it raises undoes all."""
+
+
+async def join(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    *,
+    actor_id: str,
+    already_in: type[Exception] | None = None,
+    before: Before,
+) -> Joining:
+    """Let a user in; one who is in stays so, or meets `already_in`. `before` is not run then."""
+
+    async def decide(locked: Locked) -> Alteration | None:
+        if locked.find_participant(user_id):
+            if already_in is not None:
+                raise already_in
+            return None
+        await before(locked)
+        return admission(context, locked, [user_id], actor_id=actor_id)
+
+    return joined(await alter(context, conversation_id, decide))
+
+
+async def ask(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    message: str | None,
+    *,
+    invite_code: str | None = None,
+    before: Before,
+) -> JoinRequestDocument:
+    """Ask to be let in: a new request, in the place of one that was decided. One that is pending is
+    returned as it is, and `before` is not run. Raises AlreadyParticipant."""
+
+    async def write(locked: Locked) -> JoinRequestDocument:
+        if locked.find_participant(user_id):
+            raise AlreadyParticipant
+        earlier = await join_requests.find(locked, user_id)
+        if earlier and earlier["status"] == "pending":
+            raise Unchanged(earlier)
+        await before(locked)
+        request: JoinRequestDocument = {
+            "_id": context.new_id(),
+            "conversationId": conversation_id,
+            "userId": user_id,
+            "status": "pending",
+            "message": message,
+            "inviteCode": invite_code,
+            "createdAt": context.clock(),
+            "resolvedAt": None,
+            "resolvedBy": None,
+            "metadata": {},
+        }
+        await join_requests.put(locked, request)
+        return request
+
+    asked = await membership.write_beside(
+        context.database, context.sequencer, conversation_id, write
+    )
+    if asked is None:
+        raise ConversationNotFound
+    return asked
+
+
+def joined(conversation: ConversationDocument) -> Joining:
+    """The answer to who is in now."""
+    found = conversation_from(conversation)
+    return Joining(status="joined", conversation=found, join_request=None)
+
+
+def pending(request: JoinRequestDocument) -> Joining:
+    """The answer to who waits for an admin."""
+    return Joining(status="pending", conversation=None, join_request=join_request_from(request))

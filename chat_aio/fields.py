@@ -1,0 +1,141 @@
+"""The fields that inputs are made of: what each may be, checked strictly and without coercion."""
+
+from math import isfinite
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, StrictStr
+
+MAX_ID_LENGTH = 256
+MAX_NAME_LENGTH = 200
+MAX_CLIENT_ID_LENGTH = 128
+MAX_METADATA_LEVELS = 64
+MAX_MENTIONS = 256
+MAX_NOTE_LENGTH = 500
+MAX_EMOJI_LENGTH = 32
+MAX_QUERY_LENGTH = 2_048
+
+
+def is_text(value: str) -> bool:
+    """Whether every code point can be written as UTF-8 (no lone surrogate)."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_id(value: object) -> bool:
+    """Whether `value` could be an id: a string of 1-256 characters, not blank, without NUL."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= MAX_ID_LENGTH
+        and not value.isspace()
+        and "\0" not in value
+        and is_text(value)
+    )
+
+
+def _id(value: str) -> str:
+    if not is_id(value):
+        raise ValueError("an id is 1 to 256 characters, not blank, without NUL")
+    return value
+
+
+def _text(value: str) -> str:
+    if not is_text(value):
+        raise ValueError("this is not valid Unicode")
+    return value
+
+
+def _body(value: str) -> str:
+    if not value.strip():
+        raise ValueError("a message needs a body that is not blank")
+    return _text(value)
+
+
+def _name(value: str) -> str:
+    name = _text(value).strip()
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        raise ValueError("a name is 1 to 200 characters after trimming")
+    return name
+
+
+def _client_id(value: str) -> str:
+    if not 1 <= len(value) <= MAX_CLIENT_ID_LENGTH or "\0" in value:
+        raise ValueError("an idempotency key is 1 to 128 characters, without NUL")
+    return _text(value)
+
+
+def _json_object(value: object) -> object:
+    if isinstance(value, dict):
+        _check_json(value, MAX_METADATA_LEVELS)
+    return value
+
+
+def _check_json(value: object, levels: int) -> None:
+    """Raise ValueError unless `value` is JSON that comes back exactly as it went in."""
+    if value is None or isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        _text(value)
+    elif isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ValueError("an integer does not fit into 64 bits")
+    elif type(value) is float:
+        if not isfinite(value):
+            raise ValueError("a number is not finite")
+    elif isinstance(value, dict | list):
+        if levels == 0:
+            raise ValueError(f"more than {MAX_METADATA_LEVELS} levels")
+        if isinstance(value, dict):
+            for key in value:
+                if not isinstance(key, str):
+                    raise ValueError("keys are strings")
+                _text(key)
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_json(each, levels - 1)
+    else:
+        raise ValueError(f"{type(value).__name__} is not JSON")
+
+
+def _list(value: object) -> object:
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
+
+
+def _note(value: str) -> str | None:
+    note = _text(value).strip()
+    if len(note) > MAX_NOTE_LENGTH:
+        raise ValueError(f"at most {MAX_NOTE_LENGTH} characters")
+    return note or None
+
+
+def _mentions(value: list[str]) -> list[str]:
+    distinct = list(dict.fromkeys(value))
+    if len(distinct) > MAX_MENTIONS:
+        raise ValueError(f"a message mentions at most {MAX_MENTIONS} users")
+    return distinct
+
+
+def _emoji(value: str) -> str:
+    emoji = _text(value).strip()
+    if not 1 <= len(emoji) <= MAX_EMOJI_LENGTH:
+        raise ValueError("a reaction is 1 to 32 characters after trimming")
+    return emoji
+
+
+def _query(value: str) -> str:
+    if not value.strip() or len(value) > MAX_QUERY_LENGTH:
+        raise ValueError(f"a search is 1 to {MAX_QUERY_LENGTH} characters, not blank")
+    return _text(value)
+
+
+Id = Annotated[StrictStr, AfterValidator(_id)]
+Ids = Annotated[list[Id], BeforeValidator(_list)]
+Note = Annotated[StrictStr, AfterValidator(_note)]
+Mentions = Annotated[Ids, AfterValidator(_mentions)]
+Emoji = Annotated[StrictStr, AfterValidator(_emoji)]
+Query = Annotated[StrictStr, AfterValidator(_query)]
+Body = Annotated[StrictStr, AfterValidator(_body)]
+Name = Annotated[StrictStr, AfterValidator(_name)]
+ClientId = Annotated[StrictStr, AfterValidator(_client_id)]
+Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]

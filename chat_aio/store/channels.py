@@ -1,0 +1,61 @@
+"""The directory of public groups."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypedDict, cast
+
+from chat_aio.store.database import Database, settled
+from chat_aio.store.documents import CounterDocument
+
+
+class ChannelDocument(TypedDict):
+    """What the directory shows of a group, counted by the server."""
+
+    _id: str
+    name: str | None
+    joinPolicy: Any
+    createdAt: datetime
+    metadata: dict[str, Any]
+    participantCount: int
+    alreadyParticipant: bool
+
+
+async def list_public_heads(
+    database: Database, *, before: tuple[datetime, str] | None, limit: int
+) -> list[CounterDocument]:
+    """Heads of public groups, most recently active first, from behind (activityAt, id)."""
+    chosen: dict[str, object] = {"public": True}
+    if before:
+        at, last_id = before
+        chosen["activityAt"] = {"$lte": at}
+        chosen["$or"] = [{"activityAt": {"$lt": at}}, {"_id": {"$lt": last_id}}]
+    with database.reading():
+        found = (
+            await database.counters.find(chosen)
+            .sort([("activityAt", -1), ("_id", -1)])
+            .limit(limit)
+            .to_list(None)
+        )
+    return cast(list[CounterDocument], found)
+
+
+async def find_many(
+    database: Database, ids: Sequence[str], *, viewer_id: str
+) -> dict[str, ChannelDocument]:
+    """The public groups among `ids`, as `viewer_id` sees them, by id."""
+    users = "$participants.userId"
+    shown = {
+        "name": 1,
+        "joinPolicy": 1,
+        "createdAt": 1,
+        "metadata": 1,
+        "participantCount": {"$size": users},
+        "alreadyParticipant": {"$in": [{"$literal": viewer_id}, users]},
+    }
+    pipeline = [
+        {"$match": {"_id": {"$in": list(ids)}, "visibility": "public"}},
+        {"$project": shown},
+    ]
+    with database.reading():
+        cursor = await settled(database.conversations.aggregate(pipeline))
+        return {each["_id"]: each for each in await cursor.to_list(None)}

@@ -1,0 +1,65 @@
+"""Invites: links into a group. What changes them is part of a membership transaction."""
+
+from datetime import datetime
+from typing import cast
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import InviteDocument
+from chat_aio.store.membership import Locked
+
+
+async def find(database: Database, code: str) -> InviteDocument | None:
+    with database.reading():
+        found = await database.invites.find_one({"_id": code})
+    return cast(InviteDocument | None, found)
+
+
+async def list_newest(database: Database, conversation_id: str) -> list[InviteDocument]:
+    """All invites of a group, newest first."""
+    with database.reading():
+        found = (
+            await database.invites.find({"conversationId": conversation_id})
+            .sort([("createdAt", -1), ("_id", -1)])
+            .to_list(None)
+        )
+    return cast(list[InviteDocument], found)
+
+
+async def insert(locked: Locked, invite: InviteDocument) -> None:
+    await locked.database.invites.insert_one(invite, session=locked.session)
+
+
+async def count(locked: Locked) -> int:
+    """How many invites the group has, spent ones included."""
+    chosen = {"conversationId": locked.conversation["_id"]}
+    found = await locked.database.invites.count_documents(chosen, session=locked.session)
+    return int(found)
+
+
+async def use(locked: Locked, code: str, *, at: datetime) -> InviteDocument | None:
+    """Take one use of an invite; None where it has expired, is used up or was revoked."""
+    found = await locked.database.invites.find_one_and_update(
+        {
+            "_id": code,
+            "$and": [
+                {"$or": [{"expiresAt": None}, {"expiresAt": {"$gt": at}}]},
+                {"$or": [{"maxUses": None}, {"$expr": {"$lt": ["$uses", "$maxUses"]}}]},
+            ],
+        },
+        {"$inc": {"uses": 1}},
+        return_document=True,
+        session=locked.session,
+    )
+    return cast(InviteDocument | None, found)
+
+
+def is_spent(invite: InviteDocument, *, at: datetime) -> bool:
+    """Whether an invite has expired or is used up."""
+    expired = invite["expiresAt"] is not None and invite["expiresAt"] <= at
+    return expired or (invite["maxUses"] is not None and invite["uses"] >= invite["maxUses"])
+
+
+async def delete(database: Database, conversation_id: str, code: str) -> None:
+    """Remove an invite of this group, if it is there."""
+    with database.writing():
+        await database.invites.delete_one({"_id": code, "conversationId": conversation_id})

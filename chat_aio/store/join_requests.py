@@ -1,0 +1,86 @@
+"""Join requests: one for each user and group. They change inside membership transactions."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Literal, cast
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import JoinRequestDocument
+from chat_aio.store.membership import Locked
+
+Status = Literal["pending", "approved", "denied"]
+
+
+async def find_pending(
+    database: Database, conversation_id: str, user_id: str
+) -> JoinRequestDocument | None:
+    chosen = {"conversationId": conversation_id, "userId": user_id, "status": "pending"}
+    with database.reading():
+        found = await database.join_requests.find_one(chosen)
+    return cast(JoinRequestDocument | None, found)
+
+
+async def pending_among(
+    database: Database, user_id: str, conversation_ids: Sequence[str]
+) -> set[str]:
+    """Which of these conversations a user has asked to join and waits for."""
+    chosen = {
+        "conversationId": {"$in": list(conversation_ids)},
+        "userId": user_id,
+        "status": "pending",
+    }
+    with database.reading():
+        found = await database.join_requests.find(chosen, {"conversationId": 1}).to_list(None)
+    return {each["conversationId"] for each in found}
+
+
+async def list_newest(
+    database: Database,
+    conversation_id: str,
+    status: Status,
+    *,
+    before: tuple[datetime, str] | None,
+    limit: int,
+) -> list[JoinRequestDocument]:
+    """The requests with a status, newest first, from behind (createdAt, id)."""
+    chosen: dict[str, object] = {"conversationId": conversation_id, "status": status}
+    if before:
+        at, last_id = before
+        chosen["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last_id}}]
+    with database.reading():
+        found = (
+            await database.join_requests.find(chosen)
+            .sort([("createdAt", -1), ("_id", -1)])
+            .limit(limit)
+            .to_list(None)
+        )
+    return cast(list[JoinRequestDocument], found)
+
+
+async def find(locked: Locked, user_id: str) -> JoinRequestDocument | None:
+    """The user's request for the group, of whatever status."""
+    found = await locked.database.join_requests.find_one(
+        {"conversationId": locked.conversation["_id"], "userId": user_id}, session=locked.session
+    )
+    return cast(JoinRequestDocument | None, found)
+
+
+async def put(locked: Locked, request: JoinRequestDocument) -> None:
+    """Write a request in the place of the user's earlier one, if there is any."""
+    requests = locked.database.join_requests
+    place = {"conversationId": request["conversationId"], "userId": request["userId"]}
+    await requests.delete_one(place, session=locked.session)
+    await requests.insert_one(request, session=locked.session)
+
+
+async def resolve(
+    locked: Locked, request: JoinRequestDocument, status: Status, *, by: str, at: datetime
+) -> JoinRequestDocument:
+    """Decide a request."""
+    found = await locked.database.join_requests.find_one_and_update(
+        {"_id": request["_id"]},
+        {"$set": {"status": status, "resolvedAt": at, "resolvedBy": by}},
+        return_document=True,
+        session=locked.session,
+    )
+    return cast(JoinRequestDocument, found)

@@ -1,0 +1,233 @@
+"""The guards of membership: many callers at once, then the same without the guard."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Iterable
+from contextlib import ExitStack, asynccontextmanager
+from typing import Any
+from unittest.mock import patch
+
+from chat_aio import Chat
+from chat_aio.actions import groups, join_requests
+from chat_aio.errors import (
+    ChatError,
+    InviteExpired,
+    InviteLimitExceeded,
+    JoinRequestNotFound,
+    LastAdminRemaining,
+    NotConversationAdmin,
+)
+from chat_aio.models import JoinRequest
+from chat_aio.permissions import Permissions
+from chat_aio.store import invites, membership
+from chat_aio.store.sequencer import Sequencer
+from tests.conftest import MakeChat
+from tests.support.saboteurs import prove
+
+
+async def outcomes(calls: Iterable[Awaitable[Any]]) -> Counter[str]:
+    """How often each came out: a status, or an error's name; anything unexpected is raised."""
+    counted: Counter[str] = Counter()
+    for each in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(each, BaseException) and not isinstance(each, ChatError):
+            raise each
+        status = getattr(each, "status", "done")
+        counted[type(each).__name__ if isinstance(each, ChatError) else str(status)] += 1
+    return counted
+
+
+async def two(make_chat: MakeChat) -> list[Chat]:
+    return [await make_chat(), await make_chat()]
+
+
+async def test_a_link_lets_in_as_many_as_it_says(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+
+    async def scenario() -> None:
+        group = await chats[0].api.create_group_conversation("alice")
+        link = await chats[0].api.create_invite("alice", group.id, max_uses=7)
+        redeemed = await outcomes(
+            chats[number % 2].api.accept_invite(f"user {number}", link.code) for number in range(60)
+        )
+        (found,) = await chats[0].api.list_invites("alice", group.id)
+        inside = (await chats[1].api.get_conversation("alice", group.id)).roles
+        assert (found.uses, len(inside) - 1) == (7, 7)
+        assert redeemed == {"joined": 7, InviteExpired.__name__: 53}
+
+    await prove(scenario, sabotage=patch.object(invites, "use", use_without_limit))
+
+
+async def use_without_limit(locked: Any, code: str, *, at: object) -> Any:
+    return await locked.database.invites.find_one({"_id": code}, session=locked.session)
+
+
+async def test_accepting_twice_burns_one_use(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+    group = await chats[0].api.create_group_conversation("alice")
+    for approval in (False, True):
+        link = await chats[0].api.create_invite("alice", group.id, requires_approval=approval)
+        user_id = f"user of {approval}"
+        came = await outcomes(
+            chats[number % 2].api.accept_invite(user_id, link.code) for number in range(20)
+        )
+        assert came == {"pending" if approval else "joined": 20}
+    assert [each.uses for each in await chats[0].api.list_invites("alice", group.id)] == [1, 1]
+    assert len((await chats[0].api.list_join_requests("alice", group.id)).join_requests) == 1
+
+
+async def test_a_group_has_so_many_invites_at_once(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+
+    async def scenario() -> None:
+        group = await chats[0].api.create_group_conversation("alice")
+        made = await outcomes(
+            chats[number % 2].api.create_invite("alice", group.id) for number in range(70)
+        )
+        assert made == {"done": 50, InviteLimitExceeded.__name__: 20}
+        assert len(await chats[0].api.list_invites("alice", group.id)) == 50
+
+    with ExitStack() as sabotage:
+        await scenario()
+        sabotage.enter_context(patch.object(Sequencer, "hold", no_turn))
+        sabotage.enter_context(patch.object(membership, "_lock", no_lock))
+        await prove_red(scenario)
+
+
+@asynccontextmanager
+async def no_turn(*_: object) -> AsyncIterator[None]:
+    yield
+
+
+async def no_lock(database: Any, conversation_id: str, grows: object, session: Any) -> Any:
+    """Reads the head where it should be locked."""
+    here = {"_id": conversation_id}
+    return (
+        await database.counters.find_one(here, session=session),
+        await database.conversations.find_one(here, session=session),
+    )
+
+
+async def prove_red(scenario: Any) -> None:
+    try:
+        await scenario()
+    except AssertionError:
+        return
+    raise RuntimeError("the scenario holds without its guard")
+
+
+async def test_two_admins_leaving_at_once_leave_one(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+
+    async def scenario() -> None:
+        for _ in range(5):
+            group = await chats[0].api.create_group_conversation("alice", user_ids=["bob"])
+            await chats[0].api.set_participant_role("alice", group.id, "bob", "admin")
+            left = await outcomes(
+                chats[place].api.remove_participant(user_id, group.id, user_id)
+                for place, user_id in enumerate(("alice", "bob"))
+            )
+            assert left == {"done": 1, LastAdminRemaining.__name__: 1}
+
+    await prove(scenario, sabotage=patch.object(groups, "require_another_admin", lambda *_: None))
+
+
+async def test_who_is_no_admin_any_more_changes_nothing(make_chat: MakeChat) -> None:
+    """Bob is removed between the check of his removal of carol and its lock."""
+    chat = await make_chat()
+    alter = groups.alter
+
+    async def scenario() -> None:
+        group = await chat.api.create_group_conversation("alice", user_ids=["bob", "carol"])
+        await chat.api.set_participant_role("alice", group.id, "bob", "admin")
+
+        async def late(context: Any, conversation_id: str, decide: Any) -> Any:
+            with patch.object(groups, "alter", alter):
+                await chat.api.remove_participant("alice", group.id, "bob")
+            return await alter(context, conversation_id, decide)
+
+        with patch.object(groups, "alter", late):
+            removed = await outcomes([chat.api.remove_participant("bob", group.id, "carol")])
+        assert removed == {NotConversationAdmin.__name__: 1}
+        now = await chat.api.get_conversation("alice", group.id)
+        assert list(now.roles) == ["alice", "carol"]
+
+    await prove(
+        scenario,
+        sabotage=patch.object(Permissions, "require_still_managing", lambda *_: None),
+    )
+
+
+async def test_of_approve_and_deny_one_wins(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+
+    async def scenario() -> None:
+        group = await chats[0].api.create_group_conversation("alice")
+        for number in range(10):
+            user_id = f"user {number}"
+            await chats[0].api.request_to_join(user_id, group.id)
+            decided = await outcomes(
+                chats[place % 2].api.resolve_join_request("alice", group.id, user_id, decision)
+                for place, decision in enumerate(("approve", "deny", "deny", "approve"))
+            )
+            assert decided == {"done": 1, JoinRequestNotFound.__name__: 3}
+            inside = (await chats[1].api.get_conversation("alice", group.id)).roles
+            (request,) = await requests_of(chats[0], group.id, user_id)
+            assert (user_id in inside) is (request.status == "approved")
+
+    await prove(scenario, sabotage=patch.object(join_requests, "_load_pending", load_any))
+
+
+async def load_any(locked: Any, user_id: str) -> Any:
+    return await locked.database.join_requests.find_one(
+        {"conversationId": locked.conversation["_id"], "userId": user_id}, session=locked.session
+    )
+
+
+async def requests_of(chat: Chat, group: str, user_id: str) -> list[JoinRequest]:
+    """A user's requests for a group, of whatever status; there is one at most."""
+    found: list[JoinRequest] = []
+    for status in ("pending", "approved", "denied"):
+        page = await chat.api.list_join_requests("alice", group, status=status)  # type: ignore[arg-type]
+        found += [each for each in page.join_requests if each.user_id == user_id]
+    return found
+
+
+async def test_asking_many_times_at_once_is_one_request(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+    group = await chats[0].api.create_group_conversation("alice", visibility="public")
+    asked = await outcomes(
+        (
+            chats[number % 2].api.request_to_join("bob", group.id)
+            if number % 3
+            else chats[number % 2].api.join_conversation("bob", group.id)
+        )
+        for number in range(30)
+    )
+    assert asked == {"pending": 30}
+    assert len(await requests_of(chats[0], group.id, "bob")) == 1
+
+
+async def test_a_channel_that_closes_lets_nobody_in_afterwards(make_chat: MakeChat) -> None:
+    chats = await two(make_chat)
+    for _ in range(5):
+        group = await chats[0].api.create_group_conversation(
+            "alice", visibility="public", join_policy="open"
+        )
+
+        async def close(group: Any = group) -> int:
+            closed = await chats[0].api.update_conversation(
+                "alice", group.id, join_policy="approval"
+            )
+            return len(closed.roles)
+
+        inside, *_ = await asyncio.gather(
+            close(),
+            *(
+                chats[number % 2].api.join_conversation(f"u{number}", group.id)
+                for number in range(16)
+            ),
+        )
+        now = await chats[1].api.get_conversation("alice", group.id)
+        assert len(now.roles) == inside
+        page = await chats[0].api.list_join_requests("alice", group.id)
+        assert len(page.join_requests) == 16 - (inside - 1)
