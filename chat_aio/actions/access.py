@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -110,6 +110,13 @@ async def load_within(context: Context, conversation_id: str, message_id: str) -
     if found["conversationId"] != conversation_id:
         raise MessageNotFound
     return found
+
+
+def within(context: Context) -> Iterator[None]:
+    """Tries, as many as there are until the storage's timeout."""
+    deadline = time.monotonic() + context.options.storage_timeout_seconds
+    while time.monotonic() < deadline:
+        yield
 
 
 async def load_fresh(context: Context, conversation_id: str, *, epoch: int = 0) -> Snapshot:

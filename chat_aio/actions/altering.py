@@ -1,7 +1,7 @@
 """Changing a group: the road that all membership actions share, and the rules that hold there."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal
+from typing import Literal, TypeVar
 
 from chat_aio.context import Context
 from chat_aio.errors import ConversationNotFound, GroupLimitExceeded, LastAdminRemaining
@@ -12,6 +12,7 @@ from chat_aio.store.membership import Alteration, Locked
 
 MAX_PARTICIPANTS = 256
 
+T = TypeVar("T")
 Decide = Callable[[Locked], Awaitable[Alteration | None]]
 
 
@@ -24,6 +25,19 @@ async def alter(context: Context, conversation_id: str, decide: Decide) -> Conve
     if changed is None:
         raise ConversationNotFound
     return changed
+
+
+async def write_beside(
+    context: Context, conversation_id: str, write: Callable[[Locked], Awaitable[T]]
+) -> T:
+    """Write what depends on who is in a conversation and changes nothing of that; Unchanged, raised
+    by `write`, has the answer where nothing is written. Raises ConversationNotFound."""
+    written = await membership.write_beside(
+        context.database, context.sequencer, conversation_id, write
+    )
+    if written is None:
+        raise ConversationNotFound
+    return written
 
 
 def admission(

@@ -1,26 +1,22 @@
 """Editing and deleting: only the sender may, and a tombstone never gets a body back."""
 
-import logging
 from typing import Literal
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_message, load_writable
+from chat_aio.actions.access import acting, load_message, load_writable, within
 from chat_aio.actions.host import ask_host, require_length, tell_host
-from chat_aio.actions.mentions import load_checked, load_mentionable
-from chat_aio.actions.posting import CHECKS
+from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.capabilities import Capability
 from chat_aio.context import Context
-from chat_aio.errors import InternalError, MessageDeleted, NotMessageSender
+from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.models import Message
 from chat_aio.store import edits, messages
-from chat_aio.store.batch import EpochMoved
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument
+from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.metadata import escaped, unescaped
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import message_from
-
-log = logging.getLogger(__name__)
 
 
 @acting
@@ -104,7 +100,7 @@ async def _write(
 ) -> MessageDocument:
     """Edit the message as it was found; where it or the participants have changed meanwhile, check
     again. The host's hook is not run again."""
-    for _ in range(CHECKS):
+    for _ in within(context):
         epoch = 0
         try:
             if changed := await _write_once(context, asked, mentions, found, snapshot):
@@ -115,8 +111,7 @@ async def _write(
         snapshot = await load_checked(
             context, asked.user_id, found["conversationId"], _new(found, mentions), epoch=epoch
         )
-    log.error("message %s changed faster than an edit could follow", found["_id"])
-    raise InternalError
+    raise StorageUnavailable
 
 
 async def _write_once(
@@ -137,10 +132,16 @@ async def _write_once(
         metadata=escaped(asked.metadata),
         searchable=Capability.SEARCH in context.capabilities,
     )
-    if not _new(found, mentions):
+    new = _new(found, mentions)
+    if not new:
         return await edits.change_live(context.database, found, update)
     return await edits.change_live_fenced(
-        context.database, context.sequencer, found, update, epoch=snapshot.epoch
+        context.database,
+        context.sequencer,
+        found,
+        update,
+        epoch=snapshot.epoch,
+        holds=holding(context, asked.user_id, new),
     )
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from chat_aio import inputs
 from chat_aio.actions.access import acting, load_invitable, load_manageable
+from chat_aio.actions.altering import write_beside
 from chat_aio.actions.joining import ask, join, joined, pending
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import (
     AlreadyParticipant,
-    ConversationNotFound,
     InvalidInput,
     InviteExpired,
     InviteLimitExceeded,
@@ -19,14 +19,14 @@ from chat_aio.errors import (
 )
 from chat_aio.fields import is_id
 from chat_aio.models import Invite, InvitePreview, Joining
-from chat_aio.store import conversations, invites, membership
+from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
 from chat_aio.store.membership import Locked
 from chat_aio.store.metadata import escaped
 from chat_aio.store.views import invite_from
 
 MAX_INVITES = 50
-MAX_SECONDS = 10 * 366 * 24 * 3600
+MAX_SECONDS = 10 * 365 * 24 * 3600
 MAX_USES = 1_000_000
 
 
@@ -58,19 +58,7 @@ async def create_invite(
     await load_invitable(context, user_id, conversation_id)
     _require_within("expiresInSeconds", given.expires_in_seconds, MAX_SECONDS)
     _require_within("maxUses", given.max_uses, MAX_USES)
-    at = context.clock()
-    seconds = given.expires_in_seconds
-    invite: InviteDocument = {
-        "_id": secrets.token_urlsafe(32),
-        "conversationId": conversation_id,
-        "createdBy": user_id,
-        "createdAt": at,
-        "expiresAt": None if seconds is None else at + timedelta(seconds=seconds),
-        "maxUses": given.max_uses,
-        "uses": 0,
-        "requiresApproval": given.requires_approval or False,
-        "metadata": escaped(kept),
-    }
+    invite = _new_invite(context, user_id, conversation_id, given, metadata=kept)
 
     async def write(locked: Locked) -> InviteDocument:
         if await invites.count(locked) >= MAX_INVITES:
@@ -78,12 +66,7 @@ async def create_invite(
         await invites.insert(locked, invite)
         return invite
 
-    made = await membership.write_beside(
-        context.database, context.sequencer, conversation_id, write
-    )
-    if made is None:
-        raise ConversationNotFound
-    return invite_from(made)
+    return invite_from(await write_beside(context, conversation_id, write))
 
 
 @acting
@@ -166,6 +149,29 @@ async def accept_invite(
     except AlreadyParticipant:
         return joined(await _load_conversation(context, conversation["_id"]))
     return pending(request)
+
+
+def _new_invite(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    given: inputs.NewInvite,
+    *,
+    metadata: dict[str, Any],
+) -> InviteDocument:
+    at = context.clock()
+    seconds = given.expires_in_seconds
+    return {
+        "_id": secrets.token_urlsafe(32),
+        "conversationId": conversation_id,
+        "createdBy": user_id,
+        "createdAt": at,
+        "expiresAt": None if seconds is None else at + timedelta(seconds=seconds),
+        "maxUses": given.max_uses,
+        "uses": 0,
+        "requiresApproval": given.requires_approval or False,
+        "metadata": escaped(metadata),
+    }
 
 
 async def _load(context: Context, code: str) -> tuple[InviteDocument, ConversationDocument]:

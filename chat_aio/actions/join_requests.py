@@ -4,18 +4,18 @@ from typing import Literal, cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_group, load_manageable
-from chat_aio.actions.altering import admission, alter, role_of
+from chat_aio.actions.altering import admission, alter, role_of, write_beside
 from chat_aio.actions.joining import ask
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
-from chat_aio.errors import ConversationNotFound, JoinRequestNotFound
+from chat_aio.errors import JoinRequestNotFound
 from chat_aio.models import (
     JoinRequest,
     JoinRequestPage,
     JoinRequestStatus,
     Resolution,
 )
-from chat_aio.store import join_requests, membership
+from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.views import conversation_from, join_request_from
@@ -126,11 +126,7 @@ async def _deny(
             locked, request, "denied", by=user_id, at=context.clock()
         )
 
-    denied = await membership.write_beside(
-        context.database, context.sequencer, conversation_id, write
-    )
-    if denied is None:
-        raise ConversationNotFound
+    denied = await write_beside(context, conversation_id, write)
     return Resolution(join_request=join_request_from(denied), conversation=None)
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 
-from chat_aio.actions.altering import admission, alter
+from chat_aio.actions.altering import admission, alter, write_beside
 from chat_aio.context import Context
-from chat_aio.errors import AlreadyParticipant, ConversationNotFound
+from chat_aio.errors import AlreadyParticipant
 from chat_aio.models import Joining
-from chat_aio.store import join_requests, membership
+from chat_aio.store import join_requests
 from chat_aio.store.documents import ConversationDocument, JoinRequestDocument
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.transactions import Unchanged
@@ -72,12 +72,7 @@ async def ask(
         await join_requests.put(locked, request)
         return request
 
-    asked = await membership.write_beside(
-        context.database, context.sequencer, conversation_id, write
-    )
-    if asked is None:
-        raise ConversationNotFound
-    return asked
+    return await write_beside(context, conversation_id, write)
 
 
 def joined(conversation: ConversationDocument) -> Joining:

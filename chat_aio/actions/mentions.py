@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from chat_aio.actions.access import load_fresh
 from chat_aio.context import Context
 from chat_aio.errors import MentionNotParticipant
+from chat_aio.permissions import is_participant
+from chat_aio.store.drafts import Holds
 from chat_aio.store.snapshots import Snapshot
 
 
@@ -33,6 +35,14 @@ async def load_checked(
     if missing is not None:
         raise MentionNotParticipant(f"mentions: {missing!r} is not a participant")
     return snapshot
+
+
+def holding(context: Context, user_id: str, mentioned: Iterable[str]) -> Holds | None:
+    """The same check on the conversation alone, where the host has no rule of its own."""
+    if context.permissions.can_write is not is_participant:
+        return None
+    needed = {user_id, *mentioned}
+    return lambda conversation: needed <= {each["userId"] for each in conversation["participants"]}
 
 
 def _missing(snapshot: Snapshot, mentioned: Iterable[str]) -> str | None:

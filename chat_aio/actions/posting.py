@@ -1,30 +1,26 @@
 """The road of a new message, for a send and a forward: repeats, mentions, the host, the write."""
 
-import logging
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
 import orjson
 
+from chat_aio.actions.access import within
 from chat_aio.actions.host import ask_host, tell_host
-from chat_aio.actions.mentions import load_checked, load_mentionable
+from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.capabilities import Capability
 from chat_aio.context import Context
-from chat_aio.errors import InternalError, MessageConflict
+from chat_aio.errors import MessageConflict, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.inputs import Forwarding, NewMessage
 from chat_aio.models import Message
 from chat_aio.store import messages
-from chat_aio.store.batch import Appended, EpochMoved
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.drafts import Appended, EpochMoved
 from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import message_from
-
-log = logging.getLogger(__name__)
-
-CHECKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +124,15 @@ async def _append(
 ) -> Appended:
     """Hand a checked message to the sequencer; where membership moved meanwhile, check it again.
 
-    The host's hook is not run again. Four checks that are each outdated at once: InternalError.
+    The host's hook is not run again. StorageUnavailable where each check is outdated at once.
     """
-    conversation_id = message["conversationId"]
-    for _ in range(CHECKS):
+    holds = holding(context, user_id, mentioned)
+    for _ in within(context):
         try:
-            return await context.sequencer.append(message, epoch=epoch)
+            return await context.sequencer.append(message, epoch=epoch, holds=holds)
         except EpochMoved as moved:
             snapshot = await load_checked(
-                context, user_id, conversation_id, mentioned, epoch=moved.epoch
+                context, user_id, message["conversationId"], mentioned, epoch=moved.epoch
             )
             epoch = snapshot.epoch
-    log.error("conversation %s changed faster than a send could follow", conversation_id)
-    raise InternalError
+    raise StorageUnavailable

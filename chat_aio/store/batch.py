@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import cast
@@ -15,61 +14,19 @@ from pymongo.errors import BulkWriteError
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
-from chat_aio.store.messages import READ, Key, find_many, weight_of, with_key
+from chat_aio.store.drafts import (
+    Appended,
+    Draft,
+    EpochMoved,
+    Outcome,
+    Taken,
+    by_conversation,
+    folded,
+)
+from chat_aio.store.messages import READ, Key, find_many, with_key
 from chat_aio.store.transactions import Session, Unchanged, attempt, jitter
 
 _DUPLICATE_KEY = 11000
-
-
-class EpochMoved(Exception):
-    """Who may write has changed since the draft was checked; nothing was written.
-
-    `epoch` is the one that holds now; a majority may still be about to learn of it.
-    """
-
-    def __init__(self, epoch: int) -> None:
-        super().__init__()
-        self.epoch = epoch
-
-
-class Taken(Exception):
-    """A seq or idempotency key was written by somebody who does not lock the counters."""
-
-
-@dataclass(slots=True)
-class Appended:
-    """The stored message; `repeated` when its idempotency key had been used before."""
-
-    message: MessageDocument
-    repeated: bool = False
-
-
-Outcome = Appended | EpochMoved
-
-
-@dataclass(slots=True, eq=False)
-class Draft:
-    """A message that is ready but for `seq` and `createdAt`, valid as of `epoch`."""
-
-    message: MessageDocument
-    epoch: int
-    deadline: float
-    answer: asyncio.Future[Appended] = field(repr=False)
-    queued: bool = True
-    weight: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.weight = weight_of(self.message)
-
-    @property
-    def conversation_id(self) -> str:
-        return self.message["conversationId"]
-
-    @property
-    def key(self) -> Key | None:
-        """What an idempotency key is unique by: conversation, sender, key."""
-        name = self.message.get("clientMessageId")
-        return (self.conversation_id, self.message["senderId"], name) if name else None
 
 
 async def write_batch(
@@ -84,7 +41,7 @@ async def write_batch(
     Raises Conflict when another process was faster, Taken when a number or key is in use,
     StorageUnavailable when the commit's outcome stayed unknown until `deadline` (monotonic).
     """
-    leaders, followers = _folded(drafts)
+    leaders, followers = folded(drafts)
     outcomes: dict[Draft, Outcome] = {}
     while remaining := [each for each in leaders if each not in outcomes]:
         written, stored, epochs = await attempt(
@@ -105,19 +62,17 @@ async def _write(
 ) -> Written:
     """What was inserted; or, with nothing written, the stored messages that repeat keys. And the
     epoch of each conversation."""
-    by_conversation = _by_conversation(drafts)
-    heads = await _count(database, by_conversation, now, session)
-    writable = [
-        each
-        for each in drafts
-        if (head := heads.get(each.conversation_id)) and head["epoch"] == each.epoch
-    ]
+    heads = await _count(database, by_conversation(drafts), now, session)
+    known = [each for each in drafts if each.conversation_id in heads]
+    outdated = [each for each in known if heads[each.conversation_id]["epoch"] != each.epoch]
+    holding = await _recheck(database, outdated, heads, now, session) if outdated else set()
+    writable = [each for each in known if each not in outdated or each in holding]
     epochs = {name: head["epoch"] for name, head in heads.items()}
     if stored := await _stored(database, writable, session):
         raise Unchanged(([], stored, epochs))
     if not writable:
         raise Unchanged(([], {}, epochs))
-    for conversation_id, group in _by_conversation(writable).items():
+    for conversation_id, group in by_conversation(writable).items():
         _number(group, heads[conversation_id])
     await _count_replies(database, writable, session)
     try:
@@ -164,7 +119,7 @@ async def _count_replies(database: Database, drafts: Iterable[Draft], session: S
 
 async def _count(
     database: Database,
-    by_conversation: dict[str, list[Draft]],
+    groups: dict[str, list[Draft]],
     now: datetime,
     session: Session,
 ) -> dict[str, CounterDocument]:
@@ -172,8 +127,8 @@ async def _count(
 
     `activityAt` never falls, whatever the clocks of the processes say, and dates the messages.
     """
-    if len(by_conversation) == 1:
-        ((conversation_id, drafts),) = by_conversation.items()
+    if len(groups) == 1:
+        ((conversation_id, drafts),) = groups.items()
         epoch, count = _newest(drafts)
         head = await database.counters.find_one_and_update(
             {"_id": conversation_id, "epoch": epoch},
@@ -184,15 +139,15 @@ async def _count(
         if head:
             return {conversation_id: head}
     else:
-        await _count_many(database, by_conversation, now, session)
-    found = await database.counters.find(
-        {"_id": {"$in": list(by_conversation)}}, session=session
-    ).to_list(None)
+        await _count_many(database, groups, now, session)
+    found = await database.counters.find({"_id": {"$in": list(groups)}}, session=session).to_list(
+        None
+    )
     return {each["_id"]: cast(CounterDocument, each) for each in found}
 
 
 async def _count_many(
-    database: Database, by_conversation: dict[str, list[Draft]], now: datetime, session: Session
+    database: Database, groups: dict[str, list[Draft]], now: datetime, session: Session
 ) -> None:
     await database.counters.bulk_write(
         [
@@ -200,12 +155,45 @@ async def _count_many(
                 {"_id": conversation_id, "epoch": epoch},
                 {"$inc": {"seq": count}, "$max": {"activityAt": now}},
             )
-            for conversation_id in sorted(by_conversation)
-            for epoch, count in [_newest(by_conversation[conversation_id])]
+            for conversation_id in sorted(groups)
+            for epoch, count in [_newest(groups[conversation_id])]
         ],
         ordered=False,
         session=session,
     )
+
+
+async def _recheck(
+    database: Database,
+    outdated: Iterable[Draft],
+    heads: dict[str, CounterDocument],
+    now: datetime,
+    session: Session,
+) -> set[Draft]:
+    """Of drafts that were checked in another epoch those that hold in this one, counted as well:
+    people who come and go must not keep the others from writing. Counting locks the head, so what
+    the conversation says here is so until the commit."""
+    asked = [each for each in outdated if each.holds]
+    chosen = {"_id": {"$in": list({each.conversation_id for each in asked})}}
+    found = (
+        await database.conversations.find(chosen, session=session).to_list(None) if asked else []
+    )
+    conversations = {each["_id"]: each for each in found}
+    holding = [
+        each
+        for each in asked
+        if each.conversation_id in conversations
+        and each.holds
+        and each.holds(conversations[each.conversation_id])
+    ]
+    for conversation_id, drafts in by_conversation(holding).items():
+        heads[conversation_id] = await database.counters.find_one_and_update(
+            {"_id": conversation_id},
+            {"$inc": {"seq": len(drafts)}, "$max": {"activityAt": now}},
+            return_document=True,
+            session=session,
+        )
+    return set(holding)
 
 
 def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
@@ -262,23 +250,3 @@ async def _stored(database: Database, drafts: Iterable[Draft], session: Session)
     return {
         (each["conversationId"], each["senderId"], each["clientMessageId"]): each for each in found
     }
-
-
-def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
-    """Drafts without equal keys, and for each left out the one that stands for it."""
-    first: dict[Key, Draft] = {}
-    leaders, followers = [], {}
-    for draft in drafts:
-        leader = first.setdefault(draft.key, draft) if draft.key else draft
-        if leader is draft:
-            leaders.append(draft)
-        else:
-            followers[draft] = leader
-    return leaders, followers
-
-
-def _by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:
-    groups: dict[str, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        groups[draft.conversation_id].append(draft)
-    return groups

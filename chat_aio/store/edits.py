@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from chat_aio.store.batch import EpochMoved
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument
+from chat_aio.store.drafts import EpochMoved, Holds
 from chat_aio.store.messages import READ
 from chat_aio.store.search import search_fields
 from chat_aio.store.sequencer import Sequencer
@@ -63,25 +63,37 @@ async def change_live_fenced(
     update: Update,
     *,
     epoch: int,
+    holds: Holds | None = None,
 ) -> MessageDocument | None:
-    """`change_live` for what was checked on participants as of `epoch`: EpochMoved if they have
-    changed. It locks the head as a batch does, and goes between two batches."""
+    """`change_live` for what was checked on participants as of `epoch`: where they have changed
+    since, `holds` is asked as for a new message, and EpochMoved raised. It locks the head as a
+    batch does, and goes between two batches."""
     async with sequencer.hold(message["conversationId"]):
-        body = partial(_fenced, database, message, update, epoch)
+        body = partial(_fenced, database, message, update, epoch, holds)
         return await transact(database, body)
 
 
 async def _fenced(
-    database: Database, message: MessageDocument, update: Update, epoch: int, session: Session
+    database: Database,
+    message: MessageDocument,
+    update: Update,
+    epoch: int,
+    holds: Holds | None,
+    session: Session,
 ) -> MessageDocument | None:
+    conversation_id = message["conversationId"]
     head = await database.counters.find_one_and_update(
-        {"_id": message["conversationId"]},
+        {"_id": conversation_id},
         {"$inc": {"fence": 1}},
         return_document=True,
         session=session,
     )
-    if head is None or head["epoch"] != epoch:
-        raise EpochMoved(head["epoch"] if head else 0)
+    now = head["epoch"] if head else 0
+    if now != epoch:
+        here = {"_id": conversation_id}
+        found = holds and await database.conversations.find_one(here, session=session)
+        if not found or not holds or not holds(found):
+            raise EpochMoved(now)
     changed = await database.messages.find_one_and_update(
         _live(message), update, READ, return_document=True, session=session
     )

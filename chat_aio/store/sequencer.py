@@ -16,9 +16,10 @@ from datetime import datetime
 
 from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.store import conversations
-from chat_aio.store.batch import Appended, Draft, EpochMoved, Taken, write_batch
+from chat_aio.store.batch import write_batch
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken
 from chat_aio.store.transactions import Conflict
 
 MAX_MESSAGES = 256
@@ -41,6 +42,7 @@ class Sequencer:
         self._waiting: dict[str, deque[Draft]] = {}
         self._busy: set[str] = set()
         self._held: dict[str, int] = defaultdict(int)
+        self._changed: set[str] = set()
         self._idle: dict[str, list[asyncio.Future[None]]] = defaultdict(list)
         self._doubtful: set[str] = set()
         self._undecided: set[asyncio.Future[Appended]] = set()
@@ -49,16 +51,19 @@ class Sequencer:
         self._contended: dict[str, float] = {}
         self._launching = False
 
-    async def append(self, message: MessageDocument, *, epoch: int) -> Appended:
+    async def append(
+        self, message: MessageDocument, *, epoch: int, holds: Holds | None = None
+    ) -> Appended:
         """Number, date and store `message`, which was checked on a snapshot of `epoch`.
 
-        Answers after the commit on a majority. Raises EpochMoved when participants have changed
-        since, StorageUnavailable past the timeout, saying whether nothing was written or the
-        outcome is unknown.
+        Where participants have changed since, `holds` is asked about the conversation as it is
+        behind its lock; EpochMoved where that says no, or there is none. Answers after the commit
+        on a majority. Raises StorageUnavailable past the timeout, saying whether nothing was
+        written or the outcome is unknown.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._database.timeout
-        draft = Draft(message, epoch, deadline, loop.create_future())
+        draft = Draft(message, epoch, deadline, loop.create_future(), holds)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
         timer = loop.call_at(deadline, self._expire, draft)
         self._undecided.add(draft.answer)
@@ -72,10 +77,11 @@ class Sequencer:
 
     @asynccontextmanager
     async def hold(self, conversation_id: str) -> AsyncIterator[None]:
-        """A place between two batches of a conversation, for one membership change at a time."""
+        """A place between two batches of a conversation, for one membership change at a time; and
+        between two changes a batch of what waits."""
         self._held[conversation_id] += 1
         try:
-            while conversation_id in self._busy:
+            while conversation_id in self._busy or conversation_id in self._changed:
                 idle = asyncio.get_running_loop().create_future()
                 self._idle[conversation_id].append(idle)
                 await idle
@@ -87,6 +93,8 @@ class Sequencer:
         try:
             yield
         finally:
+            if conversation_id in self._waiting:
+                self._changed.add(conversation_id)
             self._land([conversation_id])
 
     async def close(self) -> None:
@@ -119,7 +127,8 @@ class Sequencer:
         processes write to as well goes apart from it, so that the rest need not wait for its turn.
         """
         now = asyncio.get_running_loop().time()
-        free = [each for each in self._waiting if each not in self._busy and each not in self._held]
+        held = self._held.keys() - self._changed
+        free = [each for each in self._waiting if each not in self._busy and each not in held]
         apart = next((each for each in free if self._contended.get(each, 0.0) > now), None)
         if apart is not None:
             return self._take([apart])
@@ -142,6 +151,7 @@ class Sequencer:
             if not queue:
                 del self._waiting[conversation_id]
             self._busy.add(conversation_id)
+            self._changed.discard(conversation_id)
             if len(batch) >= MAX_MESSAGES or weight >= MAX_WEIGHT:
                 break
         return batch
@@ -234,10 +244,13 @@ class Sequencer:
         """The flight of these conversations is over: whoever waits for that may go."""
         for conversation_id in conversation_ids:
             self._busy.discard(conversation_id)
-            for idle in self._idle.pop(conversation_id, ()):
-                if not idle.done():
-                    idle.set_result(None)
+            self._wake(conversation_id)
         self._launch_soon()
+
+    def _wake(self, conversation_id: str) -> None:
+        for idle in self._idle.pop(conversation_id, ()):
+            if not idle.done():
+                idle.set_result(None)
 
     def _expire(self, draft: Draft) -> None:
         """The deadline has come: still queued means surely not written."""
@@ -254,6 +267,8 @@ class Sequencer:
         queue.remove(draft)
         if not queue:
             del self._waiting[draft.conversation_id]
+            self._changed.discard(draft.conversation_id)
+            self._wake(draft.conversation_id)
         return True
 
 

@@ -1,4 +1,4 @@
-"""An access log that names routes: a path may hold an invite's code, which lets whoever reads it in.
+"""An access log that names routes: a path may hold an invite's code, which lets anybody in.
 
 `web.run_app(app, access_log_class=RouteAccessLogger)` is for hosts as well.
 """

@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import ExitStack, asynccontextmanager
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
 from chat_aio import Chat
-from chat_aio.actions import groups, join_requests
+from chat_aio.actions import altering, groups, join_requests
 from chat_aio.errors import (
     ChatError,
     InviteExpired,
@@ -17,12 +17,15 @@ from chat_aio.errors import (
     LastAdminRemaining,
     NotConversationAdmin,
 )
-from chat_aio.models import JoinRequest
+from chat_aio.models import JoinRequest, JoinRequestStatus
 from chat_aio.permissions import Permissions
 from chat_aio.store import invites, membership
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat
 from tests.support.saboteurs import prove
+
+DECISIONS: list[Literal["approve", "deny"]] = ["approve", "deny", "deny", "approve"]
+STATUSES: list[JoinRequestStatus] = ["pending", "approved", "denied"]
 
 
 async def outcomes(calls: Iterable[Awaitable[Any]]) -> Counter[str]:
@@ -134,16 +137,15 @@ async def test_two_admins_leaving_at_once_leave_one(make_chat: MakeChat) -> None
 async def test_who_is_no_admin_any_more_changes_nothing(make_chat: MakeChat) -> None:
     """Bob is removed between the check of his removal of carol and its lock."""
     chat = await make_chat()
-    alter = groups.alter
 
     async def scenario() -> None:
         group = await chat.api.create_group_conversation("alice", user_ids=["bob", "carol"])
         await chat.api.set_participant_role("alice", group.id, "bob", "admin")
 
         async def late(context: Any, conversation_id: str, decide: Any) -> Any:
-            with patch.object(groups, "alter", alter):
+            with patch.object(groups, "alter", altering.alter):
                 await chat.api.remove_participant("alice", group.id, "bob")
-            return await alter(context, conversation_id, decide)
+            return await altering.alter(context, conversation_id, decide)
 
         with patch.object(groups, "alter", late):
             removed = await outcomes([chat.api.remove_participant("bob", group.id, "carol")])
@@ -167,7 +169,7 @@ async def test_of_approve_and_deny_one_wins(make_chat: MakeChat) -> None:
             await chats[0].api.request_to_join(user_id, group.id)
             decided = await outcomes(
                 chats[place % 2].api.resolve_join_request("alice", group.id, user_id, decision)
-                for place, decision in enumerate(("approve", "deny", "deny", "approve"))
+                for place, decision in enumerate(DECISIONS)
             )
             assert decided == {"done": 1, JoinRequestNotFound.__name__: 3}
             inside = (await chats[1].api.get_conversation("alice", group.id)).roles
@@ -186,8 +188,8 @@ async def load_any(locked: Any, user_id: str) -> Any:
 async def requests_of(chat: Chat, group: str, user_id: str) -> list[JoinRequest]:
     """A user's requests for a group, of whatever status; there is one at most."""
     found: list[JoinRequest] = []
-    for status in ("pending", "approved", "denied"):
-        page = await chat.api.list_join_requests("alice", group, status=status)  # type: ignore[arg-type]
+    for status in STATUSES:
+        page = await chat.api.list_join_requests("alice", group, status=status)
         found += [each for each in page.join_requests if each.user_id == user_id]
     return found
 

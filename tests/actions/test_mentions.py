@@ -164,10 +164,10 @@ async def test_no_edit_mentions_who_was_removed_meanwhile(make_chat: MakeChat) -
     await prove(scenario, sabotage=patch.object(edits, "_fenced", unfenced))
 
 
-async def unfenced(database: Any, message: Any, update: Any, epoch: int, session: Any) -> Any:
+async def unfenced(database: Any, message: Any, update: Any, *rest: Any) -> Any:
     """The epoch guard removed."""
     return await database.messages.find_one_and_update(
-        {"_id": message["_id"]}, update, return_document=True, session=session
+        {"_id": message["_id"]}, update, return_document=True, session=rest[-1]
     )
 
 

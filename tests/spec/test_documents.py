@@ -89,7 +89,7 @@ def examples() -> dict[str, Any]:
 
 def test_the_example_documents_are_real() -> None:
     example = examples()
-    assert set(example) == {"conversations", "counters", "messages"}
+    assert set(example) == {"conversations", "counters", "messages", "invites", "join_requests"}
     message = message_from(example["messages"], {})
     conversation = conversation_from(example["conversations"])
     assert (message.conversation_id, conversation.id) == (example["counters"]["_id"],) * 2
@@ -102,6 +102,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(chat: Any, dat
     sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
     await chat.api.send_message("ada", group.id, "x", thread_root_message_id=sent.id)
     await chat.api.edit_message("ada", sent.id, "y")
+    await chat.api.create_invite("ada", group.id)
+    await chat.api.request_to_join("grace", group.id)
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from chat_aio.store.batch import EpochMoved
+from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.membership import change_conversation
 from tests.store.conftest import MakeStore, Store, epochs
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import random
+from itertools import pairwise
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import AsyncMock, patch
 
 import pytest
 
 from chat_aio.errors import InternalError, StorageUnavailable
 from chat_aio.store import batch
-from chat_aio.store.batch import EpochMoved
+from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
@@ -136,7 +138,8 @@ async def test_equal_keys_of_two_processes_store_one_message(make_store: MakeSto
     assert await stored_seqs(stores[0], group["_id"]) == list(range(1, 66))
 
 
-async def test_a_membership_change_goes_between_two_batches(store: Store) -> None:
+async def test_membership_changes_and_batches_take_turns(store: Store) -> None:
+    """Neither waits for all of the other's queue."""
     group = await store.conversation("alice")
     flights: list[str] = []
 
@@ -147,16 +150,73 @@ async def test_a_membership_change_goes_between_two_batches(store: Store) -> Non
             flights.append("change ends")
 
     async def send() -> None:
-        await store.send(group)
-        flights.append("sent")
+        for _ in range(4):
+            await store.send(group)
+            flights.append("sent")
 
-    sending = [asyncio.create_task(send()) for _ in range(20)]
-    holding = [asyncio.create_task(hold()) for _ in range(2)]
-    late = [asyncio.create_task(send()) for _ in range(20)]
-    await asyncio.gather(*sending, *holding, *late)
-    begins = flights.index("change begins")
-    assert flights[begins : begins + 4] == ["change begins", "change ends"] * 2
-    assert flights.count("sent") == 40
+    await asyncio.gather(*(send() for _ in range(20)), *(hold() for _ in range(3)))
+    begins = [place for place, each in enumerate(flights) if each == "change begins"]
+    assert [flights[each + 1] for each in begins] == ["change ends"] * 3
+    assert all("sent" in flights[one:other] for one, other in pairwise(begins))
+    assert flights.index("change begins") < flights.index("sent") + 25
+    assert flights.count("sent") == 80
+
+
+async def test_a_change_does_not_wait_for_a_send_that_is_given_up(store: Store) -> None:
+    group = await store.conversation("alice")
+
+    async def hold(until: asyncio.Event | None = None) -> None:
+        async with store.sequencer.hold(group["_id"]):
+            if until:
+                await until.wait()
+
+    until = asyncio.Event()
+    first, second = asyncio.create_task(hold(until)), asyncio.create_task(hold())
+    await asyncio.sleep(0)
+    with patch.object(store.sequencer, "_launch_soon", lambda: None):
+        sending = asyncio.create_task(store.send(group))
+        await asyncio.sleep(0)
+        until.set()
+        await first
+        sending.cancel()
+        async with asyncio.timeout(5):
+            await second
+    assert not store.sequencer._changed
+    assert (await store.send(group))["seq"] == 1
+
+
+async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> None:
+    """People who come and go do not keep the others from writing; nothing of who is gone is."""
+    group, other = await store.conversation("alice", "bob"), await store.conversation("alice")
+    await store.change(group["_id"], add=("carol",))
+    await store.change(group["_id"], remove=("bob",))
+
+    async def send(user_id: str, conversation: ConversationDocument = group) -> Any:
+        message = store.message(conversation["_id"], user_id)
+        return await store.sequencer.append(
+            message,
+            epoch=conversation["epoch"],
+            holds=lambda now: user_id in {each["userId"] for each in now["participants"]},
+        )
+
+    async def scenario() -> None:
+        last = (await stored_seqs(store, group["_id"]) or [0])[-1]
+        outcomes = await asyncio.gather(
+            *(send(each) for each in ("alice", "bob", "carol") * 4),
+            *(send("alice", other) for _ in range(4)),
+            return_exceptions=True,
+        )
+        moved = [isinstance(each, EpochMoved) for each in outcomes]
+        assert moved == [False, True, False] * 4 + [False] * 4
+        assert await stored_seqs(store, group["_id"]) == list(range(1, last + 9))
+
+    await prove(scenario, sabotage=patch.object(batch, "_recheck", AsyncMock(return_value=set())))
+    now = await store.database.conversations.find_one({"_id": group["_id"]})
+    assert now is not None
+    current = await store.sequencer.append(
+        store.message(group["_id"], "alice"), epoch=now["epoch"], holds=lambda _: False
+    )
+    assert current.message["seq"] == 9
 
 
 async def test_whoever_stops_waiting_is_not_written(store: Store) -> None:

@@ -21,7 +21,9 @@ async def prove(scenario: Scenario, *, sabotage: AbstractContextManager[Any]) ->
 _append = Sequencer.append
 
 
-async def append_without_fence(self: Sequencer, message: Any, *, epoch: int) -> Any:
+async def append_without_fence(
+    self: Sequencer, message: Any, *, epoch: int, holds: object = None
+) -> Any:
     """The epoch guard removed: whatever the snapshot said, the epoch of now is used."""
     head = await self._database.counters.find_one({"_id": message["conversationId"]})
     return await _append(self, message, epoch=head["epoch"])
