@@ -29,22 +29,28 @@ def terms_of(text: str) -> list[str]:
 
 def is_run(term: str) -> bool:
     """Whether a term is a run without spaces: what is inside it is found as well."""
-    return _IN_RUN.match(term) is not None
+    return not term.isascii() and _IN_RUN.match(term) is not None
 
 
 def entries_of(terms: Iterable[str]) -> list[str]:
     """What the index holds of some terms, each once: words, and the characters of runs."""
     entries: dict[str, None] = {}
     for term in terms:
-        entries |= dict.fromkeys(term if is_run(term) else [term])
+        if is_run(term):
+            entries |= dict.fromkeys(term)
+        else:
+            entries[term] = None
     return list(entries)
 
 
 def indexed_terms_of(text: str) -> list[str]:
     """The terms of `text` as far as the index goes: up to its 4,096th distinct entry."""
+    terms = terms_of(text)
+    if sum(map(len, terms)) <= MAX_INDEXED:
+        return terms
     kept: list[str] = []
     seen: set[str] = set()
-    for term in terms_of(text):
+    for term in terms:
         new = set(entries_of([term])) - seen
         if len(seen) + len(new) > MAX_INDEXED:
             kept.append(_begun(term, seen))

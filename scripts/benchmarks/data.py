@@ -1,7 +1,7 @@
 """Data put straight into MongoDB in the shapes of `chat_aio.store.documents`, many at a time."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -17,6 +17,9 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 BODY = "Shall we meet at the station at half past six, or is that too early for you?"
 BATCH = 10_000
 WRITERS = 2
+
+Bodies = Callable[[int], str]
+"""What the message with a seq says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +87,19 @@ def counter_document(place: Place) -> CounterDocument:
 
 
 def message_document(
-    conversation_id: str, seq: int, sender_id: str, *, message_id: str
+    conversation_id: str,
+    seq: int,
+    sender_id: str,
+    *,
+    message_id: str,
+    body: str = BODY,
+    searchable: bool = False,
 ) -> MessageDocument:
-    message = new_message(message_id, conversation_id, sender_id, BODY, at=BEGINNING)
+    """A message that search does not find, unless it should: most rows would only wait for the
+    text index over all they load."""
+    message = new_message(
+        message_id, conversation_id, sender_id, body, at=BEGINNING, searchable=searchable
+    )
     message["seq"] = seq
     return message
 
@@ -98,9 +111,13 @@ async def put_conversations(database: BenchDatabase, found: Sequence[Place]) -> 
 
 
 async def put_messages(
-    stage: Stage, database: BenchDatabase, found: Iterable[tuple[Place, Sequence[str]]]
+    stage: Stage,
+    database: BenchDatabase,
+    found: Iterable[tuple[Place, Sequence[str]]],
+    *,
+    bodies: Bodies | None = None,
 ) -> None:
-    """Fill conversations with their `messages`, senders taking turns.
+    """Fill conversations with their `messages`, senders taking turns; with `bodies` searchable.
 
     Fastest before there are indexes: a service makes them when it starts.
     """
@@ -109,7 +126,12 @@ async def put_messages(
     stage.tell(f"loading {total:,} messages")
     documents = (
         message_document(
-            place.id, seq, senders[seq % len(senders)], message_id=f"{place.id}-{seq:07}"
+            place.id,
+            seq,
+            senders[seq % len(senders)],
+            message_id=f"{place.id}-{seq:07}",
+            body=bodies(seq) if bodies else BODY,
+            searchable=bodies is not None,
         )
         for place, senders in chosen
         for seq in range(1, place.messages + 1)

@@ -28,7 +28,10 @@ async def plain_database(stage: Stage, name: str) -> AsyncIterator[BenchDatabase
 
 
 async def insert_message(database: BenchDatabase, place: Place, seq: int) -> None:
-    document = message_document(place.id, seq, place.user_ids[0], message_id=new_id())
+    """All that the chat itself stores of a message, the fields of search included."""
+    document = message_document(
+        place.id, seq, place.user_ids[0], message_id=new_id(), searchable=True
+    )
     await database.messages.insert_one(cast(dict[str, Any], document))
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from aiohttp import web
@@ -10,10 +11,11 @@ from pymongo import AsyncMongoClient
 
 from benchmarks.loops import run
 from chat_aio import Chat, Options
+from chat_aio.capabilities import Capability
 
 
-async def serve(mongo_url: str, database: str) -> None:
-    """Serve until SIGTERM; says its port once it takes requests."""
+async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
+    """Serve until SIGTERM, `without` some capabilities; says its port once it takes requests."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     client = AsyncMongoClient[dict[str, Any]](mongo_url)
@@ -21,7 +23,7 @@ async def serve(mongo_url: str, database: str) -> None:
         client[database],
         auth=lambda request: {"id": request.headers["X-User"]},
         # The data loaded a moment ago are no past to be read: starting is not measured here.
-        options=Options(ring_seconds=0),
+        options=Options(ring_seconds=0, without=frozenset(Capability[each] for each in without)),
     )
     app = web.Application()
     chat.mount(app, "/api/chat")
@@ -42,4 +44,5 @@ async def answer_empty(request: web.Request) -> web.Response:
 
 
 if __name__ == "__main__":
-    run(serve(*sys.argv[1:3]), sys.argv[3])
+    mongo_url, database, loop, *without = sys.argv[1:]
+    run(serve(mongo_url, database, without), loop)

@@ -15,6 +15,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from benchmarks.load import Connection
 from benchmarks.loops import LoopKind
 from benchmarks.processes import START_SECONDS, Child, child, cpu_seconds
+from chat_aio.capabilities import Capability
 
 DROP_SECONDS = 20
 
@@ -73,15 +74,18 @@ class Stage:
 
     @asynccontextmanager
     async def services(
-        self, database: BenchDatabase, count: int = 1
+        self, database: BenchDatabase, count: int = 1, *, without: Iterable[Capability] = ()
     ) -> AsyncIterator[list[Service]]:
         """Service processes over `database`; the first one makes what indexes are missing."""
+        lacking = [each.name for each in without]
         async with AsyncExitStack() as stack:
-            yield [await self._service(stack, database) for _ in range(count)]
+            yield [await self._service(stack, database, lacking) for _ in range(count)]
 
-    async def _service(self, stack: AsyncExitStack, database: BenchDatabase) -> Service:
+    async def _service(
+        self, stack: AsyncExitStack, database: BenchDatabase, lacking: Sequence[str]
+    ) -> Service:
         process = await stack.enter_async_context(
-            child("service", self.url, database.name, self.loop)
+            child("service", self.url, database.name, self.loop, *lacking)
         )
         async with asyncio.timeout(START_SECONDS + 60):  # Over loaded data it builds indexes.
             return Service(process, int(await process.say()))

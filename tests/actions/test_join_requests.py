@@ -225,20 +225,23 @@ async def test_the_directory_is_paged(person: People, database: Database) -> Non
     assert (await person("bob").get("/channels?limit=x")).code == "INVALID_INPUT"
 
 
-async def test_the_directory_asks_the_database_three_times(
+async def test_a_page_of_the_directory_costs_the_same_in_a_large_one(
     person: People, database: Database
 ) -> None:
-    for _ in range(20):
+    """Three queries, which look at nothing but the page."""
+    for _ in range(60):
         await person("alice").group(visibility="public")
+    cursor = (await person("bob").get("/channels?limit=20")).json["nextCursor"]
     await database.command("profile", 2)
     try:
-        assert len((await person("bob").get("/channels")).json["channels"]) == 20
+        page = await person("bob").get(f"/channels?limit=20&cursor={cursor}")
+        assert len(page.json["channels"]) == 20
     finally:
         await database.command("profile", 0)
     named = {"ns": {"$regex": r"\.(counters|conversations|join_requests)$"}}
     found = await database["system.profile"].find(named).to_list(None)
     assert len(found) == 3
-    assert sum(each["docsExamined"] for each in found) == 40
+    assert sum(each["docsExamined"] for each in found) <= 20 + 1 + 20 + 1
 
 
 async def test_an_installation_without_channels(serve: MakePeople) -> None:
