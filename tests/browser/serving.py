@@ -48,6 +48,12 @@ class Demo:
     async def post(self, user_id: str, path: str, **body: Any) -> Any:
         return await self._call("POST", user_id, path, {}, body)
 
+    async def patch(self, user_id: str, path: str, **body: Any) -> Any:
+        return await self._call("PATCH", user_id, path, {}, body)
+
+    async def delete(self, user_id: str, path: str, **body: Any) -> Any:
+        return await self._call("DELETE", user_id, path, {}, body)
+
     async def direct(self, user_id: str, other_user_id: str) -> str:
         """The id of the conversation of two people."""
         answer = await self.post(user_id, "/conversations", otherUserId=other_user_id)
@@ -59,7 +65,21 @@ class Demo:
 
     async def send(self, user_id: str, conversation_id: str, *bodies: str) -> None:
         for body in bodies:
-            await self.post(user_id, f"/conversations/{conversation_id}/messages", body=body)
+            await self.write(user_id, conversation_id, body)
+
+    async def write(self, user_id: str, conversation_id: str, body: str, **more: Any) -> Any:
+        """Send a message with what else it has; returns it."""
+        path = f"/conversations/{conversation_id}/messages"
+        return (await self.post(user_id, path, body=body, **more))["message"]
+
+    async def message(self, user_id: str, conversation_id: str, message_id: str) -> Any:
+        path = f"/conversations/{conversation_id}/messages/{message_id}"
+        return (await self.get(user_id, path))["message"]
+
+    async def newest(self, user_id: str, conversation_id: str) -> Any:
+        """The newest message of the main list."""
+        path = f"/conversations/{conversation_id}/messages"
+        return (await self.get(user_id, path, limit="1"))["messages"][0]
 
     async def bodies(self, user_id: str, conversation_id: str) -> list[str]:
         """What was said, oldest first."""

@@ -36,7 +36,9 @@ async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
     await expect(linus.locator(".message")).to_have_count(60)
     await expect(above).to_be_in_viewport()
 
-    await demo.send("dennis", conversation_id, "news")
+    # The count is asked for a moment later: behind that answer nothing else is going on.
+    async with linus.expect_response(f"**/conversations/{conversation_id}?as=linus"):
+        await demo.send("dennis", conversation_id, "news")
 
     to_newest = linus.get_by_role("button", name="1 new, to the newest message")
     await expect(to_newest).to_be_visible()

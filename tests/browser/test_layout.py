@@ -5,13 +5,21 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browser.acting import main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
-SHOWN_WITH = {"ink": "surface", "muted": "paper", "accent": "surface", "danger": "surface"}
+PHONE_WIDTH = 360
+PHONE = {"viewport": {"width": PHONE_WIDTH, "height": 740}, "has_touch": True, "is_mobile": True}
+SHOWN_WITH = (
+    *(("ink", ground) for ground in ("surface", "own", "other", "noticed", "marked", "chosen")),
+    *(("muted", ground) for ground in ("paper", "surface", "raised", "hover")),
+    *(("soft", ground) for ground in ("own", "other", "noticed")),
+    *(("accent", ground) for ground in ("surface", "own", "other", "noticed", "chosen")),
+    *(("danger", "surface"), ("danger", "raised"), ("raised", "danger"), ("on-accent", "accent")),
+)
 READABLE = 4.5
 
 
@@ -38,6 +46,66 @@ async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> Non
     await linus.get_by_role("link", name="Back to the conversations").tap()
     await expect(conversations).to_be_visible()
     await expect(linus.get_by_role("log")).to_be_hidden()
+
+
+async def test_on_a_phone_a_thread_is_a_screen(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    root = await demo.write("dennis", conversation_id, "unbreakable" * 30)
+    await demo.write("dennis", conversation_id, "indivisible" * 30, threadRootMessageId=root["id"])
+    linus = await visit("linus", conversation_id, **PHONE)
+    await main_list(linus).locator(".thread-link").tap()
+    await expect(message(thread(linus), "indivisible")).to_be_visible()
+    assert await fits(linus)
+    width = await thread(linus).evaluate("each => each.getBoundingClientRect().width")
+    assert width == PHONE_WIDTH
+    await expect(main_list(linus)).to_be_hidden()
+
+    await write(linus, "and divisible", in_thread=True)
+    await expect(message(thread(linus), "and divisible")).to_be_in_viewport()
+    await expect(thread(linus).get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+    await thread(linus).get_by_role("link", name="Close the thread").tap()
+    await expect(thread(linus)).to_be_hidden()
+    await expect(main_list(linus)).to_be_visible()
+    await expect(main_list(linus).locator(".thread-link")).to_contain_text("2 replies")
+    assert await fits(linus)
+
+
+async def test_on_a_phone_a_tap_shows_what_one_can_do(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, "one", "two", "three")
+    linus = await visit("linus", conversation_id, **PHONE)
+    row = message(main_list(linus), "two")
+    toolbar = row.locator(".toolbar")
+    await expect(toolbar).to_be_hidden()
+    places = "each => [...each.children].map(child => child.getBoundingClientRect().top)"
+    before = await main_list(linus).evaluate(places)
+    await row.locator(".body").tap()
+    await expect(toolbar).to_be_in_viewport(ratio=1)
+    assert await main_list(linus).evaluate(places) == before
+
+    await toolbar.get_by_role("button", name="React").tap()
+    picker = linus.get_by_role("dialog", name="React")
+    await expect(picker).to_be_in_viewport(ratio=1)
+    await picker.get_by_role("button").first.tap()
+    await expect(row.locator(".chip")).to_have_attribute("aria-pressed", "true")
+    assert await fits(linus)
+
+
+async def test_on_a_phone_the_search_comes_before_the_conversation(
+    visit: Visit, demo: Demo
+) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, "findable " + "unbreakable" * 30)
+    linus = await visit("linus", conversation_id, **PHONE)
+    await linus.get_by_role("button", name="Search in this conversation").tap()
+    await linus.get_by_label("Search messages").fill("findable")
+    results = linus.get_by_role("region", name="Search results")
+    await expect(results.locator("mark")).to_have_text("findable")
+    await expect(main_list(linus)).to_be_hidden()
+    assert await fits(linus)
+    await results.get_by_role("listitem").get_by_role("button").tap()
+    await expect(linus.locator("[data-pointed]")).to_be_in_viewport()
+    await expect(results).to_be_hidden()
 
 
 async def test_a_person_is_picked_first(visit: Visit) -> None:
@@ -97,7 +165,7 @@ async def test_a_conversation_of_others_is_not_shown(
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 async def test_text_can_be_read(visit: Visit, color_scheme: str) -> None:
     linus = await visit("linus", color_scheme=color_scheme)
-    for text, ground in (*SHOWN_WITH.items(), ("on-accent", "accent"), ("ink", "own")):
+    for text, ground in SHOWN_WITH:
         ratio = contrast(await color_of(linus, text), await color_of(linus, ground))
         assert ratio >= READABLE, f"{text} on {ground} is {ratio:.2f}"
 

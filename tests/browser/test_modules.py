@@ -13,6 +13,8 @@ HELPERS = """
     const { Store } = await import("/static/store.js");
     const { Timeline } = await import("/static/timeline.js");
     const { ChatStream } = await import("/static/stream.js");
+    const { highlighted } = await import("/static/terms.js");
+    const { begunAt, mentionedIn } = await import("/static/mentions.js");
     const message = (seq, more = {}) => ({
       id: `m${seq}`, conversationId: "c", senderId: "grace", body: `body ${seq}`, seq,
       createdAt: "2026-01-31T09:30:00.000Z", editedAt: null, deletedAt: null,
@@ -156,3 +158,116 @@ async def test_a_closed_stream_is_opened_again_at_the_newest_created_message(vis
     assert told == [
         *("connecting", "live", "message.created", "message.updated", "reconnecting", "closed"),
     ]
+
+
+async def test_a_reply_is_counted_once_at_its_root(visit: Visit) -> None:
+    """Whether the page that brought the root had counted it, or an event does."""
+    script = """
+        const at = (second) => `2026-01-31T10:00:0${second}.000Z`;
+        const reply = (seq, second) =>
+          message(seq, { threadRootMessageId: "m1", createdAt: at(second) });
+        const timeline = new Timeline();
+        const threadSummary = { replyCount: 2, lastReplyAt: at(2) };
+        timeline.put(message(1, { threadSummary }));
+        const counts = [];
+        const count = () => counts.push(timeline.get("m1").threadSummary.replyCount);
+        for (const each of [reply(2, 1), reply(3, 2), reply(4, 3), reply(5, 3), reply(5, 3)]) {
+          timeline.countReply(each);
+          count();
+        }
+        timeline.put(message(1, { threadSummary }));
+        count();
+        timeline.update(message(1, { threadSummary: { replyCount: 5, lastReplyAt: at(4) } }));
+        timeline.countReply(reply(6, 4));
+        count();
+        return counts;
+    """
+    assert await run(await visit(""), script) == [2, 2, 3, 4, 4, 4, 5]
+
+
+async def test_a_reply_to_a_thread_only_stays_out_of_the_main_list(visit: Visit) -> None:
+    script = """
+        const store = new Store("ada");
+        store.setConversations([conversation("c", 0)], null, store.now());
+        const thread = store.thread("c", "m1");
+        for (const [seq, alsoSendToMain] of [[2, false], [3, true]]) {
+          store.receive(message(seq, { threadRootMessageId: "m1", alsoSendToMain }));
+        }
+        const ids = (timeline) => timeline.messages.map(({ id }) => id);
+        const { unreadCount, lastMessage } = store.conversation("c");
+        return [ids(store.timeline("c")), ids(thread.timeline), unreadCount, lastMessage.id];
+    """
+    assert await run(await visit(""), script) == [["m3"], ["m2", "m3"], 2, "m3"]
+
+
+async def test_an_answer_does_not_undo_what_was_told_since(visit: Visit) -> None:
+    script = """
+        const store = new Store("ada");
+        const liked = (...userIds) => message(1, {
+          reactions: userIds.length ? [{ emoji: "+", count: userIds.length, userIds }] : [],
+        });
+        const list = store.timeline("c");
+        list.put(liked());
+        const asOf = store.now();
+        store.update(liked("ada", "grace"));
+        store.update(liked("ada"), asOf);
+        store.addNewest(list, { messages: [liked()], nextCursor: null }, asOf);
+        const before = list.get("m1").reactions[0].userIds;
+        store.update(liked("ada"), store.now());
+        return [before, list.get("m1").reactions[0].userIds];
+    """
+    assert await run(await visit(""), script) == [["ada", "grace"], ["ada"]]
+
+
+async def test_a_preview_follows_its_parent_also_where_that_is_not_held(visit: Visit) -> None:
+    script = """
+        const store = new Store("ada");
+        const replyTo = { id: "m1", senderId: "grace", excerpt: "body 1", deleted: false };
+        store.receive(message(9, { replyToMessageId: "m1", replyTo }));
+        const shown = () => store.timeline("c").get("m9").replyTo;
+        store.update(message(1, { body: "é".repeat(141), editedAt: "2026-01-31T10:00:00.000Z" }));
+        const edited = shown().excerpt;
+        store.update(message(1, { body: "", deletedAt: "2026-01-31T11:00:00.000Z" }));
+        return [edited, shown().excerpt, shown().deleted];
+    """
+    assert await run(await visit(""), script) == ["é" * 140 + "…", "", True]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "found"),
+    [
+        ("Luna, lunar; LUNAR", "lunar", ["lunar", "LUNAR"]),
+        ("ＡＢＣ abc ﬁn", "Abc fin", ["ＡＢＣ", "abc", "ﬁn"]),
+        ("Café café", "CAFÉ", ["Café", "café"]),
+        ("東京都庁と京都", "京都", ["京都", "京都"]),
+        ("a.b+c", "b", ["b"]),
+        ("nothing", "not", []),
+    ],
+)
+async def test_found_terms_are_marked_as_the_service_finds_them(
+    visit: Visit, text: str, query: str, found: list[str]
+) -> None:
+    script = f"""
+        const pieces = highlighted({text!r}, {query!r});
+        if (pieces.map((each) => each.text).join("") !== {text!r}) return "changed";
+        return pieces.filter((each) => each.isFound).map((each) => each.text);
+    """
+    assert await run(await visit(""), script) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [("@", ""), ("hi @Gra", "Gra"), ("(@Grace Ho", "Grace Ho"), ("me@home", None), ("@a\n", None)],
+)
+async def test_a_mention_begins_at_a_word(visit: Visit, text: str, query: str | None) -> None:
+    script = f"return begunAt({text!r}, {text!r}.length)?.query ?? null;"
+    assert await run(await visit(""), script) == query
+
+
+async def test_a_longer_name_is_not_a_shorter_one(visit: Visit) -> None:
+    script = """
+        const people = [{ id: "g", name: "Grace" }, { id: "h", name: "Grace Hopper (USN)" }];
+        const texts = ["@Grace Hopper (USN)!", "@Grace, @Grace", "@Gracee", "x@Grace"];
+        return texts.map((each) => mentionedIn(each, people));
+    """
+    assert await run(await visit(""), script) == [["h"], ["g"], [], []]

@@ -85,6 +85,41 @@ export class Chat {
     return (await this.#post(`/conversations/${segment(conversationId)}/messages`, draft)).message;
   }
 
+  /** A page of {messages, nextCursor} of a thread, newest first, without its root. */
+  listThread(conversationId, rootId, { limit, cursor } = {}) {
+    const path = `/conversations/${segment(conversationId)}/threads/${segment(rootId)}/messages`;
+    return this.#get(path, { limit, cursor });
+  }
+
+  /** A page of {messages, nextCursor}, the most relevant first; of one conversation, or of all. */
+  searchMessages(q, { conversationId, limit, cursor } = {}) {
+    return this.#get("/search/messages", { q, conversationId, limit, cursor });
+  }
+
+  /** `changed` is {body, mentions}; without `mentions` they stay as they are. */
+  async editMessage(messageId, changed) {
+    return (await this.#request("PATCH", pathOf(messageId), { body: changed })).message;
+  }
+
+  /** Resolves to what is left in its place. */
+  async deleteMessage(messageId) {
+    return (await this.#request("DELETE", pathOf(messageId), {})).message;
+  }
+
+  /** `target` is {conversationId, clientMessageId, ...}; resolves to the new message there. */
+  async forwardMessage(messageId, target) {
+    return (await this.#post(`${pathOf(messageId)}/forward`, target)).message;
+  }
+
+  async addReaction(messageId, emoji) {
+    return (await this.#post(`${pathOf(messageId)}/reactions`, { emoji })).message;
+  }
+
+  async removeReaction(messageId, emoji) {
+    const path = `${pathOf(messageId)}/reactions`;
+    return (await this.#request("DELETE", path, { body: { emoji } })).message;
+  }
+
   markRead(conversationId, messageId) {
     return this.#post(`/conversations/${segment(conversationId)}/read`, { messageId });
   }
@@ -137,6 +172,10 @@ export function newClientMessageId() {
 
 function segment(id) {
   return encodeURIComponent(id);
+}
+
+function pathOf(messageId) {
+  return `/messages/${segment(messageId)}`;
 }
 
 /** A proxy's error page is an answer that is not JSON; a connection that broke is no answer. */

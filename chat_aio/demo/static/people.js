@@ -51,6 +51,10 @@ export class People {
     return { initials: initialsOf(this.nameOf(userId)), hue: this.hueOf(userId), shape: "round" };
   }
 
+  idsOfOthersIn(conversation) {
+    return this.#othersIn(conversation).map((each) => each.userId);
+  }
+
   #othersIn(conversation) {
     return conversation.participants.filter((each) => each.userId !== this.userId);
   }

@@ -12,10 +12,11 @@ export class Sender {
     this.#store = store;
   }
 
-  send(conversationId, body) {
+  /** `written` is {body, mentions?, replyTo?, threadRootMessageId?, alsoSendToMain?}. */
+  send(conversationId, written) {
     this.#post({
+      ...written,
       conversationId,
-      body,
       clientMessageId: newClientMessageId(),
       createdAt: new Date().toISOString(),
     });
@@ -47,10 +48,14 @@ export class Sender {
     this.#lastOf.set(conversationId, before.then(() => this.#deliver(draft)));
   }
 
-  async #deliver({ conversationId, clientMessageId, body }) {
+  async #deliver({ conversationId, clientMessageId, replyTo, ...draft }) {
     try {
-      const draft = { body, clientMessageId };
-      this.#store.receive(await this.#chat.sendMessage(conversationId, draft));
+      const { body, mentions, threadRootMessageId, alsoSendToMain } = draft;
+      const sent = await this.#chat.sendMessage(conversationId, {
+        ...{ body, mentions, threadRootMessageId, alsoSendToMain, clientMessageId },
+        replyToMessageId: replyTo?.id,
+      });
+      this.#store.receive(sent);
     } catch (error) {
       this.#fail(clientMessageId, error);
     }

@@ -1,10 +1,11 @@
 /** One person's session: keeps the store in step with the service. No DOM. */
 
-import { inTurn, later } from "./tasks.js";
+import { MessageChanges } from "./changes.js";
+import { History, isGone } from "./history.js";
 import { Sender } from "./sender.js";
+import { inTurn, later } from "./tasks.js";
 
 const CONVERSATIONS_PER_PAGE = 50;
-const MESSAGES_PER_PAGE = 50;
 const FIRST_SYNC_MS = 1_500;
 const CONFIRM_MS = 400;
 
@@ -24,6 +25,8 @@ export class Session {
     this.#store = store;
     this.#onGone = onGone;
     this.sender = new Sender(chat, store);
+    this.changes = new MessageChanges(chat, store);
+    this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());
     this.read = inTurn(() => this.#read());
   }
@@ -51,31 +54,14 @@ export class Session {
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
     store.timeline(conversationId).markUnread(conversation.unreadCount);
-    await this.loadNewest(conversationId);
+    await this.history.loadNewest(store.timeline(conversationId));
   }
 
-  async loadNewest(conversationId) {
-    const timeline = this.#store.timeline(conversationId);
-    if (timeline.loading === "newest") return;
-    while (timeline.isStale) {
-      timeline.isStale = false;
-      const page = await this.#load(conversationId, "newest", {});
-      if (!page) return timeline.becomeStale();
-      this.#store.addNewest(conversationId, page);
-    }
-  }
-
-  async loadOlder(conversationId) {
-    const { loading, olderCursor } = this.#store.timeline(conversationId);
-    if (loading === "newest" || loading === "older" || !olderCursor) return;
-    const page = await this.#load(conversationId, "older", { cursor: olderCursor });
-    if (page) this.#store.addOlder(conversationId, page);
-  }
-
-  /** After a failure: whichever part is missing. */
-  loadAgain(conversationId) {
-    if (this.#store.timeline(conversationId).isStale) this.loadNewest(conversationId);
-    else this.loadOlder(conversationId);
+  /** Open a thread beside the open conversation (null: none). */
+  async openThread(rootId) {
+    const store = this.#store;
+    store.set({ openRootId: rootId });
+    if (store.openThread) await this.history.loadThread(store.openThread);
   }
 
   async loadMoreConversations() {
@@ -146,7 +132,8 @@ export class Session {
     } catch (error) {
       store.set({ listProblem: error.message });
     }
-    if (store.openId) await this.loadNewest(store.openId);
+    if (store.openId) await this.history.loadNewest(store.timeline(store.openId));
+    if (store.openThread) await this.history.loadThread(store.openThread);
   }
 
   #received(event) {
@@ -172,6 +159,7 @@ export class Session {
   #receivedMessage(message) {
     const store = this.#store;
     store.receive(message);
+    store.countReply(message);
     const conversation = store.conversation(message.conversationId);
     if (!conversation) this.#fetchConversation(message.conversationId);
     else if (store.unreadOf(conversation) > 0) this.#confirm(message.conversationId);
@@ -197,29 +185,8 @@ export class Session {
   #left(conversationId) {
     this.#store.removeConversation(conversationId);
     if (this.#store.openId !== conversationId) return;
-    this.#store.set({ openId: null });
+    this.#store.set({ openId: null, openRootId: null });
     this.#onGone(conversationId);
-  }
-
-  async #load(conversationId, loading, page) {
-    const timeline = this.#store.timeline(conversationId);
-    const show = (state) => {
-      timeline.loading = state;
-      this.#store.changed();
-    };
-    show(loading);
-    try {
-      const answer = await this.#chat.listMessages(conversationId, {
-        limit: MESSAGES_PER_PAGE,
-        ...page,
-      });
-      show(null);
-      return answer;
-    } catch (error) {
-      show("failed");
-      if (isGone(error)) this.#left(conversationId);
-      return null;
-    }
   }
 
   /** Tell the service what is being read. */
@@ -231,14 +198,11 @@ export class Session {
     store.setUnread(id, 0);
     store.outdateUnread(id);
     try {
-      await this.#chat.markRead(id, store.timeline(id).newest.id);
+      const newest = await this.history.findNewest(id);
+      if (newest) await this.#chat.markRead(id, newest.id);
       store.outdateUnread(id);
     } catch {
       this.#confirm(id);
     }
   }
-}
-
-function isGone(error) {
-  return error.status === 403 || error.status === 404;
 }

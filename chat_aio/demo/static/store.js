@@ -4,21 +4,26 @@
  * No requests and no DOM: methods change the state, and listeners hear of it once per turn.
  */
 
+import { isInMain } from "./messages.js";
+import { Thread } from "./thread.js";
 import { Timeline } from "./timeline.js";
 
 export class Store {
   status = "connecting";
   openId = null;
+  /** The root of the thread that is open beside the conversation. */
+  openRootId = null;
   /** Whether the open conversation is before the reader's eyes, down to its newest message. */
   isReading = false;
   nextCursor = null;
   isListed = false;
-  /** Not yet confirmed: {conversationId, clientMessageId, body, createdAt, state, problem}. */
+  /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
 
   #conversations = new Map();
   #order = [];
   #timelines = new Map();
+  #threads = new Map();
   #listeners = new Set();
   #isTelling = false;
   #clock = 0;
@@ -61,9 +66,35 @@ export class Store {
 
   timeline(conversationId) {
     if (!this.#timelines.has(conversationId)) {
-      this.#timelines.set(conversationId, new Timeline(this.userId));
+      const about = { conversationId, now: () => this.now() };
+      this.#timelines.set(conversationId, new Timeline(this.userId, about));
     }
     return this.#timelines.get(conversationId);
+  }
+
+  thread(conversationId, rootId) {
+    if (!this.#threads.has(rootId)) {
+      const about = { conversationId, rootId, now: () => this.now() };
+      this.#threads.set(rootId, new Thread(this.userId, about));
+    }
+    return this.#threads.get(rootId);
+  }
+
+  get openThread() {
+    return this.open && this.openRootId ? this.thread(this.openId, this.openRootId) : null;
+  }
+
+  /** A message that is held, in the main list or a thread. */
+  message(conversationId, messageId) {
+    const lists = this.#listsOf(conversationId);
+    return lists.map((each) => each.get(messageId)).find(Boolean) ?? null;
+  }
+
+  /** The newest message that is held, thread replies included. */
+  newestIn(conversationId) {
+    const newest = this.#listsOf(conversationId).map((each) => each.newest);
+    const { lastReply } = this.conversation(conversationId);
+    return [...newest, lastReply].filter(Boolean).sort((a, b) => b.seq - a.seq)[0] ?? null;
   }
 
   /** Unread messages as a badge shows them: none where the reader is reading. */
@@ -111,7 +142,7 @@ export class Store {
    */
   putConversation(snapshot, asOf = this.now()) {
     const local = this.conversation(snapshot.id) ?? {
-      ...{ unreadCount: 0, lastMessage: null, hasPreview: false },
+      ...{ unreadCount: 0, lastMessage: null, lastReply: null, hasPreview: false },
       ...{ addedAt: this.now(), readAt: 0 },
     };
     const isCounted = snapshot.unreadCount !== undefined && asOf >= local.readAt;
@@ -124,28 +155,41 @@ export class Store {
   removeConversation(conversationId) {
     this.#conversations.delete(conversationId);
     this.#timelines.delete(conversationId);
+    for (const each of this.#threadsOf(conversationId)) this.#threads.delete(each.rootId);
     this.#order = this.#order.filter((id) => id !== conversationId);
     this.changed();
   }
 
   /** A message was created: it moves its conversation up, and counts if someone else sent it. */
   receive(message) {
+    const { conversationId, senderId, seq } = message;
     this.#takeFromOutbox(message);
-    this.timeline(message.conversationId).put(message);
-    const conversation = this.conversation(message.conversationId);
-    if (conversation && message.seq > (conversation.lastMessage?.seq ?? 0)) {
-      if (message.senderId !== this.userId) this.#countUnread(conversation, message);
-      this.#assign(conversation.id, { lastMessage: message });
-      this.#order = [conversation.id, ...this.#order.filter((id) => id !== conversation.id)];
+    if (isInMain(message)) this.timeline(conversationId).put(message);
+    for (const each of this.#threadsOf(conversationId)) each.put(message);
+    const conversation = this.conversation(conversationId);
+    if (conversation && seq > lastSeqOf(conversation)) {
+      if (senderId !== this.userId) this.#countUnread(conversation, message);
+      const isShown = isInMain(message);
+      this.#assign(conversationId, isShown ? { lastMessage: message } : { lastReply: message });
+      this.#order = [conversationId, ...this.#order.filter((id) => id !== conversationId)];
     }
     this.changed();
   }
 
+  /** A message was told to be new, once: if it is a reply, the root of its thread counts it. */
+  countReply(message) {
+    this.timeline(message.conversationId).countReply(message);
+    for (const each of this.#threadsOf(message.conversationId)) each.countReply(message);
+    this.changed();
+  }
+
   /** A message was changed: edited, deleted, reacted to. */
-  update(message) {
-    this.timeline(message.conversationId).update(message);
-    const last = this.conversation(message.conversationId)?.lastMessage;
-    if (last?.id === message.id) this.#assign(message.conversationId, { lastMessage: message });
+  update(message, asOf) {
+    const { conversationId } = message;
+    this.timeline(conversationId).update(message, asOf);
+    for (const each of this.#threadsOf(conversationId)) each.update(message, asOf);
+    const last = this.conversation(conversationId)?.lastMessage;
+    if (last?.id === message.id) this.#assign(conversationId, { lastMessage: message });
     this.changed();
   }
 
@@ -167,19 +211,22 @@ export class Store {
 
   /** After a broken connection nothing is known to be complete. */
   becomeStale() {
-    for (const timeline of this.#timelines.values()) timeline.becomeStale();
+    for (const each of [...this.#timelines.values(), ...this.#threads.values()]) {
+      each.becomeStale();
+    }
     for (const id of this.#order) this.#assign(id, { hasPreview: false });
   }
 
-  addNewest(conversationId, page) {
-    const timeline = this.timeline(conversationId);
-    timeline.addNewest(page);
+  /** The newest page of a list, asked for at `asOf`. */
+  addNewest(timeline, page, asOf) {
+    timeline.addNewest(page, asOf);
     for (const each of page.messages) this.#takeFromOutbox(each);
-    this.setPreview(conversationId, timeline.newest);
+    if (timeline.rootId === null) this.setPreview(timeline.conversationId, timeline.newest);
+    this.changed();
   }
 
-  addOlder(conversationId, page) {
-    this.timeline(conversationId).addOlder(page);
+  addOlder(timeline, page, asOf) {
+    timeline.addOlder(page, asOf);
     this.changed();
   }
 
@@ -192,7 +239,7 @@ export class Store {
 
   #countUnread({ id, unreadCount }, message) {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
-    if (isFirst) this.timeline(id).firstUnreadId = message.id;
+    if (isFirst && isInMain(message)) this.timeline(id).firstUnreadId = message.id;
     this.#assign(id, { unreadCount: unreadCount + 1 });
   }
 
@@ -209,4 +256,17 @@ export class Store {
     if (known) this.#conversations.set(conversationId, { ...known, ...fields });
     this.changed();
   }
+
+  #threadsOf(conversationId) {
+    return [...this.#threads.values()].filter((each) => each.conversationId === conversationId);
+  }
+
+  #listsOf(conversationId) {
+    const threads = this.#threadsOf(conversationId).map((each) => each.timeline);
+    return [this.timeline(conversationId), ...threads];
+  }
+}
+
+function lastSeqOf({ lastMessage, lastReply }) {
+  return Math.max(lastMessage?.seq ?? 0, lastReply?.seq ?? 0);
 }

@@ -1,4 +1,9 @@
-/** The messages of one conversation, as far as they are known: each once, ordered by seq. */
+/**
+ * The messages of a conversation's main list, or of a thread (`rootId`), as far as they are known:
+ * each once, ordered by seq.
+ */
+
+import { isOlderState, laterSummary, previewOf, withReply } from "./messages.js";
 
 export class Timeline {
   /** Ascending seq. */
@@ -13,13 +18,20 @@ export class Timeline {
   firstUnreadId = null;
 
   #byId = new Map();
+  /** What was told of messages, and when. */
+  #told = new Map();
+  #now;
   /** Up to this seq nothing is missing; while the connection holds that is all there is. */
   #wholeUpTo = 0;
   #isWhole = false;
   #unread = { count: 0, upTo: null };
 
-  constructor(readerId) {
+  /** `now()` is the clock that answers are dated with, by when they were asked for. */
+  constructor(readerId, { conversationId = null, rootId = null, now = () => 0 } = {}) {
+    this.#now = now;
     this.readerId = readerId;
+    this.conversationId = conversationId;
+    this.rootId = rootId;
   }
 
   get isLoaded() {
@@ -34,23 +46,41 @@ export class Timeline {
     return this.#byId.has(messageId);
   }
 
-  /** Add a message, or take its newer state. */
-  put(message) {
-    const known = this.#byId.get(message.id);
-    if (known) {
-      if (isOlderState(message, known)) return;
-      this.messages[this.messages.indexOf(known)] = message;
-    } else {
-      let place = this.messages.length;
-      while (place > 0 && this.messages[place - 1].seq > message.seq) place -= 1;
-      this.messages.splice(place, 0, message);
-    }
-    this.#byId.set(message.id, message);
+  get(messageId) {
+    return this.#byId.get(messageId) ?? null;
   }
 
-  /** Take the new state of a message that is held; others are not: they would leave a gap. */
-  update(message) {
-    if (this.has(message.id)) this.put(message);
+  /** Add a message, or take its newer state: an answer's only if nothing was told since `asOf`. */
+  put(message, asOf = Infinity) {
+    const told = this.#told.get(message.id);
+    const given = told && told.at > asOf ? told.message : message;
+    const known = this.get(message.id);
+    if (!known) this.#insert(given);
+    else if (isOlderState(given, known)) return;
+    else this.#replace(known, { ...given, threadSummary: laterSummary(known, given) });
+    const parent = this.get(given.replyToMessageId);
+    if (parent) this.#replace(this.get(given.id), { replyTo: previewOf(parent) });
+  }
+
+  /**
+   * Take the new state of a message that is held; others are not: they would leave a gap. Previews
+   * of it follow.
+   */
+  update(message, asOf = Infinity) {
+    if (this.has(message.id)) this.put(message, asOf);
+    const newest = this.get(message.id) ?? message;
+    if (this.has(message.id) || this.loading) {
+      this.#told.set(message.id, { at: this.#now(), message: newest });
+    }
+    for (const each of this.messages) {
+      if (each.replyToMessageId === message.id) this.#replace(each, { replyTo: previewOf(newest) });
+    }
+  }
+
+  /** A reply came into a thread: its root, if it is held, counts it. */
+  countReply(reply) {
+    const root = this.get(reply.threadRootMessageId);
+    if (root) this.#replace(root, { threadSummary: withReply(root.threadSummary, reply) });
   }
 
   /** From now on messages may be missed, until the newest page has been added again. */
@@ -61,7 +91,7 @@ export class Timeline {
   }
 
   /** The newest page. If it does not reach what was held before, that is let go: no gaps. */
-  addNewest({ messages, nextCursor }) {
+  addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
     const reaches = this.isLoaded && (nextCursor === null || first <= this.#wholeUpTo);
     if (!reaches) {
@@ -69,15 +99,15 @@ export class Timeline {
       this.messages = this.messages.filter((each) => each.seq >= first);
       this.olderCursor = nextCursor;
     }
-    for (const each of messages) this.put(each);
+    for (const each of messages) this.put(each, asOf);
     // It may have become stale again while the page was on its way.
     this.#isWhole = !this.isStale;
     this.#wholeUpTo = messages[0]?.seq ?? 0;
     this.#drawUnread();
   }
 
-  addOlder({ messages, nextCursor }) {
-    for (const each of messages) this.put(each);
+  addOlder({ messages, nextCursor }, asOf) {
+    for (const each of messages) this.put(each, asOf);
     this.olderCursor = nextCursor;
     this.#drawUnread();
   }
@@ -100,11 +130,17 @@ export class Timeline {
     this.firstUnreadId = first.id;
     this.#unread = { count: 0, upTo: null };
   }
-}
 
-/** Whether `message` tells less than `known`, as an answer does that an event has overtaken. */
-function isOlderState(message, known) {
-  if (known.deletedAt) return !message.deletedAt;
-  if (message.deletedAt) return false;
-  return (known.editedAt ?? "") > (message.editedAt ?? "");
+  #insert(message) {
+    let place = this.messages.length;
+    while (place > 0 && this.messages[place - 1].seq > message.seq) place -= 1;
+    this.messages.splice(place, 0, message);
+    this.#byId.set(message.id, message);
+  }
+
+  #replace(known, fields) {
+    const changed = { ...known, ...fields };
+    this.messages[this.messages.indexOf(known)] = changed;
+    this.#byId.set(known.id, changed);
+  }
 }

@@ -1,30 +1,54 @@
-/** Where a message is written. Each conversation keeps what was begun in it. */
+/** Where a message is written, answered or edited. Each place keeps what was begun in it. */
+
+import { mentionedIn } from "../mentions.js";
+import { previewOf } from "../messages.js";
+import { AboutBar } from "./about-bar.js";
+import { Completion } from "./completion.js";
 
 const MOST_LINES_PX = 200;
+const newDraft = () => ({ text: "", about: null, chosen: new Map(), isSaving: false });
 
 export class Composer {
-  #form = document.querySelector("#composer");
-  #input = document.querySelector("#body");
+  #form;
+  #input;
+  #bar;
+  #completion;
+  #people;
+  #needs;
   #drafts = new Map();
-  #conversationId = null;
+  #draft = newDraft();
+  #place = null;
 
-  /** `send(conversationId, body)` is called with what was written, never blank. */
-  constructor(send) {
-    this.#form.addEventListener("submit", (event) => {
+  /**
+   * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
+   * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text.
+   */
+  constructor(form, people, needs) {
+    this.#form = form;
+    this.#people = people;
+    this.#needs = needs;
+    this.#input = form.querySelector("textarea");
+    this.#bar = new AboutBar(form, people, () => this.#cancel());
+    const list = form.querySelector("[role=listbox]");
+    const choose = (person, range) => this.#insert(person, range);
+    this.#completion = new Completion(this.#input, list, people, choose);
+    form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.#submit(send);
+      this.#submit();
     });
     this.#input.addEventListener("keydown", (event) => this.#pressed(event));
-    this.#input.addEventListener("input", () => this.#fit());
+    this.#input.addEventListener("input", () => this.#typed());
   }
 
-  show(conversationId, title) {
-    this.#input.setAttribute("placeholder", `Message ${title}`);
-    if (conversationId === this.#conversationId) return;
-    this.#drafts.set(this.#conversationId, this.#input.value);
-    this.#conversationId = conversationId;
-    this.#input.value = this.#drafts.get(conversationId) ?? "";
-    this.#fit();
+  /**
+   * `place` is what is written in (null: nothing), `find(id)` looks up a message of it as it is
+   * now, `mentionable` are the ids of those who can be mentioned.
+   */
+  show(place, { placeholder = "", mentionable = [], find = () => null } = {}) {
+    this.#input.setAttribute("placeholder", placeholder);
+    this.#completion.candidates = mentionable.map((id) => this.#personOf(id));
+    if (place !== this.#place) this.#enter(place);
+    this.#follow(find);
   }
 
   /** Not on a touch screen, where the keyboard would cover what one came to read. */
@@ -32,20 +56,142 @@ export class Composer {
     if (matchMedia("(hover: hover)").matches) this.#input.focus();
   }
 
-  #submit(send) {
-    const body = this.#input.value;
-    if (!body.trim() || this.#conversationId === null) return;
-    this.#input.value = "";
-    this.#fit();
+  reply(message) {
+    this.#cancel();
+    this.#draft.about = { kind: "reply", message };
+    this.#show();
     this.#input.focus();
-    send(this.#conversationId, body);
+  }
+
+  /** What was begun waits until the edit is done. */
+  edit(message) {
+    this.#cancel();
+    const before = { ...this.#draft, text: this.#input.value, about: null };
+    const chosen = new Map(message.mentions.map((id) => [id, this.#personOf(id)]));
+    const written = mentionedIn(message.body, [...chosen.values()]);
+    const unwritten = message.mentions.filter((id) => !written.includes(id));
+    const about = { kind: "edit", message, before, unwritten };
+    this.#enterDraft({ text: message.body, about, chosen, isSaving: false });
+    this.#input.focus();
+    this.#input.setSelectionRange(message.body.length, message.body.length);
+  }
+
+  /** Say what went wrong; typing takes it away. */
+  complain(words) {
+    this.#bar.complain(words);
+  }
+
+  #enter(place) {
+    if (this.#place !== null) {
+      this.#draft.text = this.#input.value;
+      this.#drafts.set(this.#place, this.#draft);
+    }
+    this.#place = place;
+    this.complain("");
+    this.#enterDraft(this.#drafts.get(place) ?? newDraft());
+  }
+
+  #enterDraft(draft) {
+    this.#draft = draft;
+    this.#input.value = draft.text;
+    this.#completion.close();
+    this.#show();
+  }
+
+  /** The message that this is about may change meanwhile, or go. */
+  #follow(find) {
+    const { about } = this.#draft;
+    const now = about && find(about.message.id);
+    if (!now || now === about.message) return;
+    about.message = now;
+    this.#show();
+    if (!now.deletedAt) return;
+    this.#cancel();
+    this.complain("That message was deleted.");
+  }
+
+  #cancel() {
+    const { about } = this.#draft;
+    this.complain("");
+    if (about?.kind === "edit") this.#enterDraft(about.before);
+    this.#draft.about = null;
+    this.#show();
+  }
+
+  #submit() {
+    const body = this.#input.value;
+    const { about, chosen, isSaving } = this.#draft;
+    if (!body.trim() || this.#place === null || isSaving) return;
+    this.#completion.close();
+    this.complain("");
+    const mentions = mentionedIn(body, [...chosen.values()]);
+    if (about?.kind === "edit") {
+      this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
+      return;
+    }
+    this.#enterDraft(newDraft());
+    this.#input.focus();
+    const replyTo = about ? previewOf(about.message) : null;
+    this.#needs.send({ body, mentions, replyTo });
+  }
+
+  async #save(draft, written) {
+    const { about } = draft;
+    draft.isSaving = true;
+    try {
+      if (written.body !== about.message.body) await this.#needs.edit(about.message.id, written);
+      if (draft === this.#draft) this.#cancel();
+      else this.#forget(draft);
+    } catch ({ message }) {
+      if (draft === this.#draft) this.complain(message);
+    } finally {
+      draft.isSaving = false;
+    }
+  }
+
+  /** Another place is open meanwhile: there what was begun before the edit comes back later. */
+  #forget(draft) {
+    for (const [place, each] of this.#drafts) {
+      if (each === draft) this.#drafts.set(place, draft.about.before);
+    }
+  }
+
+  #insert(person, { start, end }) {
+    this.#draft.chosen.set(person.id, person);
+    this.#input.setRangeText(`@${person.name} `, start, end, "end");
+    this.#input.focus();
+    this.#show();
   }
 
   #pressed(event) {
-    // While an input method composes a word, Enter belongs to it.
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-    event.preventDefault();
-    this.#form.requestSubmit();
+    // While an input method composes a word, its keys belong to it.
+    if (event.isComposing) return;
+    if (this.#completion.takes(event)) event.preventDefault();
+    else if (event.key === "Enter" && !event.shiftKey) {
+      event.preventDefault();
+      this.#form.requestSubmit();
+    } else if (event.key === "Escape" && this.#draft.about) {
+      event.preventDefault();
+      this.#cancel();
+    } else if (event.key === "ArrowUp" && this.#input.value === "" && !this.#draft.about) {
+      event.preventDefault();
+      this.#needs.editLast();
+    }
+  }
+
+  #typed() {
+    this.complain("");
+    this.#completion.update();
+    this.#show();
+  }
+
+  #personOf(id) {
+    return { id, name: this.#people.nameOf(id) };
+  }
+
+  #show() {
+    this.#bar.show(this.#draft.about);
+    this.#fit();
   }
 
   /** As high as the text, up to a limit. */

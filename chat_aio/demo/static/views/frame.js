@@ -1,5 +1,6 @@
 /** What stands around list and log: who one is, the connection, the open conversation's head. */
 
+import { addressOf } from "../address.js";
 import { setAvatar, setText } from "../dom.js";
 
 const STATUS = {
@@ -24,7 +25,7 @@ export class Frame {
     this.#people = people;
     this.#app.hidden = false;
     const { userId } = store;
-    document.querySelector("#back").href = `#${userId}`;
+    document.querySelector("#back").href = addressOf(userId);
     setText(document.querySelector("#my-name"), people.nameOf(userId));
     setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
     this.#invite();

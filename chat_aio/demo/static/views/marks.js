@@ -29,9 +29,9 @@ export class HistoryRow {
     this.#again.addEventListener("click", again);
   }
 
-  show({ phase, title }) {
+  show({ phase, beginning }) {
     const words = {
-      beginning: `This is the beginning of ${title}.`,
+      beginning,
       failed: "These messages did not load.",
       loading: "Loading…",
     };

@@ -1,42 +1,103 @@
-/** One message in the log. */
+/** One message in a log. */
 
-import { avatar, element, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { piecesOf } from "../mentions.js";
+import { Origin, Quote, ReactionChip, ThreadLink } from "./message-parts.js";
+import { Toolbar } from "./toolbar.js";
 
 export class MessageRow {
+  #tools;
+  #message = null;
   #avatar = avatar();
   #author = element("span", { class: "author" });
   #body = element("p", { class: "body", dir: "auto" });
+  #edited = element("span", { class: "edited" }, "edited");
   #time = element("time");
   #note = element("span", { class: "note" });
   #actions = element("span", { class: "failed-actions" });
+  #chips = element("div", { class: "chips", role: "group", "aria-label": "Reactions" });
   #clientMessageId = null;
-  node = element(
-    "div",
-    { class: "message" },
-    this.#avatar,
-    this.#author,
-    element("div", { class: "bubble" }, this.#body),
-    element("div", { class: "meta" }, this.#time, this.#note, this.#actions),
-  );
+  #origin;
+  #quote;
+  #toolbar;
+  #threadLink;
+  #reactions;
 
-  constructor({ retry, discard }) {
+  constructor(tools) {
+    this.#tools = tools;
     const about = (act) => () => act(this.#clientMessageId);
+    const link = (words, onclick) =>
+      element("button", { type: "button", class: "link", onclick }, words);
     this.#actions.append(
-      element("button", { type: "button", class: "link", onclick: about(retry) }, "Retry"),
-      element("button", { type: "button", class: "link", onclick: about(discard) }, "Discard"),
+      link("Retry", about(tools.retry)),
+      link("Discard", about(tools.discard)),
     );
+    const withMessage = (act) => (...given) => act(this.#message, ...given);
+    this.#origin = new Origin(tools.people, withMessage(tools.openOuterThread));
+    this.#quote = new Quote(tools.people, withMessage(tools.jump));
+    this.#toolbar = new Toolbar(tools, withMessage);
+    this.#threadLink = new ThreadLink(withMessage(tools.openThread));
+    const toggle = withMessage(tools.toggleReaction);
+    this.#reactions = new Rows(this.#chips, { people: tools.people, toggle });
+    this.node = this.#made();
   }
 
   show(state) {
+    const { message, isDeleted } = state;
+    this.#message = message;
     this.#clientMessageId = state.clientMessageId;
     const { dataset } = this.node;
     dataset.from = state.isOwn ? "me" : "other";
     dataset.place = `${state.isHead ? "head" : ""} ${state.isTail ? "tail" : ""}`.trim();
-    dataset.state = state.isDeleted ? "deleted" : (state.sending ?? "sent");
+    dataset.state = isDeleted ? "deleted" : (state.sending ?? "sent");
+    setAttribute(this.node, "data-id", message?.id);
     setAttribute(this.node, "data-named", state.isNamed);
+    setAttribute(this.node, "data-mentions-me", state.mentionsMe);
     setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
     setText(this.#author, state.isOwn ? "You" : state.author);
-    setText(this.#body, state.isDeleted ? "This message was deleted" : state.body);
+    this.#showBody(state);
+    this.#origin.show(state);
+    this.#quote.show(isDeleted ? null : state.replyTo);
+    this.#showReactions(isDeleted ? [] : state.reactions);
+    this.#threadLink.show(state.threadSummary);
+    this.#toolbar.show({ isHidden: message === null || isDeleted });
+    this.#showMeta(state);
+  }
+
+  #made() {
+    const bubble = element(
+      "div",
+      { class: "bubble" },
+      ...[this.#origin.node, this.#quote.node, this.#body, this.#edited, this.#toolbar.node],
+    );
+    return element(
+      "div",
+      { class: "message", tabindex: "-1" },
+      ...[this.#avatar, this.#author, bubble],
+      element("div", { class: "extras" }, this.#chips, this.#threadLink.node),
+      element("div", { class: "meta" }, this.#time, this.#note, this.#actions),
+    );
+  }
+
+  #showBody({ body, mentions, isDeleted, isEdited }) {
+    const { people } = this.#tools;
+    const text = isDeleted ? "This message was deleted" : body;
+    const mentioned = isDeleted ? [] : mentions.map((id) => ({ id, name: people.nameOf(id) }));
+    this.#body.replaceChildren(
+      ...piecesOf(text, mentioned).map((each) => mentionOrText(each, people.userId)),
+    );
+    this.#edited.hidden = !isEdited;
+  }
+
+  #showReactions(reactions) {
+    const state = ({ emoji, userIds }) => ({ emoji, userIds });
+    this.#reactions.show(
+      reactions.map((each) => ({ key: each.emoji, Row: ReactionChip, state: state(each) })),
+    );
+    this.#chips.hidden = reactions.length === 0;
+  }
+
+  #showMeta(state) {
     setText(this.#time, state.time);
     setAttribute(this.#time, "datetime", state.createdAt);
     setAttribute(this.#time, "title", state.moment);
@@ -45,8 +106,12 @@ export class MessageRow {
   }
 }
 
-function noteOf({ sending, problem, isEdited }) {
+function mentionOrText({ text, userId }, ownId) {
+  if (userId === null) return text;
+  return element("span", { class: "mention", "data-me": userId === ownId }, text);
+}
+
+function noteOf({ sending, problem }) {
   if (sending === "pending") return "Sending…";
-  if (sending === "failed") return `Not sent. ${problem}`;
-  return isEdited ? "edited" : "";
+  return sending === "failed" ? `Not sent. ${problem}` : "";
 }

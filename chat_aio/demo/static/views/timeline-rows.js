@@ -3,27 +3,63 @@
 import { dayKeyOf, dayOf, momentOf, timeOf } from "../times.js";
 
 const GROUP_MS = 5 * 60_000;
+/** One array for all, so that a row without any does not seem changed. */
+const NONE = [];
 
-/** Rows as {kind, key, state}. */
-export function rowsOf(store, people, timeline, outbox) {
+/** Rows of the open conversation's main list, as {kind, key, state}. */
+export function mainRows(store, people) {
   const conversation = store.open;
-  const messages = timeline.isLoaded ? timeline.messages : [];
-  const entries = [...messages, ...outbox.map((each) => draftAsMessage(each, store.userId))];
-  const title = people.titleOf(conversation);
+  const timeline = store.timeline(conversation.id);
+  const { firstUnreadId } = timeline;
   const isDirect = conversation.type === "direct";
-  const rows = [historyRow(timeline, isDirect ? `your conversation with ${title}` : title)];
-  const isFirstUnread = (each) => Boolean(each?.id) && each.id === timeline.firstUnreadId;
+  const title = people.titleOf(conversation);
+  const name = isDirect ? `your conversation with ${title}` : title;
+  const rows = [historyRow(timeline, `This is the beginning of ${name}.`)];
+  const entries = entriesOf(timeline, draftsOf(store));
+  return [...rows, ...rowsOf(entries, people, { isNamed: !isDirect, firstUnreadId })];
+}
+
+/** Rows of the open thread: its root, then the replies. */
+export function threadRows(store, people) {
+  const { root, timeline } = store.openThread;
+  const entries = entriesOf(timeline, draftsOf(store, timeline.rootId));
+  const count = Math.max(root?.threadSummary?.replyCount ?? 0, entries.length);
+  const words = { 0: "No replies yet", 1: "1 reply" }[count] ?? `${count} replies`;
+  const options = { isNamed: true, isInThread: true };
+  return [
+    ...(root ? rowsOf([root], people, options) : []),
+    historyRow(timeline, words),
+    ...rowsOf(entries, people, { ...options, root }),
+  ];
+}
+
+/** What is on its way into the open conversation's main list, or into a thread of it. */
+export function draftsOf(store, rootId = null) {
+  const isThere = ({ threadRootMessageId = null, alsoSendToMain }) =>
+    threadRootMessageId === rootId || (rootId === null && alsoSendToMain);
+  return store.outbox
+    .filter((each) => each.conversationId === store.openId && isThere(each))
+    .map((each) => draftAsMessage(each, store.userId));
+}
+
+function entriesOf(timeline, drafts) {
+  return [...(timeline.isLoaded ? timeline.messages : []), ...drafts];
+}
+
+/** `root` is the message that stands above, and has its day there. */
+function rowsOf(entries, people, { firstUnreadId, isNamed, isInThread = false, root = null }) {
+  const rows = [];
+  const isFirstUnread = (each) => Boolean(each?.id) && each.id === firstUnreadId;
   const areApart = (first, second) => isFirstUnread(second) || !belongTogether(first, second);
   entries.forEach((message, index) => {
     const before = entries[index - 1];
-    const isNewDay = !before || dayKeyOf(before.createdAt) !== dayKeyOf(message.createdAt);
-    if (isNewDay) rows.push(dayRow(message.createdAt));
+    if (isNewDay(before ?? root, message)) rows.push(dayRow(message.createdAt));
     if (isFirstUnread(message)) rows.push({ kind: "unread", key: "unread", state: {} });
-    const state = stateOf(message, people);
+    const state = stateOf(message, people, isInThread);
     state.isHead = areApart(before, message);
     state.isTail = areApart(message, entries[index + 1]);
-    state.isNamed = !isDirect && !state.isOwn;
-    rows.push({ kind: "message", key: keyOf(message, store.userId), state });
+    state.isNamed = isNamed && !state.isOwn;
+    rows.push({ kind: "message", key: keyOf(message, people.userId), state });
   });
   return rows;
 }
@@ -33,11 +69,19 @@ function keyOf({ id, senderId, clientMessageId }, userId) {
   return senderId === userId && clientMessageId ? `own:${clientMessageId}` : `message:${id}`;
 }
 
-function stateOf(message, people) {
-  const { body, createdAt, senderId } = message;
+function stateOf(message, people, isInThread) {
+  const { body, createdAt, senderId, mentions = NONE } = message;
   const { initials, hue } = people.pictureOfPerson(senderId);
   return {
-    ...{ body, createdAt, initials, hue },
+    ...{ body, createdAt, initials, hue, mentions, isInThread },
+    message: message.id === null ? null : message,
+    mentionsMe: mentions.includes(people.userId) && !message.deletedAt,
+    replyTo: message.replyTo ?? null,
+    reactions: message.reactions ?? NONE,
+    forwardedFrom: message.forwardedFrom ?? null,
+    threadRootMessageId: message.threadRootMessageId ?? null,
+    alsoSendToMain: Boolean(message.alsoSendToMain),
+    threadSummary: isInThread ? null : (message.threadSummary ?? null),
     isOwn: senderId === people.userId,
     author: people.nameOf(senderId),
     time: timeOf(createdAt),
@@ -60,12 +104,16 @@ function belongTogether(first, second) {
   return isSameDay && new Date(second.createdAt) - new Date(first.createdAt) < GROUP_MS;
 }
 
+function isNewDay(before, { createdAt }) {
+  return !before || dayKeyOf(before.createdAt) !== dayKeyOf(createdAt);
+}
+
 function dayRow(iso) {
   return { kind: "day", key: `day:${dayKeyOf(iso)}`, state: { words: dayOf(iso), iso } };
 }
 
-function historyRow({ loading, olderCursor, isLoaded }, title) {
+function historyRow({ loading, olderCursor, isLoaded }, beginning) {
   const isBeginning = isLoaded && olderCursor === null;
   const phase = loading === "failed" ? "failed" : isBeginning ? "beginning" : "loading";
-  return { kind: "history", key: "history", state: { phase, title } };
+  return { kind: "history", key: "history", state: { phase, beginning } };
 }

@@ -1,72 +1,85 @@
-/** The messages of the open conversation: a log that stays at its end while it is read. */
+/** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows } from "../dom.js";
 import { MessageRow } from "./message.js";
 import { DayRow, HistoryRow, UnreadRow } from "./marks.js";
-import { rowsOf } from "./timeline-rows.js";
 
 const NEAR_END_PX = 60;
 const NEAR_TOP_PX = 600;
+const NOT_SHOWN = { timeline: null, firstSeq: null, sent: 0, isLoaded: false };
 const ROWS = { day: DayRow, history: HistoryRow, message: MessageRow, unread: UnreadRow };
 
 export class TimelineView {
-  #log = document.querySelector("#timeline");
-  #toNewest = document.querySelector("#to-newest");
-  #store;
-  #people;
-  #needs;
+  #log;
+  #toNewest;
+  #read;
+  #tools;
   #rows = null;
-  #shown = { id: null, firstSeq: null, sent: 0, isLoaded: false };
+  #shown = NOT_SHOWN;
   #sticks = true;
+  #wantedId = null;
 
   /**
-   * `needs.older()` and `needs.again()` ask for messages, `needs.retry(key)` and
-   * `needs.discard(key)` are about what could not be sent; `needs.moved()` tells of scrolling.
+   * `stage` holds the log. `read()` tells what to show, {timeline, rows, drafts, unread}, or null.
+   *
+   * `tools` are what rows can do, and `older()` and `again()`, which ask for messages, and
+   * `moved()`, which is told of scrolling.
    */
-  constructor(store, people, needs) {
-    this.#store = store;
-    this.#people = people;
-    this.#needs = needs;
+  constructor(stage, read, tools) {
+    this.#log = stage.querySelector("[role=log]");
+    this.#toNewest = stage.querySelector(".to-newest");
+    this.#read = read;
+    this.#tools = tools;
+    enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
-    this.#toNewest.addEventListener("click", () => this.#goToEnd());
+    this.#toNewest.addEventListener("click", () => {
+      this.#goToEnd();
+      // The scroll event finds the reader at the end already: it tells of no change.
+      tools.moved();
+    });
     // The composer grows, a phone's keyboard opens: what was at the end stays there.
     new ResizeObserver(() => this.#sticks && this.#goToEnd()).observe(this.#log);
   }
 
   /** Whether the newest message is before the reader's eyes. */
   get isAtEnd() {
-    return this.#shown.isLoaded && this.#sticks;
+    const isCovered = getComputedStyle(this.#log).visibility !== "visible";
+    return this.#shown.isLoaded && this.#sticks && !isCovered;
+  }
+
+  /** Go to a message and point at it, as soon as it is shown. */
+  reveal(messageId) {
+    this.#wantedId = messageId;
+    this.#tools.moved();
   }
 
   show() {
-    const { open, openId } = this.#store;
-    if (!open) return this.#clear();
-    const timeline = this.#store.timeline(openId);
-    const isOther = this.#shown.id !== openId;
-    if (isOther) this.#clear();
+    const shown = this.#read();
+    if (!shown) return this.#clear();
+    const { timeline, rows, drafts } = shown;
+    if (this.#shown.timeline !== timeline) this.#clear();
     const before = this.#shown;
     // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
     if (before.isLoaded) this.#sticks = this.#isNearEnd();
-    const outbox = this.#store.outbox.filter((each) => each.conversationId === openId);
     const firstSeq = timeline.messages[0]?.seq ?? null;
-    this.#shown = { id: openId, firstSeq, sent: outbox.length, isLoaded: timeline.isLoaded };
+    this.#shown = { timeline, firstSeq, sent: drafts.length, isLoaded: timeline.isLoaded };
     // Only what happens now is read out, not what was said before the reader came.
     const isNews = before.isLoaded && before.firstSeq === firstSeq;
     this.#log.ariaLive = isNews ? "polite" : "off";
     const anchor = this.#anchor();
-    this.#showRows(rowsOf(this.#store, this.#people, timeline, outbox));
+    this.#showRows(rows);
     if (!before.isLoaded && timeline.isLoaded) this.#goToFirstUnread(timeline);
-    else if (this.#sticks || outbox.length > before.sent) this.#goToEnd();
+    else if (this.#sticks || drafts.length > before.sent) this.#goToEnd();
     else anchor();
-    this.#afterShowing(timeline, open);
+    this.#goToWanted(rows);
+    this.#afterShowing(shown);
   }
 
-  #afterShowing(timeline, open) {
+  #afterShowing({ timeline, unread: count }) {
     requestAnimationFrame(() => {
       this.#log.ariaLive = "polite";
     });
     this.#log.ariaBusy = String(timeline.loading !== null && timeline.loading !== "failed");
-    const count = this.#store.unreadOf(open);
     this.#toNewest.hidden = this.#sticks;
     this.#toNewest.dataset.count = count || "";
     const words = "to the newest message";
@@ -80,8 +93,8 @@ export class TimelineView {
 
   #clear() {
     this.#log.replaceChildren();
-    this.#rows = new Rows(this.#log, this.#needs);
-    this.#shown = { id: null, firstSeq: null, sent: 0, isLoaded: false };
+    this.#rows = new Rows(this.#log, this.#tools);
+    this.#shown = NOT_SHOWN;
     this.#sticks = true;
     this.#toNewest.hidden = true;
   }
@@ -112,12 +125,23 @@ export class TimelineView {
     this.#scrolled();
   }
 
+  /** The row may come later: until then it stays wanted. */
+  #goToWanted(rows) {
+    const wanted = rows.find(({ state }) => state.message && state.message.id === this.#wantedId);
+    if (!wanted || !this.#shown.isLoaded) return;
+    this.#wantedId = null;
+    const node = this.#rows.nodeOf(wanted.key);
+    node.scrollIntoView({ block: "center" });
+    pointAt(node);
+    this.#scrolled();
+  }
+
   #scrolled() {
     const sticks = this.#isNearEnd();
     const hasChanged = sticks !== this.#sticks;
     this.#sticks = sticks;
-    if (hasChanged) this.#needs.moved();
-    if (this.#store.open) this.#askForOlder(this.#store.timeline(this.#store.openId));
+    if (hasChanged) this.#tools.moved();
+    if (this.#shown.timeline) this.#askForOlder(this.#shown.timeline);
   }
 
   #isNearEnd() {
@@ -127,6 +151,39 @@ export class TimelineView {
 
   #askForOlder(timeline) {
     const isNearTop = this.#log.scrollTop < NEAR_TOP_PX;
-    if (isNearTop && timeline.isLoaded && timeline.loading === null) this.#needs.older();
+    if (isNearTop && timeline.isLoaded && timeline.loading === null) this.#tools.older();
   }
+}
+
+/** The animation begins anew also where it has run before. */
+function pointAt(node) {
+  node.removeAttribute("data-pointed");
+  node.getBoundingClientRect();
+  node.setAttribute("data-pointed", "");
+}
+
+/** Up and down go from message to message; Tab then leads to what one can do with it. */
+function enableKeys(log) {
+  const move = (from, step) => {
+    const messages = [...log.querySelectorAll(".message")];
+    const index = from === log ? messages.length : messages.indexOf(from);
+    messages.at(Math.max(0, index + step))?.focus();
+  };
+  log.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    const step = { ArrowUp: -1, ArrowDown: 1 }[key];
+    if (key === "Escape" && target !== log) log.focus();
+    else if (step && (target === log || target.matches(".message"))) move(target, step);
+    else return;
+    event.preventDefault();
+  });
+  log.addEventListener("focusin", ({ target }) => {
+    const isMeant = target.matches(":focus-visible") || matchMedia("(hover: none)").matches;
+    if (isMeant) target.closest(".message")?.setAttribute("data-focused", "");
+  });
+  // Not by :focus-within: between two buttons nothing has the focus, and hidden ones get none.
+  log.addEventListener("focusout", ({ target, relatedTarget }) => {
+    const row = target.closest(".message");
+    if (!row?.contains(relatedTarget)) row?.removeAttribute("data-focused");
+  });
 }

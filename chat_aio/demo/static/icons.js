@@ -1,0 +1,23 @@
+/** The drawings of buttons that are made by script, 24 by 24 as those in the page. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+const PATHS = {
+  react: "M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17z M8.5 14.2c.8 1.3 2 2 3.5 2s2.7-.7 3.5-2 M9.2 9.7v.1 M14.8 9.7v.1",
+  reply: "M9.5 6L4 11.5l5.5 5.5 M4.5 11.5H14c3.5 0 6 2.2 6 6",
+  thread: "M5 5.5h14a1 1 0 0 1 1 1v8a1 1 0 0 1-1 1h-7l-4.5 3.5v-3.5H5a1 1 0 0 1-1-1v-8a1 1 0 0 1 1-1z M8 9h8 M8 12h5",
+  more: "M6 12v.1 M12 12v.1 M18 12v.1",
+  forward: "M14.5 6l5.5 5.5-5.5 5.5 M19.5 11.5H10c-3.5 0-6 2.2-6 6",
+  edit: "M4 20l1-4.5L16.5 4a2 2 0 0 1 2.9 0l.6.6a2 2 0 0 1 0 2.9L8.5 19z M14.5 6l3.5 3.5",
+  delete: "M4.5 7h15 M9 7V4.5h6V7 M6.5 7l.8 12.5h9.4L17.5 7 M10 10.5v5.5 M14 10.5v5.5",
+};
+
+export function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", PATHS[name]);
+  svg.append(path);
+  return svg;
+}

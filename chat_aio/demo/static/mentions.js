@@ -1,0 +1,51 @@
+/** Mentions in what is written: `@` and a name. No DOM. */
+
+const BEFORE = String.raw`(?<![\p{L}\p{N}_])`;
+const BEHIND = String.raw`(?![\p{L}\p{N}_])`;
+const MOST_BEGUN = 40;
+
+/** The mention that is being written in front of the caret: {start, query}, or null. */
+export function begunAt(text, caret) {
+  const begun = new RegExp(`${BEFORE}@([^@\\n]{0,${MOST_BEGUN}})$`, "u").exec(text.slice(0, caret));
+  return begun && { start: begun.index, query: begun[1] };
+}
+
+/** Which of `people` ({id, name}) a begun name can mean: those that begin so, also a later word. */
+export function matching(people, query) {
+  const wanted = folded(query);
+  const isMeant = ({ name }) =>
+    [name, ...name.split(/\s+/u)].some((each) => folded(each).startsWith(wanted));
+  return people.filter(isMeant);
+}
+
+/** `text` in pieces {text, userId}: those with a user id mention one of `people`. */
+export function piecesOf(text, people) {
+  if (people.length === 0) return [{ text, userId: null }];
+  const ids = new Map(people.map(({ id, name }) => [name, id]));
+  // A name may be the beginning of another one.
+  const names = [...ids.keys()].sort((first, second) => second.length - first.length);
+  const written = new RegExp(`${BEFORE}@(${names.map(escaped).join("|")})${BEHIND}`, "gu");
+  const pieces = [];
+  let end = 0;
+  for (const { index, 0: found, 1: name } of text.matchAll(written)) {
+    if (index > end) pieces.push({ text: text.slice(end, index), userId: null });
+    pieces.push({ text: found, userId: ids.get(name) });
+    end = index + found.length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end), userId: null });
+  return pieces;
+}
+
+/** The ids of those of `people` who are mentioned in `text`. */
+export function mentionedIn(text, people) {
+  const ids = piecesOf(text, people).map(({ userId }) => userId);
+  return [...new Set(ids.filter((each) => each !== null))];
+}
+
+function folded(text) {
+  return text.normalize("NFKC").toLowerCase();
+}
+
+function escaped(name) {
+  return name.replace(/[\\^$.*+?()[\]{}|/-]/gu, String.raw`\$&`);
+}

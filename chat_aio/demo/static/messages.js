@@ -1,0 +1,42 @@
+/** What can be told of a message from the message itself. No DOM. */
+
+const EXCERPT_LENGTH = 140;
+
+/** Whether it stands in the main list: thread replies do only when they were sent there too. */
+export function isInMain({ threadRootMessageId, alsoSendToMain }) {
+  return !threadRootMessageId || Boolean(alsoSendToMain);
+}
+
+/** Its preview in a reply, as the service makes it. */
+export function previewOf({ id, senderId, body, deletedAt }) {
+  const points = [...body];
+  const isLong = points.length > EXCERPT_LENGTH;
+  const excerpt = isLong ? `${points.slice(0, EXCERPT_LENGTH).join("")}…` : body;
+  return { id, senderId, excerpt: deletedAt ? "" : excerpt, deleted: Boolean(deletedAt) };
+}
+
+/** Whether `message` tells less than `known`, as an answer does that an event has overtaken. */
+export function isOlderState(message, known) {
+  if (known.deletedAt) return !message.deletedAt;
+  if (message.deletedAt) return false;
+  return (known.editedAt ?? "") > (message.editedAt ?? "");
+}
+
+/** Of two states of a root the summary that is the later one: it never counts down. */
+export function laterSummary({ threadSummary: known }, { threadSummary: given }) {
+  return (known?.replyCount ?? 0) >= (given?.replyCount ?? 0) ? (known ?? null) : given;
+}
+
+/**
+ * The summary with one more reply, unless that is counted already.
+ *
+ * Times do not fall while seqs rise, so a later reply is a new one. Replies that were written
+ * together have one time: the service's summary has all of them, one that was counted here
+ * (`countedSeq`) those up to that seq.
+ */
+export function withReply(summary, { createdAt, seq }) {
+  const { replyCount = 0, lastReplyAt = "", countedSeq = 0 } = summary ?? {};
+  const isOfSameTime = createdAt === lastReplyAt && countedSeq > 0 && seq > countedSeq;
+  if (createdAt <= lastReplyAt && !isOfSameTime) return summary;
+  return { replyCount: replyCount + 1, lastReplyAt: createdAt, countedSeq: seq };
+}

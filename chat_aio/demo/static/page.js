@@ -1,0 +1,202 @@
+/** The views of one person's page, and what leads from one to the other. */
+
+import { addressOf } from "./address.js";
+import { Chat } from "./chat.js";
+import { Search } from "./search.js";
+import { Session } from "./session.js";
+import { Store } from "./store.js";
+import { Composer } from "./views/composer.js";
+import { ConversationList } from "./views/conversations.js";
+import { makeDirectDialog, makeGroupDialog } from "./views/dialogs.js";
+import { Frame } from "./views/frame.js";
+import { MessageTools } from "./views/message-tools.js";
+import { SearchView } from "./views/search.js";
+import { ThreadPanel } from "./views/thread.js";
+import { TimelineView } from "./views/timeline.js";
+import { draftsOf, mainRows } from "./views/timeline-rows.js";
+
+/** The demo has no passwords: each request says who is asking. */
+function chatAs(userId) {
+  const prepareUrl = (url) => {
+    url.searchParams.set("as", userId);
+    return url;
+  };
+  return new Chat({ baseUrl: "/api/chat", prepareUrl });
+}
+
+export class Page {
+  #people;
+  #store;
+  #session;
+  #tools;
+  #frame;
+  #list;
+  #timeline;
+  #composer;
+  #thread;
+  #search;
+
+  constructor(people) {
+    this.#people = people;
+    const store = new Store(people.userId);
+    const chat = chatAs(people.userId);
+    this.#store = store;
+    this.#session = new Session(chat, store, { onGone: () => this.#gone() });
+    this.#tools = new MessageTools(this.#session.changes, store, people, {
+      moreConversations: () => this.#session.loadMoreConversations(),
+      go: (...place) => this.#go(...place),
+      find: (messageId, rootId) => this.#find(messageId, rootId),
+      composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
+    });
+    this.#frame = new Frame(store, people);
+    this.#list = this.#makeList();
+    this.#timeline = this.#makeTimeline();
+    this.#composer = this.#makeComposer();
+    this.#thread = this.#makeThread();
+    const go = (message) => this.#goToMessage(message);
+    this.#search = new SearchView(new Search(chat, store), store, people, go);
+    const goTo = ({ id }) => this.#go(id);
+    makeDirectDialog(people, async (userId) => goTo(await this.#session.openDirect(userId)));
+    makeGroupDialog(people, async (group) => goTo(await this.#session.createGroup(group)));
+    store.subscribe(() => this.#show());
+  }
+
+  start() {
+    document.addEventListener("visibilitychange", () => this.#store.changed());
+    addEventListener("online", () => this.#session.reconnect());
+    this.#session.start();
+    this.#store.changed();
+  }
+
+  /** Open what the address names; back in the list, the focus is where it was. */
+  async goTo({ conversationId, rootId }) {
+    const left = this.#store.openId;
+    if (conversationId !== null) this.#frame.notify("");
+    const isOpen = conversationId === left || this.#session.open(conversationId);
+    const isThreadOpen = this.#openThread(isOpen, conversationId, rootId);
+    await Promise.resolve();
+    if (conversationId === null) this.#list.focus(left);
+    else if (rootId === null) this.#composer.focus();
+    await isThreadOpen;
+  }
+
+  async #openThread(isOpen, conversationId, rootId) {
+    await this.#session.openThread(rootId);
+    await isOpen;
+    // The conversation may just have become known.
+    if (this.#store.openId !== conversationId || this.#store.openRootId !== rootId) return;
+    await this.#session.openThread(rootId);
+    if (this.#store.openThread?.isGone) this.#go(conversationId);
+  }
+
+  #makeList() {
+    return new ConversationList(this.#store, this.#people, {
+      hrefOf: (id) => addressOf(this.#people.userId, id),
+      preview: (id) => this.#session.loadPreview(id),
+      more: () => this.#session.loadMoreConversations(),
+    });
+  }
+
+  #makeTimeline() {
+    const store = this.#store;
+    const stage = document.querySelector("#stage");
+    const read = () =>
+      store.open && {
+        timeline: store.timeline(store.openId),
+        rows: mainRows(store, this.#people),
+        drafts: draftsOf(store),
+        unread: store.unreadOf(store.open),
+      };
+    const current = () => store.timeline(store.openId);
+    return new TimelineView(stage, read, this.#toolsFor(current, { isThread: false }));
+  }
+
+  #makeThread() {
+    const current = () => this.#store.openThread.timeline;
+    return new ThreadPanel(this.#store, this.#people, {
+      tools: this.#toolsFor(current, { isThread: true }),
+      needs: {
+        ...this.#writing(() => this.#store.openThread?.timeline),
+        closeHref: () => addressOf(this.#people.userId, this.#store.openId),
+      },
+    });
+  }
+
+  #makeComposer() {
+    const form = document.querySelector("#composer");
+    const current = () => this.#store.timeline(this.#store.openId);
+    return new Composer(form, this.#people, this.#writing(current));
+  }
+
+  #writing(current) {
+    return {
+      send: (written) => this.#send(written),
+      edit: (messageId, written) => this.#session.changes.edit(messageId, written),
+      editLast: () => this.#tools.editLast(current()),
+    };
+  }
+
+  #toolsFor(current, { isThread }) {
+    const { history, sender } = this.#session;
+    return {
+      ...this.#tools.forRows(isThread),
+      older: () => history.loadOlder(current()),
+      again: () => history.loadAgain(current()),
+      moved: () => this.#store.changed(),
+      retry: (key) => sender.retry(key),
+      discard: (key) => sender.discard(key),
+    };
+  }
+
+  #send(written) {
+    const { openId } = this.#store;
+    this.#store.timeline(openId).firstUnreadId = null;
+    this.#session.sender.send(openId, written);
+  }
+
+  #go(...place) {
+    location.hash = addressOf(this.#people.userId, ...place);
+  }
+
+  #goToMessage({ id, conversationId, threadRootMessageId, alsoSendToMain }) {
+    const rootId = threadRootMessageId && !alsoSendToMain ? threadRootMessageId : null;
+    const place = rootId ? [conversationId, rootId] : [conversationId];
+    this.#go(...place);
+    this.#find(id, rootId, conversationId);
+  }
+
+  /** Show a message where it stands, going back for it if it has to be. */
+  async #find(messageId, rootId, conversationId = this.#store.openId) {
+    const view = rootId ? this.#thread : this.#timeline;
+    const store = this.#store;
+    const { timeline } = rootId ? store.thread(conversationId, rootId) : {};
+    const list = timeline ?? store.timeline(conversationId);
+    const isThere = messageId === rootId || (await this.#session.history.find(list, messageId));
+    if (isThere) view.reveal(messageId);
+    else this.#composer.complain("That message is further back than this page goes.");
+  }
+
+  #gone() {
+    location.hash = addressOf(this.#people.userId);
+    this.#frame.notify("That conversation is not open to you.");
+  }
+
+  #show() {
+    const { open } = this.#store;
+    const mentionable = open ? this.#people.idsOfOthersIn(open) : [];
+    const find = (id) => this.#store.message(open.id, id);
+    this.#frame.show();
+    this.#list.show();
+    this.#search.show();
+    this.#composer.show(open?.id ?? null, {
+      placeholder: open ? `Message ${this.#people.titleOf(open)}` : "",
+      ...{ mentionable, find },
+    });
+    this.#thread.show({ mentionable, find });
+    this.#timeline.show();
+    this.#tools.show();
+    const isReading = document.visibilityState === "visible" && this.#timeline.isAtEnd;
+    if (isReading !== this.#store.isReading) this.#store.set({ isReading });
+    if (isReading) this.#session.read();
+  }
+}

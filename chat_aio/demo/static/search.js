@@ -1,0 +1,81 @@
+/** A search over messages: what is asked for, what was found so far. No DOM. */
+
+const RESULTS_PER_PAGE = 20;
+
+export class Search {
+  query = "";
+  /** The conversation it is limited to, null for all. */
+  conversationId = null;
+  results = [];
+  nextCursor = null;
+  isLoading = false;
+  problem = null;
+
+  #chat;
+  #store;
+  #asked = 0;
+  /** Of results, where the list of conversations is not loaded that far. */
+  #conversations = new Map();
+
+  constructor(chat, store) {
+    this.#chat = chat;
+    this.#store = store;
+  }
+
+  get isActive() {
+    return this.query !== "";
+  }
+
+  conversation(id) {
+    return this.#store.conversation(id) ?? this.#conversations.get(id) ?? null;
+  }
+
+  /** Search anew; a blank query ends it. */
+  async start(query, conversationId) {
+    const wanted = query.trim();
+    if (wanted === this.query && conversationId === this.conversationId && !this.problem) return;
+    Object.assign(this, { query: wanted, conversationId, nextCursor: null, problem: null });
+    this.#asked += 1;
+    this.isLoading = false;
+    if (this.isActive) await this.#load([], null);
+    else this.results = [];
+    this.#store.changed();
+  }
+
+  async more() {
+    if (this.nextCursor && !this.isLoading) await this.#load(this.results, this.nextCursor);
+  }
+
+  /** Answers may overtake each other: only the one to the last question counts. */
+  async #load(before, cursor) {
+    this.#asked += 1;
+    const asked = this.#asked;
+    const { query, conversationId } = this;
+    const slice = { conversationId, cursor, limit: RESULTS_PER_PAGE };
+    this.#show({ isLoading: true, problem: null });
+    try {
+      const page = await this.#chat.searchMessages(query, slice);
+      if (asked !== this.#asked) return;
+      for (const each of page.messages) this.#know(each.conversationId);
+      const results = [...before, ...page.messages];
+      this.#show({ results, nextCursor: page.nextCursor, isLoading: false });
+    } catch ({ message: problem }) {
+      if (asked === this.#asked) this.#show({ results: before, isLoading: false, problem });
+    }
+  }
+
+  async #know(id) {
+    if (this.conversation(id)) return;
+    try {
+      this.#conversations.set(id, await this.#chat.getConversation(id));
+      this.#store.changed();
+    } catch {
+      // A result without the conversation's name is still a result.
+    }
+  }
+
+  #show(fields) {
+    Object.assign(this, fields);
+    this.#store.changed();
+  }
+}

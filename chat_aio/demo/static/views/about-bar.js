@@ -1,0 +1,39 @@
+/** Above the text of a composer: what is being answered or edited, and what went wrong. */
+
+import { setText } from "../dom.js";
+
+export class AboutBar {
+  #bar;
+  #title;
+  #text;
+  #problem;
+  #people;
+
+  constructor(form, people, cancel) {
+    this.#people = people;
+    this.#bar = form.querySelector(".about");
+    this.#title = this.#bar.querySelector(".about-title");
+    this.#text = this.#bar.querySelector(".about-text");
+    this.#problem = form.querySelector(".problem");
+    this.#bar.querySelector("button").addEventListener("click", () => {
+      cancel();
+      form.querySelector("textarea").focus();
+    });
+  }
+
+  /** `about` is {kind: "reply" or "edit", message}, or null. */
+  show(about) {
+    this.#bar.hidden = about === null;
+    if (about === null) return;
+    const { kind, message } = about;
+    const isOwn = message.senderId === this.#people.userId;
+    const name = isOwn ? "yourself" : this.#people.nameOf(message.senderId);
+    this.#bar.dataset.kind = kind;
+    setText(this.#title, kind === "edit" ? "Editing your message" : `Replying to ${name}`);
+    setText(this.#text, message.body.trim().replace(/\s+/gu, " "));
+  }
+
+  complain(words) {
+    setText(this.#problem, words);
+  }
+}

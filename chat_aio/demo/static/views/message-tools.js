@@ -1,0 +1,108 @@
+/** What a message's buttons do: dialogs, panels and composers about it. */
+
+import { isInMain } from "../messages.js";
+import { DeleteDialog, ForwardDialog } from "./dialogs.js";
+import { MessageMenu, ReactionPicker } from "./popovers.js";
+
+export class MessageTools {
+  #changes;
+  #store;
+  #people;
+  #needs;
+  #menu = new MessageMenu();
+  #picker = new ReactionPicker();
+  #deleting;
+  #forwarding;
+
+  /**
+   * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
+   * message, `needs.composer(isThread)` is where one writes.
+   */
+  constructor(changes, store, people, needs) {
+    this.#changes = changes;
+    this.#store = store;
+    this.#people = people;
+    this.#needs = needs;
+    this.#deleting = new DeleteDialog(({ id }) => changes.delete(id));
+    this.#forwarding = new ForwardDialog(store, people, {
+      more: needs.moreConversations,
+      forward: async ({ id }, conversationId, key) => {
+        await changes.forward(id, conversationId, key);
+        needs.go(conversationId);
+      },
+    });
+  }
+
+  /** Handlers for the rows of the main list, or of the thread. */
+  forRows(isThread) {
+    const composer = () => this.#needs.composer(isThread);
+    const toggle = (message, emoji) => this.#toggleReaction(message, emoji, composer());
+    return {
+      isThread,
+      people: this.#people,
+      toggleReaction: toggle,
+      react: (message, button) => this.#picker.open(button, (emoji) => toggle(message, emoji)),
+      reply: (message) => composer().reply(message),
+      answerInThread: (message) => this.#openThread(message, threadOf(message)),
+      openThread: (message) => this.#openThread(message, message.id),
+      openOuterThread: (message) => this.#openThread(message, message.threadRootMessageId),
+      more: (message, button) => this.#menu.open(button, this.#items(message, composer)),
+      jump: (message) => this.#jump(message, isThread),
+    };
+  }
+
+  /** One's own last message of a list, if it is there. */
+  editLast(timeline) {
+    const isMine = (each) => each.senderId === this.#people.userId && !each.deletedAt;
+    const last = timeline?.messages.findLast(isMine);
+    if (last) this.#needs.composer(timeline.rootId !== null).edit(last);
+  }
+
+  show() {
+    this.#forwarding.show();
+  }
+
+  #items(message, composer) {
+    const forward = () => this.#forwarding.open(message);
+    const edit = () => composer().edit(message);
+    const remove = () => this.#deleting.open(message);
+    const items = [{ name: "forward", label: "Forward", act: forward }];
+    if (message.senderId !== this.#people.userId) return items;
+    return [
+      ...items,
+      { name: "edit", label: "Edit", act: edit },
+      { name: "delete", label: "Delete", act: remove },
+    ];
+  }
+
+  async #toggleReaction(message, emoji, composer) {
+    const { conversationId, id } = message;
+    composer.complain("");
+    try {
+      await this.#changes.toggleReaction(this.#store.message(conversationId, id) ?? message, emoji);
+    } catch (error) {
+      composer.complain(error.message);
+    }
+  }
+
+  #openThread({ conversationId }, rootId) {
+    this.#needs.go(conversationId, rootId);
+  }
+
+  /** To what a message answers: in the thread if that stands there, else in the main list. */
+  #jump({ replyToMessageId: id, conversationId, threadRootMessageId: rootId }, isThread) {
+    const parent = this.#store.message(conversationId, id);
+    const isInThread = parent ? [parent.id, parent.threadRootMessageId].includes(rootId) : isThread;
+    if (isThread && isInThread) this.#needs.find(id, rootId);
+    else if (!parent || isInMain(parent)) this.#needs.find(id, null);
+    else {
+      this.#openThread(parent, parent.threadRootMessageId);
+      this.#needs.find(id, parent.threadRootMessageId);
+    }
+  }
+}
+
+/** Where one answers in a thread: what was sent from a thread goes on there. */
+function threadOf({ id, threadSummary, threadRootMessageId }) {
+  return threadSummary ? id : (threadRootMessageId ?? id);
+}

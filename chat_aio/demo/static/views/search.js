@@ -1,0 +1,156 @@
+/** The search box above the list, and what it finds in the list's place. */
+
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { excerpted, highlighted } from "../terms.js";
+import { agoOf, momentOf } from "../times.js";
+import { later } from "../tasks.js";
+
+const PAUSE_MS = 250;
+
+export class SearchView {
+  #app = document.querySelector("#app");
+  #form = document.querySelector("#search");
+  #input = document.querySelector("#query");
+  #scope = document.querySelector("#scope");
+  #panel = document.querySelector("#results");
+  #hint = document.querySelector("#results-hint");
+  #more = document.querySelector("#results-more");
+  #rows;
+  #search;
+  #store;
+  #people;
+  #goTo;
+  /** Begun from a conversation: on a phone it comes before that. */
+  #isOpened = false;
+  #pause = later(PAUSE_MS);
+
+  /** `goTo(message)` goes to a message that was found. */
+  constructor(search, store, people, goTo) {
+    this.#search = search;
+    this.#store = store;
+    this.#people = people;
+    this.#goTo = goTo;
+    this.#rows = new Rows(this.#panel.querySelector("ul"), { go: (found) => this.#go(found) });
+    this.#input.addEventListener("input", () => this.#pause(() => this.#start()));
+    this.#scope.addEventListener("change", () => this.#start());
+    this.#more.addEventListener("click", () => search.more());
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#start();
+    });
+    this.#form.addEventListener("keydown", (event) => this.#pressed(event));
+    document.querySelector("#search-close").addEventListener("click", () => this.close());
+    document.querySelector("#search-here").addEventListener("click", () => this.#open());
+  }
+
+  close() {
+    this.#isOpened = false;
+    this.#input.value = "";
+    this.#scope.checked = false;
+    this.#start();
+  }
+
+  show() {
+    const { isActive, results, nextCursor, isLoading, query } = this.#search;
+    const { open } = this.#store;
+    setAttribute(this.#app, "data-searching", isActive || this.#isOpened);
+    this.#panel.hidden = !isActive;
+    document.querySelector("#list").hidden = isActive;
+    document.querySelector("#search-close").hidden = !isActive && !this.#isOpened;
+    this.#showScope(open);
+    this.#rows.show(results.map((each) => this.#rowOf(each, query)));
+    setText(this.#hint, hintOf(this.#search));
+    this.#hint.hidden = this.#hint.textContent === "";
+    this.#more.hidden = nextCursor === null || isLoading;
+  }
+
+  #showScope(open) {
+    const label = document.querySelector("#scope-label");
+    label.hidden = !open || (!this.#search.isActive && !this.#isOpened);
+    if (open) setText(label.querySelector("span"), `Only in ${this.#people.titleOf(open)}`);
+  }
+
+  #rowOf(message, query) {
+    const conversation = this.#search.conversation(message.conversationId);
+    const people = this.#people;
+    const state = {
+      ...people.pictureOfPerson(message.senderId),
+      ...{ message, query, ago: agoOf(message.createdAt) },
+      title: conversation ? people.titleOf(conversation) : "",
+      sender: message.senderId === people.userId ? "You" : people.nameOf(message.senderId),
+    };
+    return { key: message.id, Row: FoundRow, state };
+  }
+
+  #start() {
+    this.#search.start(this.#input.value, this.#scope.checked ? this.#store.openId : null);
+    this.show();
+  }
+
+  #open() {
+    this.#isOpened = true;
+    this.#scope.checked = true;
+    this.#start();
+    this.#input.focus();
+  }
+
+  /** On a phone the results make room; beside a conversation they stay. */
+  #go(message) {
+    this.#isOpened = false;
+    if (matchMedia("(max-width: 44rem)").matches) this.close();
+    this.#goTo(message);
+  }
+
+  #pressed(event) {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      this.close();
+    } else if (event.key === "ArrowDown") {
+      event.preventDefault();
+      this.#panel.querySelector("button")?.focus();
+    }
+  }
+}
+
+class FoundRow {
+  #avatar = avatar();
+  #title = element("span", { class: "row-title" });
+  #time = element("time", { class: "row-time" });
+  #sender = element("strong");
+  #body = element("span", { class: "found-body", dir: "auto" });
+  #message = null;
+  node;
+
+  constructor({ go }) {
+    const lines = element(
+      "span",
+      {},
+      element("span", { class: "row-line" }, this.#title, " ", this.#time),
+      element("span", { class: "found" }, this.#sender, " ", this.#body),
+    );
+    const onclick = () => go(this.#message);
+    const button = element("button", { type: "button", class: "row", onclick });
+    button.append(this.#avatar, " ", lines);
+    this.node = element("li", {}, button);
+  }
+
+  show({ message, query, title, sender, ago, ...picture }) {
+    this.#message = message;
+    setAvatar(this.#avatar, picture);
+    setText(this.#title, title);
+    setText(this.#sender, `${sender}:`);
+    setText(this.#time, ago);
+    setAttribute(this.#time, "datetime", message.createdAt);
+    setAttribute(this.#time, "title", momentOf(message.createdAt));
+    const pieces = excerpted(highlighted(message.body, query));
+    this.#body.replaceChildren(
+      ...pieces.map(({ text, isFound }) => (isFound ? element("mark", {}, text) : text)),
+    );
+  }
+}
+
+function hintOf({ isLoading, problem, results, isActive }) {
+  if (problem) return `The search failed. ${problem}`;
+  if (isLoading) return "Searching…";
+  return isActive && results.length === 0 ? "Nothing found." : "";
+}

@@ -1,0 +1,36 @@
+"""What a person does with messages on the page."""
+
+from playwright.async_api import Locator, Page
+
+
+def main_list(page: Page) -> Locator:
+    return page.get_by_role("log", name="Messages", exact=True)
+
+
+def thread(page: Page) -> Locator:
+    """The panel of the thread that is open."""
+    return page.get_by_role("complementary", name="Thread")
+
+
+def message(place: Locator, body: str) -> Locator:
+    """The message of a list that says so."""
+    return place.locator(".message").filter(has=place.page.locator(".body", has_text=body))
+
+
+async def act(row: Locator, name: str) -> None:
+    """Press one of a message's buttons, which come when it is pointed at."""
+    await row.hover()
+    await row.get_by_role("button", name=name, exact=True).click()
+
+
+async def choose(row: Locator, name: str) -> None:
+    """Choose from a message's menu."""
+    await act(row, "More actions")
+    await row.page.get_by_role("menuitem", name=name).click()
+
+
+async def write(page: Page, body: str, *, in_thread: bool = False) -> None:
+    """Write something and send it."""
+    label = "Message in the thread" if in_thread else "Message"
+    await page.get_by_label(label, exact=True).fill(body)
+    await page.keyboard.press("Enter")

@@ -1,0 +1,100 @@
+"""Mentions: completed while writing, kept while editing, seen by those who are meant."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.acting import choose, main_list, message
+from tests.browser.conftest import Visit
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def in_group(visit: Visit, demo: Demo) -> tuple[Page, str]:
+    """Linus in a group with Dennis, Grace and Margaret."""
+    group_id = await demo.group("linus", "dennis", "grace", "margaret", name="Kernel")
+    linus = await visit("linus", group_id)
+    await linus.get_by_label("Message", exact=True).click()
+    return linus, group_id
+
+
+async def test_a_mention_is_completed_by_keyboard(visit: Visit, demo: Demo) -> None:
+    linus, group_id = await in_group(visit, demo)
+    dennis = await visit("dennis", group_id)
+    box = linus.get_by_label("Message", exact=True)
+    people = linus.get_by_role("listbox", name="People to mention")
+    await linus.keyboard.type("Ask @")
+    await expect(people.get_by_role("option")).to_have_text(["DDennis", "GGrace", "MMargaret"])
+    await linus.keyboard.press("ArrowDown")
+    await expect(people.get_by_role("option", selected=True)).to_contain_text("Grace")
+    await linus.keyboard.press("Enter")
+    await expect(box).to_have_value("Ask @Grace ")
+    await linus.keyboard.type("or @d")
+    await expect(people.get_by_role("option")).to_have_text(["DDennis"])
+    await linus.keyboard.press("Tab")
+    await expect(people).to_be_hidden()
+    await linus.keyboard.press("Enter")
+
+    for page in (linus, dennis):
+        row = message(main_list(page), "Ask @Grace or @Dennis")
+        await expect(row.locator(".mention")).to_have_text(["@Grace", "@Dennis"])
+    assert (await demo.newest("linus", group_id))["mentions"] == ["dennis", "grace"]
+    row = message(main_list(dennis), "Ask @Grace")
+    await expect(row.locator(".mention[data-me]")).to_have_text("@Dennis")
+    await expect(row).to_have_attribute("data-mentions-me", "")
+    await expect(message(main_list(linus), "Ask")).not_to_have_attribute("data-mentions-me", "")
+
+
+async def test_only_who_is_still_in_the_text_is_mentioned(visit: Visit, demo: Demo) -> None:
+    linus, group_id = await in_group(visit, demo)
+    people = linus.get_by_role("listbox", name="People to mention")
+    await linus.keyboard.type("@mar")
+    await people.get_by_role("option", name="Margaret").click()
+    await linus.keyboard.type("and @gr")
+    await linus.keyboard.press("Enter")
+    box = linus.get_by_label("Message", exact=True)
+    await expect(box).to_have_value("@Margaret and @Grace ")
+    await box.fill("@Margaretha and @Grace, mail me@dennis")
+    await linus.keyboard.press("Enter")
+    await expect(main_list(linus).locator("[data-state=sent] .mention")).to_have_text("@Grace")
+    assert (await demo.newest("linus", group_id))["mentions"] == ["grace"]
+
+
+async def test_escape_closes_the_list_only(visit: Visit, demo: Demo) -> None:
+    linus, group_id = await in_group(visit, demo)
+    await demo.send("dennis", group_id, "Who?")
+    await message(main_list(linus), "Who?").hover()
+    await main_list(linus).get_by_role("button", name="Reply", exact=True).click()
+    people = linus.get_by_role("listbox", name="People to mention")
+    await linus.keyboard.type("@")
+    await expect(people).to_be_visible()
+    await linus.keyboard.press("Escape")
+    await expect(people).to_be_hidden()
+    await linus.keyboard.type("grace")
+    await expect(people).to_be_hidden()
+    await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
+    await linus.keyboard.press("Enter")
+    await expect(main_list(linus).locator("[data-state=sent]").last).to_contain_text("@grace")
+    assert (await demo.newest("linus", group_id))["mentions"] == []
+
+
+async def test_an_edit_keeps_and_changes_mentions(visit: Visit, demo: Demo) -> None:
+    linus, group_id = await in_group(visit, demo)
+    grace = await visit("grace", group_id)
+    sent = await demo.write(
+        "linus", group_id, "Hi @Dennis and @Grace", mentions=["dennis", "grace", "margaret"]
+    )
+    await choose(message(main_list(linus), "Hi @Dennis"), "Edit")
+    box = linus.get_by_label("Message", exact=True)
+    await box.fill("Hello @Grace and @")
+    await linus.keyboard.press("End")
+    await linus.keyboard.type("m")
+    await linus.keyboard.press("Enter")
+    await expect(box).to_have_value("Hello @Grace and @Margaret ")
+    await linus.keyboard.press("Enter")
+
+    row = message(main_list(grace), "Hello @Grace")
+    await expect(row.locator(".mention")).to_have_text(["@Grace", "@Margaret"])
+    await expect(row).to_have_attribute("data-mentions-me", "")
+    edited = await demo.message("linus", group_id, sent["id"])
+    assert sorted(edited["mentions"]) == ["grace", "margaret"]
