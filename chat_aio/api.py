@@ -1,6 +1,7 @@
 """The server API: a table of contents of the actions, each with the acting `user_id` first."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 from chat_aio.actions import (
     channels,
@@ -15,6 +16,7 @@ from chat_aio.actions import (
     sending,
 )
 from chat_aio.context import Context
+from chat_aio.moderation import ModerationAPI
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,3 +54,8 @@ class ServerAPI(Context):
     resolve_join_request = join_requests.resolve_join_request
     list_public_conversations = channels.list_public_conversations
     join_conversation = channels.join_conversation
+
+    @cached_property
+    def moderation(self) -> ModerationAPI:
+        """Blocks, mutes, reports and bans."""
+        return ModerationAPI(**{each.name: getattr(self, each.name) for each in fields(Context)})

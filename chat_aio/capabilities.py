@@ -11,6 +11,7 @@ class Capability(Enum):
 
     CHANNELS = errors.ChannelsUnsupported
     INVITES = errors.InvitesUnsupported
+    MODERATION = errors.ModerationUnsupported
     SEARCH = errors.SearchUnsupported
     STREAMS = errors.StreamUnsupported
 

@@ -15,6 +15,7 @@ from chat_aio.live.live import Live
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
 from chat_aio.store import indexes
+from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
@@ -54,6 +55,7 @@ class Chat:
             snapshots=Snapshots(kept),
             sequencer=Sequencer(kept, clock=clock),
             read_marks=ReadMarks(kept),
+            bans=Bans(kept, clock=clock),
             settings=Settings(kept),
             hooks=hooks,
             permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
@@ -62,7 +64,7 @@ class Chat:
             clock=clock,
             new_id=new_id,
         )
-        self._live = Live(kept, self._api.snapshots, options, clock=clock)
+        self._live = Live(self._api)
 
     @property
     def api(self) -> ServerAPI:

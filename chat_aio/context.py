@@ -9,6 +9,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
+from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
@@ -37,6 +38,7 @@ class Context:
     snapshots: Snapshots
     sequencer: Sequencer
     read_marks: ReadMarks
+    bans: Bans
     settings: Settings
     hooks: Hooks
     permissions: Permissions
@@ -44,3 +46,11 @@ class Context:
     capabilities: frozenset[Capability]
     clock: Clock
     new_id: Callable[[], str]
+
+    @property
+    def enforces_bans(self) -> bool:
+        """Whether every request asks for bans: by default where there are moderators."""
+        if Capability.MODERATION not in self.capabilities:
+            return False
+        wanted = self.options.enforce_bans
+        return self.hooks.can_moderate is not None if wanted is None else wanted

@@ -65,6 +65,24 @@ class NotConversationAdmin(ChatError):
     code, status = "NOT_CONVERSATION_ADMIN", 403
 
 
+class NotModerator(ChatError):
+    """Only a moderator may do this."""
+
+    code, status = "NOT_MODERATOR", 403
+
+
+class DirectInteractionBlocked(ChatError):
+    """One of the two has blocked the other."""
+
+    code, status = "DIRECT_INTERACTION_BLOCKED", 403
+
+
+class UserBanned(ChatError):
+    """You are banned."""
+
+    code, status = "USER_BANNED", 403
+
+
 class NotPublicConversation(ChatError):
     """This conversation is no public channel."""
 
@@ -93,6 +111,18 @@ class JoinRequestNotFound(ChatError):
     """There is no such pending request."""
 
     code, status = "JOIN_REQUEST_NOT_FOUND", 404
+
+
+class ReportNotFound(ChatError):
+    """There is no such report."""
+
+    code, status = "REPORT_NOT_FOUND", 404
+
+
+class BanNotFound(ChatError):
+    """There is no such ban."""
+
+    code, status = "BAN_NOT_FOUND", 404
 
 
 class NotFound(ChatError):
@@ -196,6 +226,12 @@ class InvitesUnsupported(ChatError):
     """This installation has no invites and join requests."""
 
     code, status = "INVITES_UNSUPPORTED", 501
+
+
+class ModerationUnsupported(ChatError):
+    """This installation has no moderation."""
+
+    code, status = "MODERATION_UNSUPPORTED", 501
 
 
 class SearchUnsupported(ChatError):

@@ -1,9 +1,10 @@
 """The fields that inputs are made of: what each may be, checked strictly and without coercion."""
 
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, StrictStr
+from pydantic import AfterValidator, BeforeValidator, PlainValidator, StrictStr
 
 MAX_ID_LENGTH = 256
 MAX_NAME_LENGTH = 200
@@ -11,6 +12,8 @@ MAX_CLIENT_ID_LENGTH = 128
 MAX_METADATA_LEVELS = 64
 MAX_MENTIONS = 256
 MAX_NOTE_LENGTH = 500
+MAX_REASON_LENGTH = 1_000
+MAX_MODERATOR_NOTE_LENGTH = 2_000
 MAX_EMOJI_LENGTH = 32
 MAX_QUERY_LENGTH = 2_048
 
@@ -103,10 +106,47 @@ def _list(value: object) -> object:
 
 
 def _note(value: str) -> str | None:
-    note = _text(value).strip()
-    if len(note) > MAX_NOTE_LENGTH:
-        raise ValueError(f"at most {MAX_NOTE_LENGTH} characters")
-    return note or None
+    return _at_most(MAX_NOTE_LENGTH, value) or None
+
+
+def _reason(value: str) -> str:
+    reason = _at_most(MAX_REASON_LENGTH, value)
+    if not reason:
+        raise ValueError("a reason is needed")
+    return reason
+
+
+def _ban_reason(value: str) -> str | None:
+    return _at_most(MAX_REASON_LENGTH, value) or None
+
+
+def _moderator_note(value: str) -> str | None:
+    return _at_most(MAX_MODERATOR_NOTE_LENGTH, value) or None
+
+
+def _at_most(length: int, value: str) -> str:
+    """A text, trimmed."""
+    text = _text(value).strip()
+    if len(text) > length:
+        raise ValueError(f"at most {length} characters")
+    return text
+
+
+def _moment(value: object) -> datetime:
+    """ISO 8601 with a date, a time and an offset; whole milliseconds."""
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, str) and "T" in value.upper():
+        moment = datetime.fromisoformat(value)
+    else:
+        raise ValueError("a time in ISO 8601 is needed, such as 2026-01-31T09:30:00Z")
+    if moment.tzinfo is None:
+        raise ValueError("a time needs an offset, such as Z")
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("this time is out of the calendar") from None
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def _mentions(value: list[str]) -> list[str]:
@@ -131,6 +171,10 @@ def _query(value: str) -> str:
 
 Id = Annotated[StrictStr, AfterValidator(_id)]
 Ids = Annotated[list[Id], BeforeValidator(_list)]
+Reason = Annotated[StrictStr, AfterValidator(_reason)]
+BanReason = Annotated[StrictStr, AfterValidator(_ban_reason)]
+ModeratorNote = Annotated[StrictStr, AfterValidator(_moderator_note)]
+Moment = Annotated[datetime, PlainValidator(_moment)]
 Note = Annotated[StrictStr, AfterValidator(_note)]
 Mentions = Annotated[Ids, AfterValidator(_mentions)]
 Emoji = Annotated[StrictStr, AfterValidator(_emoji)]

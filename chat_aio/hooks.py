@@ -25,6 +25,16 @@ class PermissionContext:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ModerationContext:
+    """May `user_id` do this? `action` is the method's name, such as `ban_user`; `target_user_id` is
+    whom it is about, None where it is about nobody in particular."""
+
+    user_id: str
+    action: str
+    target_user_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BeforeMessageSend:
     """A message that is valid and about to be written."""
 
@@ -73,6 +83,7 @@ class Hooks:
     can_write: PermissionRule | None = None
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
+    can_moderate: Callable[[ModerationContext], Answer] | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

@@ -10,6 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from chat_aio.errors import InvalidInput
 from chat_aio.fields import (
+    BanReason,
     Body,
     ClientId,
     Emoji,
@@ -17,11 +18,22 @@ from chat_aio.fields import (
     Ids,
     Mentions,
     Metadata,
+    ModeratorNote,
+    Moment,
     Name,
     Note,
     Query,
+    Reason,
 )
-from chat_aio.models import JoinPolicy, JoinRequestStatus, ParticipantRole, Role, Visibility
+from chat_aio.models import (
+    JoinPolicy,
+    JoinRequestStatus,
+    ParticipantRole,
+    ReportStatus,
+    Role,
+    TargetType,
+    Visibility,
+)
 
 
 class Input(BaseModel):
@@ -103,6 +115,41 @@ class Decision(Input):
 
 class RequestList(Input):
     status: JoinRequestStatus | None = None
+
+
+class Target(Input):
+    target_user_id: Id
+
+
+class MutedConversation(Input):
+    conversation_id: Id
+
+
+class NewReport(Input):
+    target_type: TargetType
+    target_id: Id
+    reason: Reason
+
+
+class ReportList(Input):
+    status: ReportStatus | None = None
+    target_type: TargetType | None = None
+
+
+class ReportChange(Input):
+    status: Literal["triaged", "resolved", "dismissed"]
+    moderator_note: ModeratorNote | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any input, but a note of null is another thing than none."""
+        return {**super().arguments(body), "moderator_note": body.get("moderatorNote", KEEP)}
+
+
+class NewBan(Input):
+    target_user_id: Id
+    reason: BanReason | None = None
+    expires_at: Moment | None = None
 
 
 class NewMessage(Input):

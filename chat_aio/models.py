@@ -14,6 +14,8 @@ ParticipantRole = Literal["admin", "member"]
 ConversationType = Literal["direct", "group"]
 Visibility = Literal["private", "public"]
 JoinPolicy = Literal["open", "approval"]
+TargetType = Literal["user", "message", "conversation"]
+ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
 JoinRequestStatus = Literal["pending", "approved", "denied"]
 
 
@@ -183,6 +185,67 @@ class ChannelPreview(Wire):
     metadata: dict[str, Any]
     already_participant: bool
     request_pending: bool
+
+
+class Block(Wire):
+    blocker_user_id: str
+    blocked_user_id: str
+    created_at: Timestamp
+
+
+class Mute(Wire):
+    user_id: str
+    conversation_id: str
+    created_at: Timestamp
+
+
+class Report(Wire):
+    """`evidence` is what was reported, as it was at that time."""
+
+    id: str
+    reporter_user_id: str
+    target_type: TargetType
+    target_id: str
+    reason: str
+    status: ReportStatus
+    moderator_note: str | None
+    evidence: dict[str, Any]
+    created_at: Timestamp
+    updated_at: Timestamp
+    resolved_by: str | None
+
+
+class Ban(Wire):
+    """Permanent without `expires_at`. Rows stay after they are revoked or have expired."""
+
+    id: str
+    user_id: str
+    created_by_user_id: str
+    reason: str | None
+    created_at: Timestamp
+    expires_at: Timestamp | None
+    revoked_at: Timestamp | None
+    revoked_by_user_id: str | None
+
+
+class BlockPage(Wire):
+    blocks: tuple[Block, ...]
+    next_cursor: str | None
+
+
+class MutePage(Wire):
+    mutes: tuple[Mute, ...]
+    next_cursor: str | None
+
+
+class ReportPage(Wire):
+    reports: tuple[Report, ...]
+    next_cursor: str | None
+
+
+class BanPage(Wire):
+    bans: tuple[Ban, ...]
+    next_cursor: str | None
 
 
 class JoinRequestPage(Wire):

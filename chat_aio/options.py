@@ -16,6 +16,7 @@ class Options:
     manage_indexes: bool = True
     without: frozenset[Capability] = field(default_factory=frozenset)
     threads: bool = True
+    enforce_bans: bool | None = None
 
     max_body_bytes: int = 1024 * 1024
     max_message_length: int = 16_384

@@ -59,6 +59,17 @@ def position_from(kind: str, cursor: object, *types: type[Key]) -> tuple[Key, ..
     return tuple(keys)
 
 
+def after_from(kind: str, cursor: object) -> tuple[datetime, str] | None:
+    """The (time, id) that a cursor of a list by time stands for; see `position_from`."""
+    position = position_from(kind, cursor, int, str)
+    return (moment_from(int(position[0])), str(position[1])) if position else None
+
+
+def cursor_after(kind: str, moment: datetime, key: str) -> str:
+    """The cursor for what follows a row of a list by time."""
+    return cursor_from(kind, millis_from(moment), key)
+
+
 def millis_from(moment: datetime) -> int:
     """Milliseconds since 1970, exact."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)

@@ -10,10 +10,12 @@ from chat_aio.context import Context
 from chat_aio.errors import (
     ChatError,
     ConversationNotFound,
+    DirectInteractionBlocked,
     InvalidInput,
     MessageNotFound,
     NotGroupConversation,
     StorageUnavailable,
+    UserBanned,
 )
 from chat_aio.fields import is_id
 from chat_aio.models import BareMessage, Conversation
@@ -27,15 +29,22 @@ Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
 
 
 def acting(action: Action) -> Action:
-    """Mark what somebody may do: the acting user's id is checked before anything else."""
+    """Mark what somebody may do: who acts must be a user, and not banned, before anything else."""
 
     @wraps(action)
     async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
         if not is_id(user_id):
             raise InvalidInput("user_id: the acting user's id cannot be a user id")
+        await require_unbanned(context, user_id)
         return await action(context, user_id, *args, **kwargs)
 
     return cast(Action, checked)
+
+
+async def require_unbanned(context: Context, user_id: str) -> None:
+    """Raise UserBanned for who has an active ban, where bans are enforced."""
+    if context.enforces_bans and await context.bans.is_banned(user_id):
+        raise UserBanned
 
 
 async def load_readable(
@@ -86,6 +95,16 @@ async def load_group(context: Context, conversation_id: str) -> Snapshot:
     if snapshot.conversation.type == "direct":
         raise NotGroupConversation
     return snapshot
+
+
+async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
+    """Raise DirectInteractionBlocked where one of the two of a direct conversation has blocked the
+    other (docs/behaviour.md 11.1)."""
+    if not snapshot.blocked:
+        return
+    fresh = await load_fresh(context, snapshot.conversation.id)
+    if fresh.blocked:
+        raise DirectInteractionBlocked
 
 
 async def load_conversation(context: Context, conversation_id: str) -> Snapshot:

@@ -1,7 +1,5 @@
 """Channels: public groups, found in a directory and joined by oneself."""
 
-from typing import cast
-
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_fresh, load_group
 from chat_aio.actions.joining import ask, join, pending
@@ -24,10 +22,9 @@ async def list_public_conversations(
     Raises InvalidInput and ChannelsUnsupported.
     """
     size = pages.limit_from(limit)
-    position = pages.position_from("channels", cursor, int, str)
+    position = pages.after_from("channels", cursor)
     require(context, Capability.CHANNELS)
-    before = (pages.moment_from(cast(int, position[0])), str(position[1])) if position else None
-    found = await channels.list_public_heads(context.database, before=before, limit=size + 1)
+    found = await channels.list_public_heads(context.database, position=position, limit=size + 1)
     page, last = pages.cut(found, size)
     ids = [each["_id"] for each in page]
     shown = await channels.find_many(context.database, ids, viewer_id=user_id)
@@ -38,8 +35,7 @@ async def list_public_conversations(
             for each in ids
             if each in shown
         ),
-        next_cursor=last
-        and pages.cursor_from("channels", pages.millis_from(last["activityAt"]), last["_id"]),
+        next_cursor=last and pages.cursor_after("channels", last["activityAt"], last["_id"]),
     )
 
 

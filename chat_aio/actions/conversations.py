@@ -1,16 +1,17 @@
 """Conversations: opening a direct one, listing and reading them."""
 
-from typing import Any, cast
+from typing import Any
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_readable
 from chat_aio.actions.users import require_users
 from chat_aio.context import Context
-from chat_aio.errors import ConversationNotFound, InvalidInput
+from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
 from chat_aio.models import ConversationPage, ViewedConversation
-from chat_aio.store import conversations
+from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.metadata import escaped
+from chat_aio.store.transactions import Session
 from chat_aio.store.unread import count_unread
 from chat_aio.store.views import viewed_conversation_from
 
@@ -25,7 +26,8 @@ async def get_or_create_conversation(
 ) -> ViewedConversation:
     """The direct conversation of the two users, made if there is none (docs/behaviour.md 3.2).
 
-    Raises InvalidInput (also for oneself) and UserNotFound. `metadata` is for a new one only.
+    Raises InvalidInput (also for oneself), UserNotFound and DirectInteractionBlocked. `metadata` is
+    for a new one only.
     """
     given = inputs.read(inputs.DirectConversation, other_user_id=other_user_id, metadata=metadata)
     kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
@@ -46,7 +48,12 @@ async def get_or_create_conversation(
         pairKey=":".join(pair),
         metadata=escaped(kept),
     )
-    await conversations.create(context.database, new)
+
+    async def allowed(session: Session) -> None:
+        if await blocks.is_blocked(context.database, pair, session):
+            raise DirectInteractionBlocked
+
+    await conversations.create(context.database, new, allowed=allowed)
     return await _load_viewed(context, user_id, conversation_id)
 
 
@@ -56,10 +63,9 @@ async def list_conversations(
 ) -> ConversationPage:
     """The user's conversations, most recently active first (docs/behaviour.md 3.3)."""
     size = pages.limit_from(limit)
-    position = pages.position_from("conversations", cursor, int, str)
-    before = (pages.moment_from(cast(int, position[0])), str(position[1])) if position else None
+    position = pages.after_from("conversations", cursor)
     ids = await conversations.ids_of_user(context.database, user_id)
-    found = await conversations.list_heads(context.database, ids, limit=size + 1, before=before)
+    found = await conversations.list_heads(context.database, ids, limit=size + 1, position=position)
     page, last = pages.cut(found, size)
     documents = await conversations.find_many(context.database, [each["_id"] for each in page])
     heads = {each["_id"]: each for each in page}
@@ -71,8 +77,7 @@ async def list_conversations(
         conversations=tuple(
             viewed_conversation_from(each, unread_count=unread[each["_id"]]) for each in present
         ),
-        next_cursor=last
-        and pages.cursor_from("conversations", pages.millis_from(last["activityAt"]), last["_id"]),
+        next_cursor=last and pages.cursor_after("conversations", last["activityAt"], last["_id"]),
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_message, load_writable, within
+from chat_aio.actions.access import acting, load_message, load_writable, require_unblocked, within
 from chat_aio.actions.host import ask_host, require_length, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.capabilities import Capability
@@ -37,6 +37,7 @@ async def edit_message(
     require_length(context, given.body)
     found = await _load_editable(context, user_id, message_id)
     snapshot = await load_writable(context, user_id, found["conversationId"])
+    await require_unblocked(context, snapshot)
     snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
     parents = await messages.find_parents(context.database, [found])
@@ -56,6 +57,8 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     if found["senderId"] != user_id:
         raise NotMessageSender
     snapshot = await load_writable(context, user_id, found["conversationId"])
+    if not found["deletedAt"]:
+        await require_unblocked(context, snapshot)
     parents = await messages.find_parents(context.database, [found])
     tombstone = await edits.delete(
         context.database, message_id, change=_change(context, "message.deleted", user_id)

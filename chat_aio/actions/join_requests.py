@@ -1,6 +1,6 @@
 """Join requests: asking to be let into a group, and deciding."""
 
-from typing import Literal, cast
+from typing import Literal
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_group, load_manageable
@@ -54,18 +54,20 @@ async def list_join_requests(
     """
     given = inputs.read(inputs.RequestList, status=status)
     size = pages.limit_from(limit)
-    position = pages.position_from("join_requests", cursor, int, str)
+    position = pages.after_from("join_requests", cursor)
     require(context, Capability.INVITES)
     await load_manageable(context, user_id, conversation_id)
-    before = (pages.moment_from(cast(int, position[0])), str(position[1])) if position else None
     found = await join_requests.list_newest(
-        context.database, conversation_id, given.status or "pending", before=before, limit=size + 1
+        context.database,
+        conversation_id,
+        given.status or "pending",
+        position=position,
+        limit=size + 1,
     )
     page, last = pages.cut(found, size)
     return JoinRequestPage(
         join_requests=tuple(map(join_request_from, page)),
-        next_cursor=last
-        and pages.cursor_from("join_requests", pages.millis_from(last["createdAt"]), last["_id"]),
+        next_cursor=last and pages.cursor_after("join_requests", last["createdAt"], last["_id"]),
     )
 
 

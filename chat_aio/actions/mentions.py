@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from chat_aio.actions.access import load_fresh
 from chat_aio.context import Context
-from chat_aio.errors import MentionNotParticipant
+from chat_aio.errors import DirectInteractionBlocked, MentionNotParticipant
 from chat_aio.permissions import is_participant
+from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.drafts import Holds
 from chat_aio.store.snapshots import Snapshot
 
@@ -31,6 +32,8 @@ async def load_checked(
     """A fresh snapshot, at least of `epoch`, on which `user_id` may write and mention these."""
     snapshot = await load_fresh(context, conversation_id, epoch=epoch)
     await context.permissions.require_write(user_id, snapshot.conversation)
+    if snapshot.blocked:
+        raise DirectInteractionBlocked
     missing = _missing(snapshot, mentioned)
     if missing is not None:
         raise MentionNotParticipant(f"mentions: {missing!r} is not a participant")
@@ -42,7 +45,12 @@ def holding(context: Context, user_id: str, mentioned: Iterable[str]) -> Holds |
     if context.permissions.can_write is not is_participant:
         return None
     needed = {user_id, *mentioned}
-    return lambda conversation: needed <= {each["userId"] for each in conversation["participants"]}
+
+    def holds(conversation: ConversationDocument) -> bool:
+        inside = {each["userId"] for each in conversation["participants"]}
+        return needed <= inside and not conversation.get("blockedBy")
+
+    return holds
 
 
 def _missing(snapshot: Snapshot, mentioned: Iterable[str]) -> str | None:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_message, load_writable
+from chat_aio.actions.access import acting, load_message, load_writable, require_unblocked
 from chat_aio.context import Context
 from chat_aio.errors import ReactionLimitExceeded
 from chat_aio.models import Message
@@ -21,7 +21,7 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
-    await load_writable(context, user_id, found["conversationId"])
+    await require_unblocked(context, await load_writable(context, user_id, found["conversationId"]))
     parents = await messages.find_parents(context.database, [found])
     changed = await edits.add_reaction(
         context.database,
@@ -49,7 +49,7 @@ async def remove_reaction(context: Context, user_id: str, message_id: str, emoji
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
-    await load_writable(context, user_id, found["conversationId"])
+    await require_unblocked(context, await load_writable(context, user_id, found["conversationId"]))
     parents = await messages.find_parents(context.database, [found])
     change = _change(context, "reaction.removed", user_id, given.emoji)
     changed = await edits.remove_reaction(context.database, message_id, given.emoji, change=change)

@@ -10,6 +10,7 @@ from chat_aio.actions.access import (
     load_readable,
     load_within,
     load_writable,
+    require_unblocked,
 )
 from chat_aio.actions.host import require_length
 from chat_aio.actions.posting import Sent, find_repeated, post, question, request_hash
@@ -65,6 +66,7 @@ async def post_message(
     snapshot = await load_writable(context, user_id, conversation_id)
     if repeated := await find_repeated(context, user_id, conversation_id, given):
         return repeated
+    await require_unblocked(context, snapshot)
     await _require_place(context, conversation_id, given)
     return await post(
         context,
@@ -122,6 +124,7 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
     snapshot = await load_writable(context, user_id, target_id)
     if repeated := await find_repeated(context, user_id, target_id, given, forwarded=message_id):
         return repeated
+    await require_unblocked(context, snapshot)
     if source["deletedAt"]:
         raise MessageDeleted("a deleted message cannot be forwarded")
     return await post(

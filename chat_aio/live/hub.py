@@ -68,6 +68,15 @@ class Hub:
         """End the streams whose client has left."""
         await self._each(Stream.end_if_gone)
 
+    def user_ids(self) -> list[str]:
+        """Who has a stream open."""
+        return list(self._by_user)
+
+    def end_user(self, user_id: str) -> None:
+        """Finish all streams of a user."""
+        for stream in self._by_user.get(user_id, ()):
+            stream.end()
+
     def end_all(self) -> None:
         """Finish every stream: their clients come back and resume."""
         for streams in self._by_user.values():

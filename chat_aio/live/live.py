@@ -2,11 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from contextvars import Context
-from datetime import datetime, timedelta
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from contextvars import Context as Variables
+from datetime import timedelta
 
+from chat_aio.context import Context
+from chat_aio.errors import StorageUnavailable, UserBanned
 from chat_aio.live.events import Event, Translator
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.frames import position_frame
@@ -14,12 +16,9 @@ from chat_aio.live.hub import Hub
 from chat_aio.live.replay import Position, Replay, position_from
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
-from chat_aio.options import Options
-from chat_aio.store import conversations, messages
+from chat_aio.store import blocks, conversations, messages
 from chat_aio.store.change_stream import RawChange
-from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
-from chat_aio.store.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
@@ -32,18 +31,12 @@ UNKNOWN = "position_unknown"
 class Live:
     """What goes out from this process. `open` returns once the feed is live."""
 
-    def __init__(
-        self,
-        database: Database,
-        snapshots: Snapshots,
-        options: Options,
-        *,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._database = database
-        self._snapshots = snapshots
-        self._options = options
-        self._clock = clock
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._database = database = context.database
+        self._snapshots = context.snapshots
+        self._options = options = context.options
+        self._clock = context.clock
         self._translator = Translator(database)
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._beats: asyncio.Task[None] | None = None
@@ -52,14 +45,14 @@ class Live:
         self.feed = Feed(
             database,
             Listener(changed=self._changed, live=self._went_live, lost=self._lost),
-            clock=clock,
+            clock=context.clock,
             past=options.ring_seconds,
             stall=options.feed_stall_seconds,
         )
 
     async def open(self) -> None:
         self.feed.open()
-        self._beats = asyncio.create_task(self._beat(), context=Context())
+        self._beats = asyncio.create_task(self._beat(), context=Variables())
         await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
 
     async def close(self) -> None:
@@ -72,6 +65,7 @@ class Live:
             await asyncio.wait({self._beats})
         await closing
         self._snapshots.trust(False)
+        self._context.bans.trust(False)
 
     @asynccontextmanager
     async def attach(
@@ -80,8 +74,8 @@ class Live:
         """A stream that holds back what comes from now on, and what to tell it before that.
 
         It is registered before its conversations are read, and subscribed before its replay is
-        put together: whatever happens in between is in one or the other. Raises RateLimited and
-        StorageUnavailable.
+        put together: whatever happens in between is in one or the other. Raises RateLimited,
+        UserBanned and StorageUnavailable.
         """
         stream = Stream(
             user_id,
@@ -90,6 +84,8 @@ class Live:
         )
         self.hub.register(stream)
         try:
+            if self._context.enforces_bans and await self._context.bans.is_banned(user_id):
+                raise UserBanned
             ids = await conversations.ids_of_user(self._database, user_id)
             position = await self._position(last_event_id)
             self.hub.subscribe(stream, ids)
@@ -151,11 +147,32 @@ class Live:
         )
 
     async def _changed(self, changes: Sequence[RawChange]) -> None:
-        for change in changes:
-            if change["ns"]["coll"] == self._database.conversations.name:
-                self._snapshots.forget(change["documentKey"]["_id"])
+        await self._forget(changes)
         for event in await self._translator.events_from(changes):
             await self._publish(event)
+
+    async def _forget(self, changes: Sequence[RawChange]) -> None:
+        """What is cached of what has changed is old; whoever is banned now hears no more."""
+        database = self._database
+        for change in changes:
+            match change["ns"]["coll"]:
+                case database.conversations.name:
+                    self._snapshots.forget(change["documentKey"]["_id"])
+                case database.blocks.name:
+                    if pair := blocks.pair_of(change["documentKey"]["_id"]):
+                        direct_id = await self._context.settings.direct_conversation_id(*pair)
+                        self._snapshots.forget(direct_id)
+                case database.bans.name:
+                    ban = change.get("fullDocument") or {}
+                    self._context.bans.forget(ban.get("userId"))
+        if any(each["ns"]["coll"] == database.bans.name for each in changes):
+            await self._end_banned()
+
+    async def _end_banned(self) -> None:
+        """End the streams of users who are banned (docs/behaviour.md 11.5)."""
+        if self._context.enforces_bans:
+            for user_id in await self._context.bans.banned_among(self.hub.user_ids()):
+                self.hub.end_user(user_id)
 
     async def _publish(self, event: Event) -> None:
         if event.position:
@@ -168,10 +185,12 @@ class Live:
 
     def _went_live(self) -> None:
         self._snapshots.trust(True)
+        self._context.bans.trust(True)
 
     def _lost(self, gap: bool) -> None:
         """Nothing that is cached or promised holds any longer."""
         self._snapshots.trust(False)
+        self._context.bans.trust(False)
         self.hub.end_all()
         if gap:
             self._ring.clear()
@@ -184,6 +203,8 @@ class Live:
             for _ in range(sweeps):
                 await asyncio.sleep(interval / sweeps)
                 await self.hub.sweep()
+            with suppress(StorageUnavailable):  # The feed notices as well, and ends all streams.
+                await self._end_banned()
             await self.hub.beat()
 
 

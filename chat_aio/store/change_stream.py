@@ -19,6 +19,8 @@ AWAIT_MS = 400
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "wallTime", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
 
+_WRITES = ("insert", "update", "replace", "delete")
+
 _HISTORY_LOST = frozenset({136, 260, 280, 286})
 _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
 
@@ -32,7 +34,7 @@ class HistoryLost(ChangesBroken):
 
 
 class Changes:
-    """An open change stream over the conversations, messages and signals of one chat."""
+    """An open change stream over conversations, messages, signals, blocks and bans of a chat."""
 
     def __init__(self, cursor: Any) -> None:
         self._cursor = cursor
@@ -100,7 +102,8 @@ def _broken(error: PyMongoError) -> ChangesBroken:
 def _pipeline(database: Database) -> list[dict[str, Any]]:
     """Constant: a stream cannot be resumed under another pipeline."""
     kept = [each.name for each in (database.conversations, database.messages)]
-    ours = [*kept, database.signals.name]
+    whole = [each.name for each in (database.blocks, database.bans)]
+    ours = [*kept, *whole, database.signals.name]
     stamped = {"updateDescription.updatedFields.change": {"$exists": True}}
     return [
         {
@@ -108,6 +111,7 @@ def _pipeline(database: Database) -> list[dict[str, Any]]:
                 "$or": [
                     {"operationType": "insert", "ns.coll": {"$in": ours}},
                     {"operationType": "update", "ns.coll": {"$in": kept}, **stamped},
+                    {"operationType": {"$in": _WRITES}, "ns.coll": {"$in": whole}},
                     {"operationType": {"$in": ["drop", "rename"]}, "ns.coll": {"$in": ours}},
                     {"operationType": {"$in": ["dropDatabase", "invalidate"]}},
                 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypedDict, cast
 
+from chat_aio.store import keyset
 from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import CounterDocument
 
@@ -21,21 +22,14 @@ class ChannelDocument(TypedDict):
 
 
 async def list_public_heads(
-    database: Database, *, before: tuple[datetime, str] | None, limit: int
+    database: Database, *, position: keyset.After | None, limit: int
 ) -> list[CounterDocument]:
     """Heads of public groups, most recently active first, from behind (activityAt, id)."""
     chosen: dict[str, object] = {"public": True}
-    if before:
-        at, last_id = before
-        chosen["activityAt"] = {"$lte": at}
-        chosen["$or"] = [{"activityAt": {"$lt": at}}, {"_id": {"$lt": last_id}}]
+    if position:
+        chosen["activityAt"] = {"$lte": position[0]}
     with database.reading():
-        found = (
-            await database.counters.find(chosen)
-            .sort([("activityAt", -1), ("_id", -1)])
-            .limit(limit)
-            .to_list(None)
-        )
+        found = await keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
     return cast(list[CounterDocument], found)
 
 

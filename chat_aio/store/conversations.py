@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
 
 from chat_aio.errors import StorageUnavailable
+from chat_aio.store import keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.transactions import Session, jitter, transact
@@ -49,26 +50,18 @@ async def list_heads(
     ids: Sequence[str],
     *,
     limit: int,
-    before: tuple[datetime, str] | None = None,
+    position: keyset.After | None = None,
     spoken: bool = False,
 ) -> list[CounterDocument]:
     """Heads among `ids`, most recently active first, ties by id descending.
 
-    `before` is the (activityAt, id) to continue behind; `spoken` leaves out what has no message.
+    `spoken` leaves out what has no message.
     """
     chosen: dict[str, object] = {"_id": {"$in": list(ids)}}
-    if before:
-        at, last_id = before
-        chosen["$or"] = [{"activityAt": {"$lt": at}}, {"activityAt": at, "_id": {"$lt": last_id}}]
     if spoken:
         chosen["seq"] = {"$gt": 0}
     with database.reading():
-        found = (
-            await database.counters.find(chosen)
-            .sort([("activityAt", -1), ("_id", -1)])
-            .limit(limit)
-            .to_list(None)
-        )
+        found = await keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
     return cast(list[CounterDocument], found)
 
 
@@ -122,15 +115,21 @@ def new_participant(
 
 
 async def create(
-    database: Database, conversation: ConversationDocument
+    database: Database,
+    conversation: ConversationDocument,
+    *,
+    allowed: Callable[[Session], Awaitable[None]] | None = None,
 ) -> tuple[ConversationDocument, bool]:
     """Write a conversation and its head in one transaction; returns it and whether it is new.
 
-    Where the id exists already (two people opening the same DM) the stored one is returned.
+    Where the id exists already (two people opening the same DM) the stored one is returned. What
+    `allowed` raises behind the lock undoes it.
     """
 
     async def body(session: Session) -> tuple[ConversationDocument, bool]:
         await _make_head(database, conversation, session)
+        if allowed is not None:
+            await allowed(session)
         await database.conversations.insert_one(conversation, session=session)
         return conversation, True
 

@@ -32,6 +32,11 @@ COLLECTIONS = (
     "messages",
     "invites",
     "join_requests",
+    "blocks",
+    "mutes",
+    "reports",
+    "bans",
+    "audit",
     "settings",
     "signals",
 )
@@ -91,6 +96,11 @@ class Database:
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")
         self.join_requests = self.collection("join_requests")
+        self.blocks = self.collection("blocks")
+        self.mutes = self.collection("mutes")
+        self.reports = self.collection("reports")
+        self.bans = self.collection("bans")
+        self.audit = self.collection("audit")
         self.settings = self.collection("settings")
         self.signals = self.collection("signals")
 

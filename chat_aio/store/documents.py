@@ -42,6 +42,8 @@ class ParticipantDocument(TypedDict):
 
 
 class ConversationDocument(TypedDict):
+    """`blockedBy`, of a direct conversation: who of the two has blocked the other."""
+
     _id: str
     type: Literal["direct", "group"]
     pairKey: str | None
@@ -52,6 +54,7 @@ class ConversationDocument(TypedDict):
     joinPolicy: Literal["open", "approval"]
     epoch: int
     participants: list[ParticipantDocument]
+    blockedBy: NotRequired[list[str]]
     change: Change
 
 
@@ -82,6 +85,73 @@ class JoinRequestDocument(TypedDict):
     resolvedAt: datetime | None
     resolvedBy: str | None
     metadata: dict[str, Any]
+
+
+class BlockDocument(TypedDict):
+    """`_id` is `{blockerUserId, blockedUserId}`."""
+
+    _id: dict[str, str]
+    blockerUserId: str
+    blockedUserId: str
+    createdAt: datetime
+
+
+class MuteDocument(TypedDict):
+    """`_id` is `{userId, conversationId}`."""
+
+    _id: dict[str, str]
+    userId: str
+    conversationId: str
+    createdAt: datetime
+
+
+class ReportDocument(TypedDict):
+    """`openKey` is there while the report is open or triaged: one at a time for each reporter and
+    target."""
+
+    _id: str
+    reporterUserId: str
+    targetType: Literal["user", "message", "conversation"]
+    targetId: str
+    reason: str
+    status: Literal["open", "triaged", "resolved", "dismissed"]
+    moderatorNote: str | None
+    evidence: dict[str, Any]
+    createdAt: datetime
+    updatedAt: datetime
+    resolvedBy: str | None
+    openKey: NotRequired[str]
+
+
+class BanDocument(TypedDict):
+    """`activeUserId` is there until the ban is revoked, or another one follows it: one at a time
+    for each user."""
+
+    _id: str
+    userId: str
+    createdByUserId: str
+    reason: str | None
+    createdAt: datetime
+    expiresAt: datetime | None
+    revokedAt: datetime | None
+    revokedByUserId: str | None
+    activeUserId: NotRequired[str]
+
+
+AuditEntry = TypedDict(
+    "AuditEntry",
+    {
+        "_id": str,
+        "at": datetime,
+        "actorUserId": str,
+        "action": str,
+        "targetId": str,
+        "from": str | None,
+        "to": str | None,
+        "details": dict[str, Any],
+    },
+)
+"""One decision of a moderator; never changed afterwards."""
 
 
 class CounterDocument(TypedDict):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, cast
 
+from chat_aio.store import keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Locked
@@ -39,21 +40,13 @@ async def list_newest(
     conversation_id: str,
     status: Status,
     *,
-    before: tuple[datetime, str] | None,
+    position: keyset.After | None,
     limit: int,
 ) -> list[JoinRequestDocument]:
     """The requests with a status, newest first, from behind (createdAt, id)."""
-    chosen: dict[str, object] = {"conversationId": conversation_id, "status": status}
-    if before:
-        at, last_id = before
-        chosen["$or"] = [{"createdAt": {"$lt": at}}, {"createdAt": at, "_id": {"$lt": last_id}}]
+    chosen = {"conversationId": conversation_id, "status": status}
     with database.reading():
-        found = (
-            await database.join_requests.find(chosen)
-            .sort([("createdAt", -1), ("_id", -1)])
-            .limit(limit)
-            .to_list(None)
-        )
+        found = await keyset.page(database.join_requests, chosen, position, limit=limit)
     return cast(list[JoinRequestDocument], found)
 
 

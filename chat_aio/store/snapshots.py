@@ -24,12 +24,14 @@ BYTES_OF_A_PARTICIPANT = 200
 class Snapshot:
     """A conversation and the epoch it had; read-states in it may be old.
 
-    `weight` is what it takes in memory, in participants.
+    `weight` is what it takes in memory, in participants; `blocked` says of a direct conversation
+    that one of the two has blocked the other.
     """
 
     conversation: Conversation
     epoch: int
     weight: int
+    blocked: bool
 
 
 class Snapshots:
@@ -92,4 +94,5 @@ class Snapshots:
         conversation = conversation_from(document)
         metadata = len(orjson.dumps(conversation.metadata)) // BYTES_OF_A_PARTICIPANT
         weight = len(conversation.participants) + metadata
-        return Snapshot(conversation, document["epoch"], weight)
+        blocked = bool(document.get("blockedBy"))
+        return Snapshot(conversation, document["epoch"], weight, blocked)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from aiohttp import web
 
 from chat_aio import hooks
+from chat_aio.actions.access import require_unbanned
 from chat_aio.context import new_id
 from chat_aio.errors import ChatError, InternalError, NotFound, Unauthenticated
 from chat_aio.fields import is_id
@@ -20,10 +21,12 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Authenticate, then let the route answer; nothing but a response leaves this layer."""
+    """Authenticate, keep out who is banned, then let the route answer; nothing but a response
+    leaves this layer."""
     request[REQUEST_ID] = new_id()
     try:
-        request[USER_ID] = await _authenticated(request)
+        request[USER_ID] = user_id = await _authenticated(request)
+        await require_unbanned(request.config_dict[API], user_id)
         return await handler(request)
     except ChatError as error:
         return reply_error(error)

@@ -2,7 +2,15 @@
 
 from aiohttp import web
 
-from chat_aio.web import channels, conversations, groups, invites, join_requests, messages
+from chat_aio.web import (
+    channels,
+    conversations,
+    groups,
+    invites,
+    join_requests,
+    messages,
+    moderation,
+)
 from chat_aio.web.stream import stream
 
 ROUTES: tuple[web.RouteDef, ...] = (
@@ -36,4 +44,17 @@ ROUTES: tuple[web.RouteDef, ...] = (
     web.patch("/conversations/{conversation_id}/join-requests", join_requests.resolve),
     web.get("/channels", channels.list_public),
     web.post("/conversations/{conversation_id}/join", channels.join),
+    web.post("/moderation/blocks", moderation.block),
+    web.delete("/moderation/blocks", moderation.unblock),
+    web.get("/moderation/blocks", moderation.list_blocks),
+    web.post("/moderation/mutes", moderation.mute),
+    web.delete("/moderation/mutes", moderation.unmute),
+    web.get("/moderation/mutes", moderation.list_mutes),
+    web.post("/moderation/reports", moderation.report),
+    web.get("/moderation/reports", moderation.list_reports),
+    web.get("/moderation/reports/{report_id}", moderation.get_report),
+    web.patch("/moderation/reports/{report_id}", moderation.update_report),
+    web.get("/moderation/bans", moderation.list_bans),
+    web.post("/moderation/bans", moderation.ban),
+    web.delete("/moderation/bans/{ban_id}", moderation.unban),
 )

@@ -1,0 +1,116 @@
+"""Bans: keeping a user out of everything, for a time or for good."""
+
+from datetime import datetime
+
+from chat_aio import inputs, pages
+from chat_aio.actions.access import acting
+from chat_aio.actions.moderators import require_moderator
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.errors import BanNotFound, InvalidInput
+from chat_aio.fields import is_id
+from chat_aio.models import Ban, BanPage, timestamp
+from chat_aio.store import audit, bans
+from chat_aio.store.documents import BanDocument
+from chat_aio.store.records import ban_from
+
+
+@acting
+async def ban_user(
+    context: Context,
+    user_id: str,
+    target_user_id: str,
+    *,
+    reason: str | None = None,
+    expires_at: datetime | None = None,
+) -> Ban:
+    """Ban a user until `expires_at`, or for good; an active ban is returned instead.
+
+    From the answer on this process refuses them, others within a second, and their streams end.
+    Raises InvalidInput (also for oneself and a time that has passed), NotModerator and
+    ModerationUnsupported (docs/behaviour.md 11.5).
+    """
+    given = inputs.read(
+        inputs.NewBan, target_user_id=target_user_id, reason=reason, expires_at=expires_at
+    )
+    banned_id = given.target_user_id
+    await require_moderator(context, user_id, "ban_user", target_user_id=banned_id)
+    require(context, Capability.MODERATION)
+    at = context.clock()
+    if banned_id == user_id:
+        raise InvalidInput("targetUserId: nobody bans themselves")
+    if given.expires_at is not None and given.expires_at <= at:
+        raise InvalidInput("expiresAt: this time has passed")
+    ban: BanDocument = {
+        "_id": context.new_id(),
+        "userId": banned_id,
+        "createdByUserId": user_id,
+        "reason": given.reason,
+        "createdAt": at,
+        "expiresAt": given.expires_at,
+        "revokedAt": None,
+        "revokedByUserId": None,
+        "activeUserId": banned_id,
+    }
+    until = given.expires_at and timestamp(given.expires_at)
+    row = audit.entry(
+        context.new_id(),
+        "ban",
+        ban["_id"],
+        actor_id=user_id,
+        at=at,
+        userId=banned_id,
+        expiresAt=until,
+    )
+    stands, _ = await bans.put(context.database, ban, row, at=at)
+    context.bans.forget(banned_id)
+    return ban_from(stands)
+
+
+@acting
+async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
+    """Revoke a ban; one that is revoked already stays as it is.
+
+    Raises NotModerator, ModerationUnsupported and BanNotFound.
+    """
+    await require_moderator(context, user_id, "unban_user")
+    require(context, Capability.MODERATION)
+    at = context.clock()
+    row = audit.entry(context.new_id(), "unban", ban_id, actor_id=user_id, at=at)
+    revoked = (
+        await bans.revoke(context.database, ban_id, row, by=user_id, at=at)
+        if is_id(ban_id)
+        else None
+    )
+    if revoked is None:
+        raise BanNotFound
+    context.bans.forget(revoked["userId"])
+    return ban_from(revoked)
+
+
+@acting
+async def list_bans(
+    context: Context,
+    user_id: str,
+    *,
+    active_only: bool = True,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> BanPage:
+    """Bans, newest first: those in force, or all there ever were.
+
+    Raises InvalidInput, NotModerator and ModerationUnsupported.
+    """
+    if not isinstance(active_only, bool):
+        raise InvalidInput("activeOnly: true or false")
+    size = pages.limit_from(limit)
+    position = pages.after_from("bans", cursor)
+    await require_moderator(context, user_id, "list_bans")
+    require(context, Capability.MODERATION)
+    chosen = bans.active(None, at=context.clock()) if active_only else {}
+    found = await bans.list_newest(context.database, chosen, position=position, limit=size + 1)
+    page, last = pages.cut(found, size)
+    return BanPage(
+        bans=tuple(map(ban_from, page)),
+        next_cursor=last and pages.cursor_after("bans", last["createdAt"], last["_id"]),
+    )

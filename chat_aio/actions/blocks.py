@@ -1,0 +1,67 @@
+"""Blocks: keeping somebody from talking to oneself directly."""
+
+from chat_aio import inputs, pages
+from chat_aio.actions.access import acting
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.errors import InvalidInput
+from chat_aio.models import Block, BlockPage
+from chat_aio.store import blocks
+from chat_aio.store.records import block_from
+
+
+@acting
+async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
+    """Block a user; who is blocked already stays so (docs/behaviour.md 11.1).
+
+    Raises InvalidInput (also for oneself) and ModerationUnsupported.
+    """
+    given = inputs.read(inputs.Target, target_user_id=target_user_id)
+    require(context, Capability.MODERATION)
+    if given.target_user_id == user_id:
+        raise InvalidInput("targetUserId: nobody blocks themselves")
+    direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
+    block = await blocks.put(
+        context.database,
+        context.sequencer,
+        context.snapshots,
+        direct_id,
+        {
+            "_id": blocks.block_id(user_id, given.target_user_id),
+            "blockerUserId": user_id,
+            "blockedUserId": given.target_user_id,
+            "createdAt": context.clock(),
+        },
+    )
+    return block_from(block)
+
+
+@acting
+async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
+    """Take a block back; who is not blocked stays so. Raises as `block_user`."""
+    given = inputs.read(inputs.Target, target_user_id=target_user_id)
+    require(context, Capability.MODERATION)
+    direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
+    await blocks.remove(
+        context.database,
+        context.sequencer,
+        context.snapshots,
+        direct_id,
+        blocks.block_id(user_id, given.target_user_id),
+    )
+
+
+@acting
+async def list_blocked_users(
+    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> BlockPage:
+    """Whom one has blocked, the latest first. Raises InvalidInput and ModerationUnsupported."""
+    size = pages.limit_from(limit)
+    position = pages.after_from("blocks", cursor)
+    require(context, Capability.MODERATION)
+    found = await blocks.list_newest(context.database, user_id, position=position, limit=size + 1)
+    page, last = pages.cut(found, size)
+    return BlockPage(
+        blocks=tuple(map(block_from, page)),
+        next_cursor=last and pages.cursor_after("blocks", last["createdAt"], last["blockedUserId"]),
+    )

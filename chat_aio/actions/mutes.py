@@ -1,0 +1,57 @@
+"""Mutes: a hint for one's own clients. They change neither unread counts nor delivery."""
+
+from chat_aio import inputs, pages
+from chat_aio.actions.access import acting, load_readable
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.models import Mute, MutePage
+from chat_aio.store import mutes
+from chat_aio.store.records import mute_from
+
+
+@acting
+async def mute_conversation(context: Context, user_id: str, conversation_id: str) -> Mute:
+    """Mute a conversation; what is muted already stays so (docs/behaviour.md 11.2).
+
+    Raises InvalidInput, ModerationUnsupported, ConversationNotFound and ForbiddenRead.
+    """
+    given = inputs.read(inputs.MutedConversation, conversation_id=conversation_id)
+    require(context, Capability.MODERATION)
+    await load_readable(context, user_id, given.conversation_id)
+    mute = await mutes.put(
+        context.database,
+        {
+            "_id": mutes.mute_id(user_id, given.conversation_id),
+            "userId": user_id,
+            "conversationId": given.conversation_id,
+            "createdAt": context.clock(),
+        },
+    )
+    return mute_from(mute)
+
+
+@acting
+async def unmute_conversation(context: Context, user_id: str, conversation_id: str) -> None:
+    """Take a mute back, whether or not one may still read there; what is not muted stays so.
+
+    Raises InvalidInput and ModerationUnsupported.
+    """
+    given = inputs.read(inputs.MutedConversation, conversation_id=conversation_id)
+    require(context, Capability.MODERATION)
+    await mutes.remove(context.database, user_id, given.conversation_id)
+
+
+@acting
+async def list_muted_conversations(
+    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> MutePage:
+    """What one has muted, the latest first. Raises InvalidInput and ModerationUnsupported."""
+    size = pages.limit_from(limit)
+    position = pages.after_from("mutes", cursor)
+    require(context, Capability.MODERATION)
+    found = await mutes.list_newest(context.database, user_id, position=position, limit=size + 1)
+    page, last = pages.cut(found, size)
+    return MutePage(
+        mutes=tuple(map(mute_from, page)),
+        next_cursor=last and pages.cursor_after("mutes", last["createdAt"], last["conversationId"]),
+    )

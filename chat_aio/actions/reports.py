@@ -1,0 +1,172 @@
+"""Reports: made by users, with evidence of the moment; worked on by moderators."""
+
+from typing import Any
+
+from chat_aio import inputs, pages
+from chat_aio.actions.access import acting, load_message, load_readable
+from chat_aio.actions.moderators import require_moderator
+from chat_aio.capabilities import Capability, require
+from chat_aio.context import Context
+from chat_aio.errors import InvalidInput, ReportNotFound
+from chat_aio.fields import is_id
+from chat_aio.inputs import KEEP, Keep
+from chat_aio.models import Report, ReportPage, ReportStatus, TargetType, timestamp
+from chat_aio.store import audit, reports
+from chat_aio.store.documents import AuditEntry, ReportDocument
+from chat_aio.store.records import report_from
+from chat_aio.store.views import bare_message_from
+
+
+@acting
+async def report(
+    context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
+) -> Report:
+    """Report a user, message or conversation; one's open report on the same target is returned
+    instead (docs/behaviour.md 11.4).
+
+    Raises InvalidInput (also for oneself), ModerationUnsupported, MessageNotFound,
+    ConversationNotFound and ForbiddenRead.
+    """
+    given = inputs.read(
+        inputs.NewReport, target_type=target_type, target_id=target_id, reason=reason
+    )
+    require(context, Capability.MODERATION)
+    evidence = await _evidence(context, user_id, given)
+    at = context.clock()
+    kept = await reports.put(
+        context.database,
+        {
+            "_id": context.new_id(),
+            "reporterUserId": user_id,
+            "targetType": given.target_type,
+            "targetId": given.target_id,
+            "reason": given.reason,
+            "status": "open",
+            "moderatorNote": None,
+            "evidence": evidence,
+            "createdAt": at,
+            "updatedAt": at,
+            "resolvedBy": None,
+            "openKey": reports.open_key(user_id, given.target_type, given.target_id),
+        },
+    )
+    return report_from(kept)
+
+
+@acting
+async def list_reports(
+    context: Context,
+    user_id: str,
+    *,
+    status: ReportStatus | None = None,
+    target_type: TargetType | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> ReportPage:
+    """Reports, newest first. Raises InvalidInput, NotModerator and ModerationUnsupported."""
+    given = inputs.read(inputs.ReportList, status=status, target_type=target_type)
+    size = pages.limit_from(limit)
+    position = pages.after_from("reports", cursor)
+    await require_moderator(context, user_id, "list_reports")
+    require(context, Capability.MODERATION)
+    wanted = {"status": given.status, "targetType": given.target_type}
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    found = await reports.list_newest(context.database, chosen, position=position, limit=size + 1)
+    page, last = pages.cut(found, size)
+    return ReportPage(
+        reports=tuple(map(report_from, page)),
+        next_cursor=last and pages.cursor_after("reports", last["createdAt"], last["_id"]),
+    )
+
+
+@acting
+async def get_report(context: Context, user_id: str, report_id: str) -> Report:
+    """One report. Raises NotModerator, ModerationUnsupported and ReportNotFound."""
+    await require_moderator(context, user_id, "get_report")
+    require(context, Capability.MODERATION)
+    found = await reports.find(context.database, report_id) if is_id(report_id) else None
+    if found is None:
+        raise ReportNotFound
+    return report_from(found)
+
+
+@acting
+async def update_report(
+    context: Context,
+    user_id: str,
+    report_id: str,
+    status: ReportStatus,
+    *,
+    moderator_note: str | Keep | None = KEEP,
+) -> Report:
+    """Move a report to `triaged`, `resolved` or `dismissed`; None clears the note.
+
+    Each move is kept in the audit trail. Raises InvalidInput, NotModerator, ModerationUnsupported
+    and ReportNotFound.
+    """
+    noted = {} if moderator_note is KEEP else {"moderator_note": moderator_note}
+    given = inputs.read(inputs.ReportChange, status=status, **noted)
+    await require_moderator(context, user_id, "update_report")
+    require(context, Capability.MODERATION)
+    at = context.clock()
+
+    def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry]:
+        settled = given.status not in reports.OPEN
+        fields: dict[str, Any] = {
+            "status": given.status,
+            "updatedAt": at,
+            "resolvedBy": user_id if settled else None,
+        }
+        if noted:
+            fields["moderatorNote"] = given.moderator_note
+        row = audit.entry(
+            context.new_id(),
+            "report",
+            report_id,
+            actor_id=user_id,
+            at=at,
+            moved=(found["status"], given.status),
+        )
+        return fields, row
+
+    changed = (
+        await reports.change(context.database, report_id, decide) if is_id(report_id) else None
+    )
+    if changed is None:
+        raise ReportNotFound
+    return report_from(changed)
+
+
+async def _evidence(context: Context, user_id: str, given: inputs.NewReport) -> dict[str, Any]:
+    """What is reported, as it is now, of what the reporter may read."""
+    if given.target_type == "user":
+        if given.target_id == user_id:
+            raise InvalidInput("targetId: nobody reports themselves")
+        return {"targetType": "user"}
+    if given.target_type == "conversation":
+        return await _evidence_of_conversation(context, user_id, given.target_id)
+    found = await load_message(context, given.target_id)
+    await load_readable(context, user_id, found["conversationId"], bare_message_from(found))
+    return {
+        "targetType": "message",
+        "messageId": found["_id"],
+        "conversationId": found["conversationId"],
+        "senderId": found["senderId"],
+        "body": found["body"],
+        "createdAt": timestamp(found["createdAt"]),
+        "deletedAt": found["deletedAt"] and timestamp(found["deletedAt"]),
+    }
+
+
+async def _evidence_of_conversation(
+    context: Context, user_id: str, conversation_id: str
+) -> dict[str, Any]:
+    snapshot = await load_readable(context, user_id, conversation_id)
+    conversation = snapshot.conversation
+    return {
+        "targetType": "conversation",
+        "conversationId": conversation.id,
+        "type": conversation.type,
+        "name": conversation.name,
+        "participantIds": list(conversation.roles),
+    }

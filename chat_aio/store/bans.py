@@ -1,0 +1,146 @@
+"""Bans: rows that stay; at most one of a user is active. Who is banned is cached, and asked anew
+whenever the change stream tells of a ban."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from pymongo.errors import DuplicateKeyError
+
+from chat_aio.store import audit, keyset
+from chat_aio.store.database import Database
+from chat_aio.store.documents import AuditEntry, BanDocument
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+MOST_KNOWN = 100_000
+NEVER = object()
+
+
+def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
+    """The query for active bans, going by dates: rows of other programs count as well."""
+    lasting = {"$or": [{"expiresAt": None}, {"expiresAt": {"$gt": at}}]}
+    return {**({"userId": user_id} if user_id else {}), "revokedAt": None, **lasting}
+
+
+async def put(
+    database: Database, ban: BanDocument, row: AuditEntry, *, at: datetime
+) -> tuple[BanDocument, bool]:
+    """Ban somebody, or find that they are banned; returns the ban that stands, and if it is new."""
+
+    async def body(session: Session) -> tuple[BanDocument, bool]:
+        found = await database.bans.find_one(active(ban["userId"], at=at), session=session)
+        if found:
+            raise Unchanged((found, False))
+        await database.bans.update_many(
+            {"activeUserId": ban["userId"]}, {"$unset": {"activeUserId": ""}}, session=session
+        )
+        await database.bans.insert_one(ban, session=session)
+        await audit.add(database, row, session)
+        return ban, True
+
+    while True:
+        try:
+            return await transact(database, body)
+        except DuplicateKeyError:
+            continue  # Somebody else banned them a moment ago.
+
+
+async def revoke(
+    database: Database, ban_id: str, row: AuditEntry, *, by: str, at: datetime
+) -> BanDocument | None:
+    """Revoke a ban that is not revoked yet; returns it as it is then, None if there is none."""
+
+    async def body(session: Session) -> BanDocument | None:
+        revoked = await database.bans.find_one_and_update(
+            {"_id": ban_id, "revokedAt": None},
+            {
+                "$set": {"revokedAt": at, "revokedByUserId": by},
+                "$unset": {"activeUserId": ""},
+            },
+            return_document=True,
+            session=session,
+        )
+        if revoked is None:
+            raise Unchanged(await database.bans.find_one({"_id": ban_id}, session=session))
+        await audit.add(database, row, session)
+        return cast(BanDocument, revoked)
+
+    return await transact(database, body)
+
+
+async def find(database: Database, ban_id: str) -> BanDocument | None:
+    with database.reading():
+        found = await database.bans.find_one({"_id": ban_id})
+    return cast(BanDocument | None, found)
+
+
+async def list_newest(
+    database: Database,
+    chosen: Mapping[str, Any],
+    *,
+    position: keyset.After | None,
+    limit: int,
+) -> list[BanDocument]:
+    """Bans, newest first."""
+    query = {"$and": [chosen]} if chosen else {}
+    with database.reading():
+        found = await keyset.page(database.bans, query, position, limit=limit)
+    return cast(list[BanDocument], found)
+
+
+class Bans:
+    """Who is banned, as one process knows it. Expiry is by the clock.
+
+    While changes are not announced, the database is asked each time.
+    """
+
+    def __init__(self, database: Database, *, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._clock = clock
+        self._until: dict[str, datetime | None] = {}
+        self._announced = False
+        self._changes = 0
+
+    async def is_banned(self, user_id: str) -> bool:
+        """Whether a user has an active ban. Raises StorageUnavailable."""
+        known = self._until.get(user_id, NEVER)
+        if known is NEVER:
+            known = await self._load(user_id)
+        until = cast(datetime | None, known)
+        return until is not None and until > self._clock()
+
+    async def banned_among(self, user_ids: Sequence[str]) -> set[str]:
+        """Who of these is banned, as the database has it now. Raises StorageUnavailable."""
+        if not user_ids:
+            return set()
+        chosen = {**active(None, at=self._clock()), "userId": {"$in": list(user_ids)}}
+        with self._database.reading():
+            return set(await self._database.bans.distinct("userId", chosen))
+
+    def forget(self, user_id: str | None = None) -> None:
+        """A ban has changed, of this user or nobody knows of whom: what is known, or being read
+        now, is old."""
+        self._changes += 1
+        if user_id is None:
+            self._until.clear()
+        else:
+            self._until.pop(user_id, None)
+
+    def trust(self, announced: bool) -> None:
+        """Whether changes are being announced now."""
+        self._announced = announced
+        self.forget()
+
+    async def _load(self, user_id: str) -> datetime | None:
+        """Until when a user is banned, None if not at all."""
+        before = self._changes
+        now = self._clock()
+        with self._database.reading():
+            found = await self._database.bans.find(active(user_id, at=now)).to_list(None)
+        ends = [each["expiresAt"] or datetime.max.replace(tzinfo=now.tzinfo) for each in found]
+        until = max(ends, default=None)
+        if self._announced and self._changes == before:
+            if len(self._until) >= MOST_KNOWN:
+                self._until.clear()
+            self._until[user_id] = until
+        return until

@@ -1,0 +1,130 @@
+"""Blocks between two users. The direct conversation of the two is fenced with them."""
+
+from typing import TypeVar, cast
+
+from pymongo.errors import DuplicateKeyError
+
+from chat_aio.store import keyset
+from chat_aio.store.database import Database
+from chat_aio.store.documents import BlockDocument
+from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.snapshots import Snapshots
+from chat_aio.store.transactions import Body, Session, Unchanged, transact
+
+T = TypeVar("T")
+
+
+async def put(
+    database: Database,
+    sequencer: Sequencer,
+    snapshots: Snapshots,
+    direct_id: str,
+    block: BlockDocument,
+) -> BlockDocument:
+    """Block somebody, or find that they are blocked already; returns the block that stands.
+
+    Whatever is sent into the direct conversation after this was checked again behind its lock; the
+    head is made, as a stub, where the conversation is not there yet.
+    """
+
+    async def body(session: Session) -> BlockDocument:
+        epoch = await _lock(database, direct_id, session)
+        existing = await database.blocks.find_one({"_id": block["_id"]}, session=session)
+        if existing:
+            raise Unchanged(existing)
+        await database.blocks.insert_one(block, session=session)
+        await database.conversations.update_one(
+            {"_id": direct_id},
+            {"$set": {"epoch": epoch}, "$addToSet": {"blockedBy": block["blockerUserId"]}},
+            session=session,
+        )
+        return block
+
+    async with sequencer.hold(direct_id):
+        try:
+            return await _transact(database, body)
+        finally:
+            snapshots.forget(direct_id)
+
+
+async def remove(
+    database: Database,
+    sequencer: Sequencer,
+    snapshots: Snapshots,
+    direct_id: str,
+    block_id: dict[str, str],
+) -> None:
+    """Take a block back, if there is one."""
+
+    async def body(session: Session) -> None:
+        epoch = await _lock(database, direct_id, session)
+        deleted = await database.blocks.delete_one({"_id": block_id}, session=session)
+        if not deleted.deleted_count:
+            raise Unchanged(None)
+        await database.conversations.update_one(
+            {"_id": direct_id},
+            {"$set": {"epoch": epoch}, "$pull": {"blockedBy": block_id["blockerUserId"]}},
+            session=session,
+        )
+
+    async with sequencer.hold(direct_id):
+        try:
+            await _transact(database, body)
+        finally:
+            snapshots.forget(direct_id)
+
+
+async def is_blocked(database: Database, user_ids: list[str], session: Session) -> bool:
+    """Whether one of two users has blocked the other."""
+    one, other = user_ids
+    pairs = [block_id(one, other), block_id(other, one)]
+    found = await database.blocks.find_one({"_id": {"$in": pairs}}, session=session)
+    return found is not None
+
+
+async def list_newest(
+    database: Database, user_id: str, *, position: keyset.After | None, limit: int
+) -> list[BlockDocument]:
+    """Whom a user has blocked, the latest first."""
+    with database.reading():
+        found = await keyset.page(
+            database.blocks,
+            {"blockerUserId": user_id},
+            position,
+            limit=limit,
+            key="blockedUserId",
+        )
+    return cast(list[BlockDocument], found)
+
+
+def block_id(blocker_id: str, blocked_id: str) -> dict[str, str]:
+    """A block's `_id`, by which the change stream names the pair when it is deleted."""
+    return {"blockerUserId": blocker_id, "blockedUserId": blocked_id}
+
+
+def pair_of(found: object) -> tuple[str, str] | None:
+    """The two users that a block's `_id` names; None for what another program has made of it."""
+    match found:
+        case {"blockerUserId": str(one), "blockedUserId": str(other)}:
+            return one, other
+    return None
+
+
+async def _lock(database: Database, direct_id: str, session: Session) -> int:
+    head = await database.counters.find_one_and_update(
+        {"_id": direct_id},
+        {"$inc": {"epoch": 1}},
+        upsert=True,
+        return_document=True,
+        session=session,
+    )
+    return cast(int, head["epoch"])
+
+
+async def _transact(database: Database, body: Body[T]) -> T:
+    """Two who make the same stub at once collide without being told to try again."""
+    while True:
+        try:
+            return await transact(database, body)
+        except DuplicateKeyError:
+            continue

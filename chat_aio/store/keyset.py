@@ -1,0 +1,38 @@
+"""Keysets: where a list goes on, behind a moment and an id, both descending."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+After = tuple[datetime, str]
+"""The (time, id) of the last row of the page before."""
+
+
+def behind(position: After | None, *, at: str = "createdAt", key: str = "_id") -> dict[str, Any]:
+    """The condition for rows behind a position; none at the beginning."""
+    if position is None:
+        return {}
+    moment, last = position
+    return {"$or": [{at: {"$lt": moment}}, {at: moment, key: {"$lt": last}}]}
+
+
+def newest(*, at: str = "createdAt", key: str = "_id") -> list[tuple[str, int]]:
+    """The order of such a list."""
+    return [(at, -1), (key, -1)]
+
+
+async def page(
+    collection: Any,
+    chosen: Mapping[str, Any],
+    position: After | None,
+    *,
+    limit: int,
+    at: str = "createdAt",
+    key: str = "_id",
+) -> list[Any]:
+    """Rows of a collection, newest first, from behind a position."""
+    query = {**chosen, **behind(position, at=at, key=key)}
+    found: list[Any] = (
+        await collection.find(query).sort(newest(at=at, key=key)).limit(limit).to_list(None)
+    )
+    return found
