@@ -74,9 +74,3 @@ class Permissions:
     async def require_invite(self, user_id: str, conversation: Conversation) -> None:
         if not await self.allows(self.can_invite, user_id, conversation):
             raise NotConversationAdmin
-
-    def require_still_managing(self, user_id: str, role: str | None) -> None:
-        """Behind the lock of a change: whoever managed by being an admin still is one. A host's own
-        rule is asked just before."""
-        if self.can_manage is is_admin and role != "admin":
-            raise NotConversationAdmin

@@ -26,6 +26,10 @@ OPTIONS = (
         "diagnosticDataCollectionEnabled=0",
     ),
     *("--wiredTigerCacheSizeGB", "1", "--oplogSize", "512"),
+    # Hundreds of databases come and go: what is dropped must not be held open for minutes.
+    *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "5"),
+    "--wiredTigerEngineConfigString",
+    "file_manager=(close_idle_time=3,close_scan_interval=1,close_handle_minimum=100)",
 )
 STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()
 

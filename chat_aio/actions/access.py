@@ -8,11 +8,13 @@ from typing import Any, TypeVar, cast
 
 from chat_aio.context import Context
 from chat_aio.errors import (
-    ChatError,
     ConversationNotFound,
     DirectInteractionBlocked,
+    ForbiddenRead,
+    ForbiddenWrite,
     InvalidInput,
     MessageNotFound,
+    NotConversationAdmin,
     NotGroupConversation,
     StorageUnavailable,
     UserBanned,
@@ -56,11 +58,13 @@ async def load_readable(
     return await _checked(context, snapshot, lambda found: require(user_id, found, message))
 
 
-async def load_writable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+async def load_writable(
+    context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
+) -> Snapshot:
     """The conversation, if `user_id` may write to it; ConversationNotFound or ForbiddenWrite."""
     require = context.permissions.require_write
     snapshot = await load_conversation(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found))
+    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
 
 
 async def load_manageable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
@@ -83,7 +87,7 @@ async def _checked(
     """A snapshot that meets a requirement: the one given, or else a fresh one."""
     try:
         await require(snapshot.conversation)
-    except ChatError:
+    except (ForbiddenRead, ForbiddenWrite, NotConversationAdmin):
         snapshot = await load_fresh(context, snapshot.conversation.id)
         await require(snapshot.conversation)
     return snapshot

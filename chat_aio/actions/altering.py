@@ -4,7 +4,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, TypeVar
 
 from chat_aio.context import Context
-from chat_aio.errors import ConversationNotFound, GroupLimitExceeded, LastAdminRemaining
+from chat_aio.errors import (
+    ConversationNotFound,
+    GroupLimitExceeded,
+    LastAdminRemaining,
+    NotConversationAdmin,
+)
+from chat_aio.permissions import is_admin
 from chat_aio.store import membership
 from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import Change, ConversationDocument, EventName
@@ -63,6 +69,24 @@ def require_another_admin(locked: Locked, target_user_id: str) -> None:
     participants = locked.conversation["participants"]
     if [each["userId"] for each in participants if each["role"] == "admin"] == [target_user_id]:
         raise LastAdminRemaining
+
+
+def require_still_managing(context: Context, locked: Locked, user_id: str) -> None:
+    """Behind the lock: whoever manages by being an admin still is one, or NotConversationAdmin. A
+    host's own rule is asked just before."""
+    if context.permissions.can_manage is is_admin:
+        _require_admin(locked, user_id)
+
+
+def require_still_inviting(context: Context, locked: Locked, user_id: str) -> None:
+    """The same for whoever invites by being an admin."""
+    if context.permissions.can_invite is is_admin:
+        _require_admin(locked, user_id)
+
+
+def _require_admin(locked: Locked, user_id: str) -> None:
+    if role_of(locked, user_id) != "admin":
+        raise NotConversationAdmin
 
 
 def new_change(context: Context, kind: EventName, actor_id: str) -> Change:

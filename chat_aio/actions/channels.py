@@ -1,15 +1,14 @@
 """Channels: public groups, found in a directory and joined by oneself."""
 
 from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_fresh, load_group
+from chat_aio.actions.access import acting, load_fresh, load_group, within
 from chat_aio.actions.joining import ask, join, pending
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
-from chat_aio.errors import AlreadyParticipant, NotPublicConversation
+from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
 from chat_aio.models import ChannelPage, Conversation, Joining
 from chat_aio.store import channels, join_requests
 from chat_aio.store.membership import Locked
-from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import channel_preview_from
 
 
@@ -52,12 +51,14 @@ async def join_conversation(
     given = inputs.read(inputs.Asking, message=message)
     require(context, Capability.CHANNELS)
     await load_group(context, conversation_id)
-    while True:
-        snapshot = await _load_joinable(context, user_id, conversation_id)
+    epoch = 0
+    for _ in within(context):
+        channel = await _load_joinable(context, user_id, conversation_id, epoch=epoch)
         try:
-            return await _join(context, user_id, snapshot.conversation, given.message)
-        except _Moved:
-            continue
+            return await _join(context, user_id, channel, given.message)
+        except _Moved as moved:
+            epoch = moved.epoch
+    raise StorageUnavailable
 
 
 async def _join(
@@ -66,7 +67,7 @@ async def _join(
     async def unmoved(locked: Locked) -> None:
         found = locked.conversation["visibility"], locked.conversation["joinPolicy"]
         if found != (channel.visibility, channel.join_policy):
-            raise _Moved
+            raise _Moved(locked.conversation["epoch"])
 
     if channel.join_policy == "open":
         return await join(
@@ -82,14 +83,20 @@ async def _join(
 
 
 class _Moved(Exception):
-    """The channel is joined in another way than a moment ago."""
+    """The channel is joined in another way than a moment ago, since `epoch`."""
+
+    def __init__(self, epoch: int) -> None:
+        super().__init__()
+        self.epoch = epoch
 
 
-async def _load_joinable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+async def _load_joinable(
+    context: Context, user_id: str, conversation_id: str, *, epoch: int
+) -> Conversation:
     """The channel as it is now: who joins has often just heard of it."""
-    snapshot = await load_fresh(context, conversation_id)
+    snapshot = await load_fresh(context, conversation_id, epoch=epoch)
     if snapshot.conversation.visibility != "public":
         raise NotPublicConversation
     if user_id in snapshot.conversation.roles:
         raise AlreadyParticipant
-    return snapshot
+    return snapshot.conversation

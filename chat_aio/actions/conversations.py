@@ -53,7 +53,9 @@ async def get_or_create_conversation(
         if await blocks.is_blocked(context.database, pair, session):
             raise DirectInteractionBlocked
 
-    await conversations.create(context.database, new, allowed=allowed)
+    made, is_new = await conversations.create(context.database, new, allowed=allowed)
+    if is_new:
+        return viewed_conversation_from(made, unread_count=0)
     return await _load_viewed(context, user_id, conversation_id)
 
 

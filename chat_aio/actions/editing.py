@@ -1,6 +1,6 @@
 """Editing and deleting: only the sender may, and a tombstone never gets a body back."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from chat_aio import inputs
 from chat_aio.actions.access import acting, load_message, load_writable, require_unblocked, within
@@ -16,7 +16,7 @@ from chat_aio.store.documents import Change, MentionDocument, MessageDocument
 from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.metadata import escaped, unescaped
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import message_from
+from chat_aio.store.views import bare_message_from, message_from
 
 
 @acting
@@ -36,7 +36,7 @@ async def edit_message(
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
     found = await _load_editable(context, user_id, message_id)
-    snapshot = await load_writable(context, user_id, found["conversationId"])
+    snapshot = await _load_writable(context, user_id, found)
     await require_unblocked(context, snapshot)
     snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
@@ -56,7 +56,7 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     found = await load_message(context, message_id)
     if found["senderId"] != user_id:
         raise NotMessageSender
-    snapshot = await load_writable(context, user_id, found["conversationId"])
+    snapshot = await _load_writable(context, user_id, found)
     if not found["deletedAt"]:
         await require_unblocked(context, snapshot)
     parents = await messages.find_parents(context.database, [found])
@@ -68,6 +68,11 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     message = message_from(tombstone, parents)
     await tell_host(context, user_id, "deleted", message, snapshot.conversation)
     return message
+
+
+async def _load_writable(context: Context, user_id: str, found: MessageDocument) -> Snapshot:
+    bare = bare_message_from(found)
+    return await load_writable(context, user_id, found["conversationId"], bare)
 
 
 async def _load_editable(context: Context, user_id: str, message_id: str) -> MessageDocument:
@@ -132,7 +137,7 @@ async def _write_once(
         asked.body,
         change=change,
         mentions=_merged(found, mentions, change),
-        metadata=escaped(asked.metadata),
+        metadata=_replaced(found, asked.metadata),
         searchable=Capability.SEARCH in context.capabilities,
     )
     new = _new(found, mentions)
@@ -152,6 +157,11 @@ def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:
     """Who is mentioned and was not before."""
     kept = {each["userId"] for each in found["mentions"]}
     return [each for each in mentions or () if each not in kept]
+
+
+def _replaced(found: MessageDocument, metadata: dict[str, Any]) -> dict[str, Any] | None:
+    """The metadata that the host wants, None where it has left them as they are."""
+    return None if metadata == unescaped(found["metadata"]) else escaped(metadata)
 
 
 def _merged(

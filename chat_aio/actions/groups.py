@@ -11,6 +11,7 @@ from chat_aio.actions.altering import (
     alter,
     new_change,
     require_another_admin,
+    require_still_managing,
     role_of,
 )
 from chat_aio.actions.users import require_users
@@ -102,7 +103,7 @@ async def update_conversation(
     await load_manageable(context, user_id, conversation_id)
 
     async def decide(locked: Locked) -> Alteration | None:
-        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        require_still_managing(context, locked, user_id)
         if fields.items() <= locked.conversation.items():
             return None
         change = new_change(context, "conversation.updated", user_id)
@@ -122,10 +123,12 @@ async def add_participants(
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     await load_manageable(context, user_id, conversation_id)
+    if len(set(given.user_ids)) > MAX_PARTICIPANTS:
+        raise GroupLimitExceeded
     await require_users(context, user_id, given.user_ids)
 
     async def decide(locked: Locked) -> Alteration | None:
-        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        require_still_managing(context, locked, user_id)
         return admission(context, locked, given.user_ids, actor_id=user_id)
 
     return conversation_from(await alter(context, conversation_id, decide))
@@ -149,7 +152,7 @@ async def remove_participant(
 
     async def decide(locked: Locked) -> Alteration | None:
         if not leaving:
-            context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+            require_still_managing(context, locked, user_id)
         if role_of(locked, given.target_user_id) is None:
             if leaving:
                 raise NotConversationAdmin
@@ -179,7 +182,7 @@ async def set_participant_role(
     await load_manageable(context, user_id, conversation_id)
 
     async def decide(locked: Locked) -> Alteration | None:
-        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        require_still_managing(context, locked, user_id)
         held = role_of(locked, given.target_user_id)
         if held is None:
             raise InvalidInput("userId: this user is not in the group")

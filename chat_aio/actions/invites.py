@@ -6,7 +6,7 @@ from typing import Any
 
 from chat_aio import inputs
 from chat_aio.actions.access import acting, load_invitable, load_manageable
-from chat_aio.actions.altering import write_beside
+from chat_aio.actions.altering import require_still_inviting, write_beside
 from chat_aio.actions.joining import ask, join, joined, pending
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
@@ -61,6 +61,7 @@ async def create_invite(
     invite = _new_invite(context, user_id, conversation_id, given, metadata=kept)
 
     async def write(locked: Locked) -> InviteDocument:
+        require_still_inviting(context, locked, user_id)
         if await invites.count(locked) >= MAX_INVITES:
             raise InviteLimitExceeded
         await invites.insert(locked, invite)
@@ -140,7 +141,7 @@ async def accept_invite(
 
     async def use(locked: Locked) -> None:
         if await invites.use(locked, code, at=context.clock()) is None:
-            raise InviteExpired
+            raise InviteExpired if await invites.exists(locked, code) else InviteNotFound
 
     if not invite["requiresApproval"]:
         return await join(context, *place, actor_id=invite["createdBy"], before=use)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_group, load_manageable
-from chat_aio.actions.altering import admission, alter, role_of, write_beside
+from chat_aio.actions.altering import admission, alter, require_still_managing, write_beside
 from chat_aio.actions.joining import ask
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
@@ -101,7 +101,7 @@ async def _approve(
 
     async def decide(locked: Locked) -> Alteration | None:
         nonlocal approved
-        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        require_still_managing(context, locked, user_id)
         request = await _load_pending(locked, target_user_id)
         alteration = admission(context, locked, [target_user_id], actor_id=user_id)
         if alteration is None:
@@ -122,7 +122,7 @@ async def _deny(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
 ) -> Resolution:
     async def write(locked: Locked) -> JoinRequestDocument:
-        context.permissions.require_still_managing(user_id, role_of(locked, user_id))
+        require_still_managing(context, locked, user_id)
         request = await _load_pending(locked, target_user_id)
         return await join_requests.resolve(
             locked, request, "denied", by=user_id, at=context.clock()

@@ -50,6 +50,10 @@ async def ask(
     """Ask to be let in: a new request, in the place of one that was decided. One that is pending is
     returned as it is, and `before` is not run. Raises AlreadyParticipant."""
 
+    place = conversation_id, user_id
+    if waiting := await join_requests.find_pending(context.database, *place):
+        return waiting  # Without a turn behind the lock: whoever repeats it holds up nobody.
+
     async def write(locked: Locked) -> JoinRequestDocument:
         if locked.find_participant(user_id):
             raise AlreadyParticipant

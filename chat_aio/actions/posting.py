@@ -1,5 +1,6 @@
 """The road of a new message, for a send and a forward: repeats, mentions, the host, the write."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -57,15 +58,20 @@ async def post(
     *,
     key: str | None,
     hashed: bytes,
+    ready: Callable[[], Awaitable[None]] | None = None,
     **placed: Any,
 ) -> Sent:
     """Check the mentions, ask the host, store the message, tell the host.
+
+    `ready` looks again, behind the host's answer, at what the message is made of.
 
     `snapshot` is one on which `user_id` may write; `placed` are the message's fields beyond what
     the host is asked about.
     """
     snapshot = await load_mentionable(context, user_id, snapshot, asked.mentions)
     asked = await ask_host(context, asked)
+    if ready is not None:
+        await ready()
     message = messages.new_message(
         context.new_id(),
         snapshot.conversation.id,

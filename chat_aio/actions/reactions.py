@@ -9,7 +9,7 @@ from chat_aio.errors import ReactionLimitExceeded
 from chat_aio.models import Message
 from chat_aio.store import edits, messages
 from chat_aio.store.documents import Change
-from chat_aio.store.views import message_from
+from chat_aio.store.views import bare_message_from, message_from
 
 
 @acting
@@ -21,7 +21,9 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
-    await require_unblocked(context, await load_writable(context, user_id, found["conversationId"]))
+    bare = bare_message_from(found)
+    snapshot = await load_writable(context, user_id, found["conversationId"], bare)
+    await require_unblocked(context, snapshot)
     parents = await messages.find_parents(context.database, [found])
     changed = await edits.add_reaction(
         context.database,
@@ -49,7 +51,9 @@ async def remove_reaction(context: Context, user_id: str, message_id: str, emoji
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
-    await require_unblocked(context, await load_writable(context, user_id, found["conversationId"]))
+    bare = bare_message_from(found)
+    snapshot = await load_writable(context, user_id, found["conversationId"], bare)
+    await require_unblocked(context, snapshot)
     parents = await messages.find_parents(context.database, [found])
     change = _change(context, "reaction.removed", user_id, given.emoji)
     changed = await edits.remove_reaction(context.database, message_id, given.emoji, change=change)

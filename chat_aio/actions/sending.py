@@ -125,6 +125,11 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
     if repeated := await find_repeated(context, user_id, target_id, given, forwarded=message_id):
         return repeated
     await require_unblocked(context, snapshot)
+
+    async def still_there() -> None:
+        if (await load_message(context, message_id))["deletedAt"]:
+            raise MessageDeleted("a deleted message cannot be forwarded")
+
     if source["deletedAt"]:
         raise MessageDeleted("a deleted message cannot be forwarded")
     return await post(
@@ -134,6 +139,7 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
         question("forward", user_id, snapshot, source["body"], given),
         key=given.client_message_id,
         hashed=request_hash(given, forwarded=message_id),
+        ready=still_there,
         forwardedFrom={
             "messageId": source["_id"],
             "conversationId": source["conversationId"],

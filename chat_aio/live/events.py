@@ -1,10 +1,13 @@
 """Changes as the database announces them, made into the events that streams are told."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chat_aio.live.event import Event, Name, Retold
 from chat_aio.live.frames import Frame, event_frame, position_frame
+from chat_aio.live.ring import Ring
 from chat_aio.models import Message
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
@@ -15,51 +18,23 @@ from chat_aio.store.views import Parents, conversation_from, message_from
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One event for everyone in a conversation; `index` is its place in this process's feed.
-
-    Durable message events have a `position`, which clients resume from, and those of an edit or
-    deletion also `recreated`: the created event as it is told from then on. `added` and `removed`
-    are the users that this event lets in and out; `told` is False where that is all it does.
-    """
-
-    index: int
-    conversation_id: str
-    frame: Frame
-    told: bool = True
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    seq: int = 0
-    created: bool = False
-    position: Frame | None = None
-    recreated: Frame | None = None
-
-    @property
-    def size(self) -> int:
-        """How many bytes it holds."""
-        return len(self.frame.chunk) + (len(self.recreated.chunk) if self.recreated else 0)
-
-    @property
-    def name(self) -> tuple[str, int]:
-        """Of a durable event: the message it is about."""
-        return self.conversation_id, self.seq
-
-
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a batch of changes is told with: what was updated, and what replies answer to."""
+    """What a batch of changes is told with: what was updated, what replies answer to, and the
+    replies to what was updated, as far as they may be told again."""
 
     conversations: Mapping[str, ConversationDocument]
     messages: Mapping[str, MessageDocument]
     parents: Parents
+    replies: Mapping[str, Sequence[MessageDocument]]
 
 
 class Translator:
     """Makes events of changes, numbering them from 1 in feed order."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, ring: Ring) -> None:
         self._database = database
+        self._ring = ring
         self._conversations = database.conversations.name
         self._messages = database.messages.name
         self.index = 0
@@ -82,14 +57,23 @@ class Translator:
 
     async def _fetch(self, changes: Sequence[RawChange]) -> Fetched:
         updated = _updated_ids(changes, self._messages)
-        edited = await messages.find_many(self._database, updated) if updated else []
-        shown = [each["fullDocument"] for each in changes if self._is_new_message(each)] + edited
+        edited = await self._find_messages(updated)
+        ids = [each for parent_id in updated for each in self._ring.replies_to(parent_id)]
+        replies: dict[str, list[MessageDocument]] = defaultdict(list)
+        for reply in await self._find_messages(ids):
+            replies[reply["replyToMessageId"] or ""].append(reply)
+        created = [each["fullDocument"] for each in changes if self._is_new_message(each)]
+        shown = [*created, *edited, *(each for found in replies.values() for each in found)]
         changed = _updated_ids(changes, self._conversations)
         return Fetched(
             conversations=await conversations.find_many(self._database, changed) if changed else {},
             messages={each["_id"]: each for each in edited},
             parents=await messages.find_parents(self._database, shown),
+            replies=replies,
         )
+
+    async def _find_messages(self, ids: Sequence[str]) -> list[MessageDocument]:
+        return await messages.find_many(self._database, ids) if ids else []
 
     def _is_new_message(self, change: RawChange) -> bool:
         return bool(change["operationType"] == "insert" and change["ns"]["coll"] == self._messages)
@@ -109,8 +93,7 @@ class Translator:
         document_id = change["documentKey"]["_id"]
         if collection == self._messages:
             edited = fetched.messages.get(document_id)
-            message = message_from(edited, fetched.parents) if edited else None
-            return self._message_changed(stamp, message) if message else None
+            return self._message_changed(stamp, edited, fetched) if edited else None
         document = fetched.conversations.get(document_id)
         return self._conversation_changed(stamp, document) if document else None
 
@@ -122,10 +105,15 @@ class Translator:
             seq=message.seq,
             created=True,
             position=position_frame(_event_id(message)),
+            message_id=message.id,
+            parent_id=message.reply_to_message_id,
         )
 
-    def _message_changed(self, change: Change, message: Message) -> Event:
+    def _message_changed(
+        self, change: Change, document: MessageDocument, fetched: Fetched
+    ) -> Event:
         """An edit or a deletion is durable, a reaction is not."""
+        message = message_from(document, fetched.parents)
         if "emoji" in change:
             return Event(
                 index=self.index + 1,
@@ -138,7 +126,12 @@ class Translator:
             frame=_message_frame(change["kind"], message),
             seq=message.seq,
             position=position_frame(_event_id(message)),
-            recreated=_message_frame("message.created", message),
+            message_id=message.id,
+            parent_id=message.reply_to_message_id,
+            retold=dict(
+                _retold(message_from(each, fetched.parents))
+                for each in (document, *fetched.replies.get(message.id, ()))
+            ),
         )
 
     def _conversation_created(self, document: ConversationDocument) -> Event:
@@ -160,6 +153,12 @@ class Translator:
             added=tuple(change.get("addedUserIds", ())),
             removed=tuple(change.get("removedUserIds", ())),
         )
+
+
+def _retold(message: Message) -> tuple[Name, Retold]:
+    kind = "message.deleted" if message.deleted_at else "message.updated"
+    frames = Retold(_message_frame("message.created", message), _message_frame(kind, message))
+    return (message.conversation_id, message.seq), frames
 
 
 def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:

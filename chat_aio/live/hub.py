@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from chat_aio.errors import RateLimited
-from chat_aio.live.events import Event
+from chat_aio.live.event import Event
 from chat_aio.live.streams import Stream
 
 SLICE = 64
@@ -35,6 +35,7 @@ class Hub:
         ids = {each for each in conversation_ids if stream.membership.get(each, True)}
         ids.update(each for each, inside in stream.membership.items() if inside)
         stream.subscribed = True
+        stream.membership.clear()
         for conversation_id in ids:
             self._enter(stream, conversation_id)
 
@@ -93,14 +94,16 @@ class Hub:
     def _admit(self, event: Event) -> None:
         for user_id in event.added:
             for stream in self._by_user.get(user_id, ()):
-                stream.membership[event.conversation_id] = True
                 if stream.subscribed:
                     self._enter(stream, event.conversation_id)
+                else:
+                    stream.membership[event.conversation_id] = True
 
     def _dismiss(self, event: Event) -> None:
         for user_id in event.removed:
             for stream in self._by_user.get(user_id, ()):
-                stream.membership[event.conversation_id] = False
+                if not stream.subscribed:
+                    stream.membership[event.conversation_id] = False
                 self._leave(stream, event.conversation_id)
 
     def _enter(self, stream: Stream, conversation_id: str) -> None:

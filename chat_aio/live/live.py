@@ -9,7 +9,8 @@ from datetime import timedelta
 
 from chat_aio.context import Context
 from chat_aio.errors import StorageUnavailable, UserBanned
-from chat_aio.live.events import Event, Translator
+from chat_aio.live.event import Event
+from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.frames import position_frame
 from chat_aio.live.hub import Hub
@@ -37,8 +38,8 @@ class Live:
         self._snapshots = context.snapshots
         self._options = options = context.options
         self._clock = context.clock
-        self._translator = Translator(database)
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
+        self._translator = Translator(database, self._ring)
         self._beats: asyncio.Task[None] | None = None
         self._told_bytes = 0
         self.hub = Hub(streams_per_user=options.streams_per_user)

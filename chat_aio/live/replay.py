@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from chat_aio.fields import is_id
-from chat_aio.live.events import Event
+from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, reset_frame
 
 Position = tuple[str, int]

@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Protocol
 
-from chat_aio.live.events import Event
+from chat_aio.live.event import Event
 from chat_aio.live.frames import HEARTBEAT, Frame
 from chat_aio.live.replay import Replay
 

@@ -137,7 +137,7 @@ class Bans:
         now = self._clock()
         with self._database.reading():
             found = await self._database.bans.find(active(user_id, at=now)).to_list(None)
-        ends = [each["expiresAt"] or datetime.max.replace(tzinfo=now.tzinfo) for each in found]
+        ends = [each.get("expiresAt") or datetime.max.replace(tzinfo=now.tzinfo) for each in found]
         until = max(ends, default=None)
         if self._announced and self._changes == before:
             if len(self._until) >= MOST_KNOWN:

@@ -40,9 +40,9 @@ async def put(
         )
         return block
 
-    async with sequencer.hold(direct_id):
+    async with sequencer.hold(direct_id) as deadline:
         try:
-            return await _transact(database, body)
+            return await _transact(database, body, deadline)
         finally:
             snapshots.forget(direct_id)
 
@@ -67,9 +67,9 @@ async def remove(
             session=session,
         )
 
-    async with sequencer.hold(direct_id):
+    async with sequencer.hold(direct_id) as deadline:
         try:
-            await _transact(database, body)
+            await _transact(database, body, deadline)
         finally:
             snapshots.forget(direct_id)
 
@@ -121,10 +121,10 @@ async def _lock(database: Database, direct_id: str, session: Session) -> int:
     return cast(int, head["epoch"])
 
 
-async def _transact(database: Database, body: Body[T]) -> T:
+async def _transact(database: Database, body: Body[T], deadline: float) -> T:
     """Two who make the same stub at once collide without being told to try again."""
     while True:
         try:
-            return await transact(database, body)
+            return await transact(database, body, deadline=deadline)
         except DuplicateKeyError:
             continue

@@ -22,21 +22,22 @@ def edited(
     *,
     change: Change,
     mentions: Sequence[MentionDocument],
-    metadata: Mapping[str, Any],
+    metadata: Mapping[str, Any] | None,
     searchable: bool,
 ) -> Update:
-    """The update that edits `message`."""
+    """The update that edits `message`; its metadata stay where None is given."""
     replaced: dict[str, Any] = {
         "body": body,
         "editedAt": change["at"],
         "changedAt": change["at"],
         "mentions": list(mentions),
-        "metadata": metadata,
         "change": change,
     }
+    if metadata is not None:
+        replaced["metadata"] = metadata
     if searchable:
-        replaced |= search_fields(message["conversationId"], body)
-    return {"$set": replaced}
+        return {"$set": {**replaced, **search_fields(message["conversationId"], body)}}
+    return {"$set": replaced, "$unset": {"terms": "", "search": ""}}
 
 
 async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
@@ -68,9 +69,9 @@ async def change_live_fenced(
     """`change_live` for what was checked on participants as of `epoch`: where they have changed
     since, `holds` is asked as for a new message, and EpochMoved raised. It locks the head as a
     batch does, and goes between two batches."""
-    async with sequencer.hold(message["conversationId"]):
+    async with sequencer.hold(message["conversationId"]) as deadline:
         body = partial(_fenced, database, message, update, epoch, holds)
-        return await transact(database, body)
+        return await transact(database, body, deadline=deadline)
 
 
 async def _fenced(

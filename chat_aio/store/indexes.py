@@ -51,16 +51,27 @@ def load() -> Iterator[Index]:
 
 async def apply(database: Database) -> None:
     """Create the collections and indexes that are missing; SetupError where one is refused."""
+    described = _by_collection()
     try:
         existing = set(await database.handle.list_collection_names())
         for name in COLLECTIONS:
-            if database.prefix + name not in existing:
+            if models := [_model(each) for each in described.get(name, ())]:
+                await database.collection(name).create_indexes(models)
+            elif database.prefix + name not in existing:
                 await _create_collection(database, database.prefix + name)
-        for index in load():
-            model = IndexModel(list(index.keys), name=index.name, **index.options)
-            await database.collection(index.collection).create_indexes([model])
     except PyMongoError as error:
         raise SetupError(f"an index could not be created: {error}") from error
+
+
+def _by_collection() -> dict[str, list[Index]]:
+    described: dict[str, list[Index]] = {}
+    for index in load():
+        described.setdefault(index.collection, []).append(index)
+    return described
+
+
+def _model(index: Index) -> IndexModel:
+    return IndexModel(list(index.keys), name=index.name, **index.options)
 
 
 async def missing(database: Database) -> list[str]:

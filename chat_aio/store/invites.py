@@ -53,6 +53,12 @@ async def use(locked: Locked, code: str, *, at: datetime) -> InviteDocument | No
     return cast(InviteDocument | None, found)
 
 
+async def exists(locked: Locked, code: str) -> bool:
+    """Whether an invite is there, spent or not."""
+    found = await locked.database.invites.find_one({"_id": code}, session=locked.session)
+    return found is not None
+
+
 def is_spent(invite: InviteDocument, *, at: datetime) -> bool:
     """Whether an invite has expired or is used up."""
     expired = invite["expiresAt"] is not None and invite["expiresAt"] <= at

@@ -73,9 +73,9 @@ async def change_conversation(
             raise Unchanged(conversation)
         return await _write(database, conversation_id, alteration, head["epoch"], session)
 
-    async with sequencer.hold(conversation_id):
+    async with sequencer.hold(conversation_id) as deadline:
         try:
-            return await transact(database, body)
+            return await transact(database, body, deadline=deadline)
         finally:
             snapshots.forget(conversation_id)
 
@@ -95,8 +95,8 @@ async def write_beside(
             raise Unchanged(None)
         return await write(Locked(database, session, locked[1]))
 
-    async with sequencer.hold(conversation_id):
-        return await transact(database, body)
+    async with sequencer.hold(conversation_id) as deadline:
+        return await transact(database, body, deadline=deadline)
 
 
 async def _lock(

@@ -15,7 +15,8 @@ from chat_aio.store.views import EXCERPT_LENGTH, Parents, message_from
 READ = {"terms": 0, "search": 0}
 """What a message is found by is as large as the message, and read by searches only."""
 
-BYTES_OF_A_TERM = 200
+BYTES_OF_A_TERM = 20
+BYTES_OF_AN_ENTRY = 200
 
 
 def new_message(
@@ -65,11 +66,12 @@ def _timelines(conversation_id: str, root_id: str | None, also_in_main: bool) ->
 
 
 def weight_of(message: MessageDocument) -> int:
-    """About what a message costs a batch, in bytes. Each indexed term counts as many of them: a
+    """About what a message costs a batch, in bytes. Each indexed entry counts as many of them: a
     batch that holds as much as it may of either is as slow."""
-    terms = message.get("search", "").count(" ") + 1
+    entries = message.get("search", "").count(" ") + 1
     metadata = len(orjson.dumps(message["metadata"])) if message["metadata"] else 2
-    return 512 + 2 * len(message["body"]) + metadata + BYTES_OF_A_TERM * terms
+    texts = 2 * len(message["body"]) + BYTES_OF_A_TERM * len(message.get("terms", ()))
+    return 512 + texts + metadata + BYTES_OF_AN_ENTRY * entries
 
 
 async def find(database: Database, message_id: str) -> MessageDocument | None:

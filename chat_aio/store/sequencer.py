@@ -24,7 +24,8 @@ from chat_aio.store.transactions import Conflict
 
 MAX_MESSAGES = 256
 MAX_WEIGHT = 4 * 1024 * 1024
-MAX_FLIGHTS = 4
+MAX_APART = 4
+MAX_FLIGHTS = 32
 REBUILDS = 3
 TRIES_TOGETHER = 4
 CONTENDED_SECONDS = 0.5
@@ -76,22 +77,28 @@ class Sequencer:
             self._withdraw(draft)
 
     @asynccontextmanager
-    async def hold(self, conversation_id: str) -> AsyncIterator[None]:
+    async def hold(self, conversation_id: str) -> AsyncIterator[float]:
         """A place between two batches of a conversation, for one membership change at a time; and
-        between two changes a batch of what waits."""
+        between two changes a batch of what waits. Gives the deadline, for the wait and the change
+        together; StorageUnavailable where the turn does not come before it."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._database.timeout
         self._held[conversation_id] += 1
         try:
-            while conversation_id in self._busy or conversation_id in self._changed:
-                idle = asyncio.get_running_loop().create_future()
-                self._idle[conversation_id].append(idle)
-                await idle
+            async with asyncio.timeout_at(deadline):
+                while conversation_id in self._busy or conversation_id in self._changed:
+                    idle = loop.create_future()
+                    self._idle[conversation_id].append(idle)
+                    await idle
             self._busy.add(conversation_id)
+        except TimeoutError:
+            raise StorageUnavailable from None
         finally:
             self._held[conversation_id] -= 1
             if not self._held[conversation_id]:
                 del self._held[conversation_id]
         try:
-            yield
+            yield deadline
         finally:
             if conversation_id in self._waiting:
                 self._changed.add(conversation_id)
@@ -114,7 +121,7 @@ class Sequencer:
 
     def _launch(self) -> None:
         self._launching = False
-        while len(self._flights) < MAX_FLIGHTS and (batch := self._gather()):
+        while batch := self._gather():
             flight = asyncio.create_task(self._fly(batch), context=Context())
             self._flights.add(flight)
             flight.add_done_callback(self._flights.discard)
@@ -124,16 +131,19 @@ class Sequencer:
         """Take the next batch out of the queue; empty when nothing may go now.
 
         One flight at a time carries all that has gathered meanwhile. A conversation that other
-        processes write to as well goes apart from it, so that the rest need not wait for its turn.
+        processes write to as well goes apart from it, a few at a time, so that the rest need not
+        wait for its turn.
         """
         now = asyncio.get_running_loop().time()
         held = self._held.keys() - self._changed
         free = [each for each in self._waiting if each not in self._busy and each not in held]
-        apart = next((each for each in free if self._contended.get(each, 0.0) > now), None)
-        if apart is not None:
-            return self._take([apart])
-        if self._common is None and free:
-            self._common = self._take(free)
+        contended = [each for each in free if self._contended.get(each, 0.0) > now]
+        apart = len(self._flights) - (self._common is not None)
+        if contended and apart < MAX_APART:
+            return self._take(contended[:1])
+        quiet = [each for each in free if each not in contended] if contended else free
+        if quiet and self._common is None and apart < MAX_FLIGHTS:
+            self._common = self._take(quiet)
             return self._common
         return []
 

@@ -7,6 +7,10 @@ from hashlib import sha256
 import regex
 
 MAX_INDEXED = 4_096
+MAX_TERMS = 8_192
+MAX_NORMAL_LENGTH = 65_536
+"""NFKC makes up to 18 characters of one: so much of a text in normal form is looked at."""
+
 TOKEN_LENGTH = 16
 
 _UNSPACED = "".join(
@@ -24,7 +28,9 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
-    return _TERM.findall(unicodedata.normalize("NFKC", text).lower())
+    normal = unicodedata.normalize("NFKC", text)
+    # Each by itself: what stands behind a separator must not change a letter (a final sigma).
+    return [term.lower() for term in _TERM.findall(normal, 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
 
 def is_run(term: str) -> bool:

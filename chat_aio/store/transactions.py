@@ -65,16 +65,32 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
     return result
 
 
-async def transact(database: Database, body: Body[T]) -> T:
+async def transact(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
     """Run `body` in a transaction until it commits; it may run several times.
 
-    Raises StorageUnavailable past the database's timeout, and whatever `body` raises.
+    Where it has nothing to write, what it saw is awaited on a majority: an answer must survive a
+    failover. Raises StorageUnavailable past the deadline, the database's timeout by default, and
+    whatever `body` raises.
     """
-    deadline = time.monotonic() + database.timeout
+    deadline = deadline or time.monotonic() + database.timeout
+    unchanged = False
+
+    async def noted(session: Session) -> T:
+        nonlocal unchanged
+        unchanged = False
+        try:
+            return await body(session)
+        except Unchanged:
+            unchanged = True
+            raise
+
     tries = 0
     while True:
         try:
-            return await attempt(database, body, deadline=deadline)
+            result = await attempt(database, noted, deadline=deadline)
+            if unchanged:
+                await database.settle()
+            return result
         except Conflict as conflict:
             tries += 1
             if time.monotonic() >= deadline:

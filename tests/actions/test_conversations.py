@@ -3,12 +3,20 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio import Chat, Hooks, Options
+from chat_aio.actions import conversations as actions
 from chat_aio.capabilities import Capability
-from chat_aio.errors import ChannelsUnsupported, ConversationNotFound, ForbiddenRead, InvalidInput
+from chat_aio.errors import (
+    ChannelsUnsupported,
+    ConversationNotFound,
+    ForbiddenRead,
+    InvalidInput,
+    StorageUnavailable,
+)
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.people import Person
 
@@ -307,3 +315,10 @@ async def test_collections_may_have_a_prefix(database: Database) -> None:
     names = await database.list_collection_names()
     assert all(name.startswith("chat_") for name in names)
     assert await database["chat_conversations"].count_documents({}) == 1
+
+
+async def test_what_was_made_is_not_called_unwritten(chat: Chat) -> None:
+    """Whatever cannot be read once a direct conversation is there: it was made, and says so."""
+    with patch.object(actions, "count_unread", side_effect=StorageUnavailable):
+        made = await chat.api.get_or_create_conversation("alice", "bob")
+    assert (made.unread_count, list(made.roles)) == (0, ["alice", "bob"])

@@ -9,7 +9,7 @@ import pytest
 
 from chat_aio import Changed, Chat, Hooks, MessageRejected
 from chat_aio.errors import ChatError, MessageDeleted
-from chat_aio.hooks import BeforeMessageSend, MessageMutation
+from chat_aio.hooks import BeforeMessageSend, MessageMutation, PermissionContext
 from chat_aio.store import edits
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.membership import change
@@ -141,6 +141,48 @@ async def test_an_edit_and_a_delete_at_once_leave_no_body(make_chat: MakeChat) -
         assert bodies[-2:] == ["", ""]
 
     await prove(scenario, sabotage=patch.object(edits, "_live", lambda m: {"_id": m["_id"]}))
+
+
+async def test_the_hosts_rule_sees_the_message(serve: MakePeople) -> None:
+    asked: list[PermissionContext] = []
+
+    def can_write(context: PermissionContext) -> bool:
+        asked.append(context)
+        return context.message is None or context.message.body != "locked"
+
+    person = await serve(Hooks(can_write=can_write))
+    alice = person("alice")
+    locked = await alice.send(await alice.direct("bob"), "locked")
+    path = f"/messages/{locked['id']}"
+    for answer in (
+        await alice.call("PATCH", path, json={"body": "x"}),
+        await alice.call("DELETE", path),
+        await alice.post(f"{path}/reactions", {"emoji": "x"}),
+        await alice.call("DELETE", f"{path}/reactions", json={"emoji": "x"}),
+    ):
+        assert (answer.status, answer.code) == (403, "FORBIDDEN_WRITE")
+    assert asked[0].message is None
+    assert asked[-1].message is not None
+
+
+async def test_an_edit_keeps_what_the_host_does_not_replace(serve: MakePeople) -> None:
+    """Of two edits at once neither undoes what the host made of the other's metadata."""
+    gate, arrived = asyncio.Event(), asyncio.Event()
+
+    async def before(context: BeforeMessageSend) -> Changed | None:
+        if context.body == "slow":
+            arrived.set()
+            await gate.wait()
+        return Changed(metadata={"checked": True}) if context.body == "quick" else None
+
+    person = await serve(Hooks(before_message_send=before))
+    alice = person("alice")
+    message = await alice.send(await alice.direct("bob"), "hi")
+    slow = asyncio.create_task(alice.edit(message["id"], "slow"))
+    await arrived.wait()
+    await alice.edit(message["id"], "quick")
+    gate.set()
+    assert (await slow)["metadata"] == {"checked": True}
 
 
 async def test_the_server_api_edits_by_the_same_rules(chat: Chat) -> None:

@@ -143,6 +143,24 @@ async def test_the_host_is_asked_about_a_forward(serve: MakePeople) -> None:
     assert answer.code == "FORBIDDEN_READ"
 
 
+async def test_what_is_deleted_meanwhile_is_not_forwarded(serve: MakePeople) -> None:
+    """The host takes its time over the forward; the deletion is answered before."""
+
+    async def before(context: BeforeMessageSend) -> None:
+        if context.kind == "forward":
+            await alice.delete(message["id"])
+
+    person = await serve(Hooks(before_message_send=before))
+    alice = person("alice")
+    here = await alice.direct("bob")
+    message = await alice.send(here, "a secret")
+    answer = await person("bob").post(
+        f"/messages/{message['id']}/forward", {"conversationId": here}
+    )
+    assert (answer.status, answer.code) == (409, "MESSAGE_DELETED")
+    assert len(await alice.listed(f"/conversations/{here}/messages")) == 1
+
+
 async def test_the_server_api_forwards(chat: Chat) -> None:
     direct = await chat.api.get_or_create_conversation("alice", "bob")
     group = await chat.api.create_group_conversation("bob")

@@ -203,6 +203,8 @@ async def test_the_host_knows_who_can_be_added(serve: MakePeople) -> None:
     assert (answer.status, answer.code) == (404, "USER_NOT_FOUND")
     assert sorted(asked) == ["bob", "nobody"]
     assert (await add(person("eve"), group, "nobody")).code == "NOT_CONVERSATION_ADMIN"
+    many = await add(alice, group, *(f"user {number}" for number in range(257)))
+    assert (many.code, len(asked)) == ("GROUP_LIMIT_EXCEEDED", 2)
     assert people_in(await add(alice, group, "bob")) == {"alice": "admin", "bob": "member"}
 
 

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Iterable
 from contextlib import ExitStack, asynccontextmanager
 from typing import Any, Literal
-from unittest.mock import patch
+from unittest.mock import AsyncMock, patch
 
 from chat_aio import Chat
 from chat_aio.actions import altering, groups, join_requests
+from chat_aio.actions import invites as invite_actions
 from chat_aio.errors import (
     ChatError,
     InviteExpired,
@@ -18,7 +19,6 @@ from chat_aio.errors import (
     NotConversationAdmin,
 )
 from chat_aio.models import JoinRequest, JoinRequestStatus
-from chat_aio.permissions import Permissions
 from chat_aio.store import invites, membership
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat
@@ -155,8 +155,40 @@ async def test_who_is_no_admin_any_more_changes_nothing(make_chat: MakeChat) -> 
 
     await prove(
         scenario,
-        sabotage=patch.object(Permissions, "require_still_managing", lambda *_: None),
+        sabotage=patch.object(groups, "require_still_managing", lambda *_: None),
     )
+
+
+async def test_who_is_no_admin_any_more_invites_nobody(make_chat: MakeChat) -> None:
+    """Bob is removed between the check of his invite and its lock."""
+    chat = await make_chat()
+
+    async def scenario() -> None:
+        group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+        await chat.api.set_participant_role("alice", group.id, "bob", "admin")
+
+        async def late(*args: Any) -> Any:
+            await chat.api.remove_participant("alice", group.id, "bob")
+            return await altering.write_beside(*args)
+
+        with patch.object(invite_actions, "write_beside", late):
+            made = await outcomes([chat.api.create_invite("bob", group.id)])
+        assert made == {NotConversationAdmin.__name__: 1}
+        assert await chat.api.list_invites("alice", group.id) == ()
+
+    sabotage = patch.object(invite_actions, "require_still_inviting", lambda *_: None)
+    await prove(scenario, sabotage=sabotage)
+
+
+async def test_what_changes_nothing_is_answered_once_a_majority_has_it(chat: Chat) -> None:
+    """It may confirm what another process has written, and a failover could still undo."""
+    group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+    settle = AsyncMock(wraps=chat.api.database.settle)
+    with patch.object(chat.api.database, "settle", settle):
+        await chat.api.add_participants("alice", group.id, ["bob"])
+        assert settle.await_count == 1
+        await chat.api.add_participants("alice", group.id, ["carol"])
+        assert settle.await_count == 1
 
 
 async def test_of_approve_and_deny_one_wins(make_chat: MakeChat) -> None:

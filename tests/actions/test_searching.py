@@ -228,6 +228,12 @@ async def test_an_installation_without_search(serve: MakePeople, database: Datab
     assert (answer.status, answer.code) == (501, "SEARCH_UNSUPPORTED")
     assert (await alice.get("/search/messages")).code == "INVALID_INPUT"
     assert await database["messages"].count_documents({"search": {"$exists": True}}) == 0
+    bob = (await serve())("bob")
+    old = await bob.send(await bob.direct("carol"), "hunter2")
+    assert await found(bob, "hunter2") == ["hunter2"]
+    hidden = (await serve(without={Capability.SEARCH}))("bob")
+    await hidden.edit(old["id"], "nothing here")
+    assert await found(bob, "hunter2") == []
 
 
 async def test_the_server_api_searches(chat: Chat) -> None:

@@ -12,7 +12,7 @@ from chat_aio.errors import InternalError, StorageUnavailable
 from chat_aio.store import batch
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.drafts import EpochMoved
-from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.sequencer import MAX_APART, Sequencer
 from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
 from tests.support.saboteurs import append_without_fence, prove
@@ -183,6 +183,42 @@ async def test_a_change_does_not_wait_for_a_send_that_is_given_up(store: Store) 
             await second
     assert not store.sequencer._changed
     assert (await store.send(group))["seq"] == 1
+
+
+async def test_a_turn_that_does_not_come_is_not_waited_for(make_store: MakeStore) -> None:
+    store = make_store(timeout=0.3)
+    group = await store.conversation("alice")
+
+    async def change() -> None:
+        await store.change(group["_id"], add=("bob",))
+
+    async with store.sequencer.hold(group["_id"]):
+        outcomes = await asyncio.gather(*(change() for _ in range(5)), return_exceptions=True)
+    assert [type(each) for each in outcomes] == [StorageUnavailable] * 5
+    await change()
+    assert not store.sequencer._held
+
+
+async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: MakeStore) -> None:
+    """More of them than go apart at a time; whoever holds them is stuck."""
+    store = make_store(timeout=8)
+    locked = [await store.conversation("alice") for _ in range(MAX_APART + 2)]
+    free = await store.conversation("alice")
+    session = store.database.client.start_session()
+    async with session, await session.start_transaction():
+        for each in locked:
+            await store.database.counters.update_one(
+                {"_id": each["_id"]}, {"$inc": {"fence": 1}}, session=session
+            )
+        sending = [asyncio.create_task(store.send(each)) for each in locked]
+        while len(store.sequencer._contended) < MAX_APART:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        async with asyncio.timeout(2):
+            for seq in range(1, 6):
+                assert (await store.send(free))["seq"] == seq
+        assert not any(each.done() for each in sending)
+        await session.abort_transaction()
+    assert [each["seq"] for each in await asyncio.gather(*sending)] == [1] * len(locked)
 
 
 async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> None:

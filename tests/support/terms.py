@@ -63,7 +63,7 @@ def naive_terms(text: str) -> list[str]:
     """Letters, digits and combining marks form terms; scripts without spaces go apart."""
     terms: list[str] = []
     kind = ""
-    for character in unicodedata.normalize("NFKC", text).lower():
+    for character in unicodedata.normalize("NFKC", text):
         category = unicodedata.category(character)[0]
         if category == "M" and kind:
             terms[-1] += character
@@ -76,7 +76,7 @@ def naive_terms(text: str) -> list[str]:
             kind = here
         else:
             kind = ""
-    return terms
+    return [each.lower() for each in terms]
 
 
 def naive_score(query: str, body: str) -> int:

@@ -4,16 +4,29 @@ import json
 
 import pytest
 
-from chat_aio.live.events import Event
+from chat_aio.live.event import Event, Retold
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
 from chat_aio.live.replay import Replay, position_from
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 
 
-def event(index: int, name: str, *, created: bool = True) -> Event:
+def told(name: tuple[str, int], index: int) -> Retold:
+    text = f"{name[0]}:{name[1]} by {index}"
+    return Retold(frame_from(f"recreated {text}".encode()), frame_from(f"changed {text}".encode()))
+
+
+def event(
+    index: int,
+    name: str,
+    *,
+    created: bool = True,
+    parent: str | None = None,
+    replies: tuple[tuple[str, int], ...] = (),
+) -> Event:
     """A durable event of message `name`, such as "c:5"."""
     conversation_id, seq = name.split(":")
+    own = conversation_id, int(seq)
     kind = "created" if created else "updated"
     return Event(
         index=index,
@@ -22,7 +35,9 @@ def event(index: int, name: str, *, created: bool = True) -> Event:
         seq=int(seq),
         created=created,
         position=position_frame(name),
-        recreated=None if created else frame_from(f"recreated {name} by {index}".encode()),
+        message_id=name,
+        parent_id=parent,
+        retold={} if created else {now: told(now, index) for now in (own, *replies)},
     )
 
 
@@ -115,11 +130,31 @@ def test_the_ring_tells_a_changed_message_as_it_is_now() -> None:
     assert plain([each.frame for each in found]) == [
         "recreated c:1 by 5",
         "recreated c:2 by 4",
-        "updated c:2",
-        "updated c:1",
+        "changed c:2 by 4",
+        "changed c:1 by 5",
     ]
     assert [each.index for each in found] == [1, 2, 4, 5]
     assert [each.index for each in ring.list_after(3, ["c"])] == [4, 5]
+
+
+def test_the_ring_tells_a_reply_with_its_parent_as_it_is_now() -> None:
+    ring = Ring(max_events=4, max_bytes=10_000)
+    ring.append(event(1, "c:1"))
+    ring.append(event(2, "c:2", parent="c:1"))
+    assert ring.replies_to("c:1") == ["c:2"]
+    ring.append(event(3, "c:2", created=False, parent="c:1"))
+    ring.append(event(4, "c:1", created=False, replies=(("c", 2), ("c", 9))))
+    assert plain([each.frame for each in ring.list_after(0, ["c"])]) == [
+        "recreated c:1 by 4",
+        "recreated c:2 by 4",
+        "changed c:2 by 4",
+        "changed c:1 by 4",
+    ]
+    for index in range(5, 10):
+        ring.append(event(index, f"d:{index}"))
+    assert ring.replies_to("c:1") == []
+    assert not ring._retold
+    assert not ring._replies
 
 
 def test_the_ring_forgets_changes_with_the_rest() -> None:
@@ -130,7 +165,7 @@ def test_the_ring_forgets_changes_with_the_rest() -> None:
     ring.append(event(4, "c:3"))
     assert [each.index for each in ring.list_after(0, ["c"])] == [3, 4]
     assert not ring._changed
-    assert ring._bytes == sum(each.size for each in ring.list_after(0, ["c"]))
+    assert ring._bytes == sum(each.size for each in ring._events)
 
 
 def test_a_replay_names_only_what_was_told() -> None:

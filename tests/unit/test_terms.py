@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat_aio.context import utc_now
+from chat_aio.store.messages import new_message, weight_of
+from chat_aio.store.search import search_fields
 from chat_aio.store.terms import (
     MAX_INDEXED,
+    MAX_TERMS,
     entries_of,
     indexed_terms_of,
     is_run,
@@ -27,6 +31,7 @@ from tests.support.terms import TEXTS, naive_terms
         ("Ｆｕｌｌ ﬁne ﷺ", ["full", "fine", "صلى", "الله", "عليه", "وسلم"]),
         ("E\u0301cole café CAFE\u0301", ["école", "café", "café"]),
         ("Straße STRASSE ΣΟΦΟΣ İ", ["straße", "strasse", "σοφος", "i\u0307"]),
+        ("ΟΔΟΣ.ΑΘΗΝΩΝ ΟΔΟΣ", ["οδος", "αθηνων", "οδος"]),
         ("अनुच्छेद", ["अनुच्छेद"]),
         ("x² ½ Ⅷ", ["x2", "1", "2", "viii"]),
         ("東京タワーへ。iPhone版 2024年", ["東京タワーへ", "iphone", "版", "2024", "年"]),
@@ -85,6 +90,15 @@ def test_an_index_has_room_for_so_many_different_terms() -> None:
     assert indexed_terms_of(run) == [run[:MAX_INDEXED]]
     assert indexed_terms_of("word " + run) == ["word", run[: MAX_INDEXED - 1]]
     assert indexed_terms_of(run[:MAX_INDEXED] + " word " + run) == [run[:MAX_INDEXED]]
+
+
+def test_a_text_that_grows_in_normal_form_is_bounded() -> None:
+    """One character may become eighteen; a short message must not become a huge one."""
+    found = search_fields("c", "\ufdfa" * 16_384)
+    assert len(found["terms"]) == MAX_TERMS
+    assert sum(map(len, found["terms"])) < 65_536
+    message = new_message("m", "c", "alice", "\ufdfa" * 16_384, at=utc_now())
+    assert weight_of(message) > 100 * weight_of(new_message("m", "c", "a", "hi", at=utc_now()))
 
 
 @given(TEXTS)

@@ -147,6 +147,25 @@ async def test_what_was_deleted_is_not_told_again(person: People) -> None:
         assert created.data["message"]["deletedAt"] is not None
 
 
+async def test_what_was_deleted_is_not_quoted_again(person: People) -> None:
+    """A reply that is replayed shows its parent as it is now; so does an edit of the reply."""
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "position")
+    parent = await alice.send(conversation_id, "a secret")
+    reply = await bob.send(conversation_id, "what?", replyToMessageId=parent["id"])
+    await bob.edit(reply["id"], "what??")
+    await alice.delete(parent["id"])
+    await alice.told_all()
+    async with bob.tab(f"{conversation_id}:1") as tab:
+        frames = await tab.until(lambda frame: frame.event == "message.deleted")
+    told = [each.data["message"] for each in frames if each.data]
+    assert [each["body"] for each in told] == ["", "what??", "what??", ""]
+    assert "secret" not in str(told)
+    quotes = [each["replyTo"] for each in told if each["replyTo"]]
+    assert [each["deleted"] for each in quotes] == [True, True]
+
+
 async def test_an_edit_that_cannot_be_replayed_says_so(serve: MakePeople) -> None:
     """The position is the newest message there is, but an older one has changed since."""
     person = await serve()
