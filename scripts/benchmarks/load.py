@@ -33,10 +33,15 @@ def post(path: str, user_id: str, body: Mapping[str, object]) -> bytes:
     return posted(f"/api/chat{path}", user_id, body)
 
 
-def posted(path: str, user_id: str, body: Mapping[str, object]) -> bytes:
+def patch(path: str, user_id: str, body: Mapping[str, object]) -> bytes:
+    """The bytes of a PATCH of `body` to `path` under the chat's mount."""
+    return posted(f"/api/chat{path}", user_id, body, method="PATCH")
+
+
+def posted(path: str, user_id: str, body: Mapping[str, object], *, method: str = "POST") -> bytes:
     content = json.dumps(body).encode()
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: bench\r\nX-User: {user_id}\r\n"
+        f"{method} {path} HTTP/1.1\r\nHost: bench\r\nX-User: {user_id}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n"
     )
     return head.encode() + content

@@ -1,4 +1,4 @@
-"""Rows about reading: lists with much unread, pages far back."""
+"""Rows about reading: lists with much unread, long ones, ones of large groups; pages far back."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -12,6 +12,7 @@ from benchmarks.table import Figures, at_most, ms, row, times
 from chat_aio.pages import cursor_from
 
 CONVERSATIONS = 50
+MESSAGES = 10
 WARM_CALLS = 10
 
 Timed = Callable[[], Awaitable[float]]
@@ -35,12 +36,12 @@ def list_of(connection: Connection, user_id: str) -> Timed:
     return asked(connection, get("/conversations", user_id))
 
 
-def places_of(user_id: str, *messages: int) -> list[Place]:
-    """A conversation of `user_id` and three others for each number of messages."""
+def places_of(user_id: str, *messages: int, members: int = 4) -> list[Place]:
+    """A conversation of `user_id` and others, `members` in all, for each number of messages."""
     return [
         Place(
             f"{user_id}-{number:02}",
-            (user_id, *(f"{user_id}-{number:02}-u{other}" for other in range(3))),
+            (user_id, *(f"{user_id}-{number:02}-u{other}" for other in range(members - 1))),
             each,
         )
         for number, each in enumerate(messages)
@@ -110,6 +111,35 @@ async def measure_own_lists(stage: Stage) -> Figures:
         "p50 of 50 x 1,000": ms(p50(spread)),
         "ratio of that": times(p50(spread) / p50(few)),
         "ratio": times(p50(long) / p50(few)),
+    }
+
+
+@row(
+    "P8",
+    "GET conversations: a member of 3,000 conversations (groups of 4), against one of 50; and "
+    "groups of 256 against groups of 4 (50 conversations each)",
+    at_most("p50 of 3,000", 20),
+    at_most("256 ÷ 4", 6),
+)
+async def measure_long_lists(stage: Stage) -> Figures:
+    lists = [
+        places_of("few", *[MESSAGES] * CONVERSATIONS),
+        places_of("many", *[MESSAGES] * 3_000),
+        places_of("crowd", *[MESSAGES] * CONVERSATIONS, members=256),
+    ]
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("lists"))
+        await load_lists(stage, database, lists, own=False)
+        services = await stack.enter_async_context(stage.services(database))
+        (connection,) = await stack.enter_async_context(connected(services))
+        users = (list_of(connection, each) for each in ("few", "many", "crowd"))
+        few, many, crowd = await in_turns(stage.sized(80, 30), *users)
+    return {
+        "p50 of 50": ms(p50(few)),
+        "3,000 ÷ 50": times(p50(many) / p50(few)),
+        "p50 of groups of 256": ms(p50(crowd)),
+        "p50 of 3,000": ms(p50(many)),
+        "256 ÷ 4": times(p50(crowd) / p50(few)),
     }
 
 
