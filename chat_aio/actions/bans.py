@@ -9,9 +9,9 @@ from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import BanNotFound, InvalidInput
 from chat_aio.fields import is_id
-from chat_aio.models import Ban, BanPage, timestamp
+from chat_aio.models import Ban, BanPage
 from chat_aio.store import audit, bans
-from chat_aio.store.documents import BanDocument
+from chat_aio.store.documents import AuditEntry, BanDocument
 from chat_aio.store.records import ban_from
 
 
@@ -41,30 +41,36 @@ async def ban_user(
         raise InvalidInput("targetUserId: nobody bans themselves")
     if given.expires_at is not None and given.expires_at <= at:
         raise InvalidInput("expiresAt: this time has passed")
-    ban: BanDocument = {
+    ban = _new_ban(context, user_id, given, at)
+    stands, _ = await bans.put(context.database, ban, _entry(context, ban), at=at)
+    context.bans.forget(banned_id)
+    return ban_from(stands)
+
+
+def _new_ban(context: Context, user_id: str, given: inputs.NewBan, at: datetime) -> BanDocument:
+    return {
         "_id": context.new_id(),
-        "userId": banned_id,
+        "userId": given.target_user_id,
         "createdByUserId": user_id,
         "reason": given.reason,
         "createdAt": at,
         "expiresAt": given.expires_at,
         "revokedAt": None,
         "revokedByUserId": None,
-        "activeUserId": banned_id,
+        "activeUserId": given.target_user_id,
     }
-    until = given.expires_at and timestamp(given.expires_at)
-    row = audit.entry(
+
+
+def _entry(context: Context, ban: BanDocument) -> AuditEntry:
+    return audit.entry(
         context.new_id(),
         "ban",
         ban["_id"],
-        actor_id=user_id,
-        at=at,
-        userId=banned_id,
-        expiresAt=until,
+        actor_id=ban["createdByUserId"],
+        at=ban["createdAt"],
+        userId=ban["userId"],
+        expiresAt=ban["expiresAt"],
     )
-    stands, _ = await bans.put(context.database, ban, row, at=at)
-    context.bans.forget(banned_id)
-    return ban_from(stands)
 
 
 @acting

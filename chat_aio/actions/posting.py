@@ -63,27 +63,14 @@ async def post(
 ) -> Sent:
     """Check the mentions, ask the host, store the message, tell the host.
 
-    `ready` looks again, behind the host's answer, at what the message is made of.
-
     `snapshot` is one on which `user_id` may write; `placed` are the message's fields beyond what
-    the host is asked about.
+    the host is asked about. `ready` looks again, behind the host's answer, at what it is made of.
     """
     snapshot = await load_mentionable(context, user_id, snapshot, asked.mentions)
     asked = await ask_host(context, asked)
     if ready is not None:
         await ready()
-    message = messages.new_message(
-        context.new_id(),
-        snapshot.conversation.id,
-        user_id,
-        asked.body,
-        at=context.clock(),
-        role=asked.role,
-        metadata=escaped(asked.metadata),
-        mentioned=asked.mentions,
-        searchable=Capability.SEARCH in context.capabilities,
-        **placed,
-    )
+    message = _new_message(context, snapshot, asked, **placed)
     if key is not None:
         message["clientMessageId"], message["requestHash"] = key, hashed
     parents = await messages.find_parents(context.database, [message])
@@ -93,6 +80,23 @@ async def post(
     sent = message_from(appended.message, parents)
     await tell_host(context, user_id, "created", sent, snapshot.conversation)
     return Sent(sent, repeated=False)
+
+
+def _new_message(
+    context: Context, snapshot: Snapshot, asked: BeforeMessageSend, **placed: Any
+) -> MessageDocument:
+    return messages.new_message(
+        context.new_id(),
+        snapshot.conversation.id,
+        asked.user_id,
+        asked.body,
+        at=context.clock(),
+        role=asked.role,
+        metadata=escaped(asked.metadata),
+        mentioned=asked.mentions,
+        searchable=Capability.SEARCH in context.capabilities,
+        **placed,
+    )
 
 
 def question(

@@ -1,5 +1,6 @@
 """Reports: made by users, with evidence of the moment; worked on by moderators."""
 
+from datetime import datetime
 from typing import Any
 
 from chat_aio import inputs, pages
@@ -108,24 +109,19 @@ async def update_report(
     given = inputs.read(inputs.ReportChange, status=status, **noted)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
-    at = context.clock()
+    settled = given.status not in reports.OPEN
+    fields: dict[str, Any] = {
+        "status": given.status,
+        "updatedAt": context.clock(),
+        "resolvedBy": user_id if settled else None,
+        **({"moderatorNote": given.moderator_note} if noted else {}),
+    }
 
     def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry]:
-        settled = given.status not in reports.OPEN
-        fields: dict[str, Any] = {
-            "status": given.status,
-            "updatedAt": at,
-            "resolvedBy": user_id if settled else None,
-        }
-        if noted:
-            fields["moderatorNote"] = given.moderator_note
+        moved = found["status"], given.status
+        at: datetime = fields["updatedAt"]
         row = audit.entry(
-            context.new_id(),
-            "report",
-            report_id,
-            actor_id=user_id,
-            at=at,
-            moved=(found["status"], given.status),
+            context.new_id(), "report", report_id, actor_id=user_id, at=at, moved=moved
         )
         return fields, row
 
