@@ -1,8 +1,9 @@
 """What goes out: frozen objects in snake_case whose JSON is the contract's camelCase."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
@@ -19,6 +20,7 @@ ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
 JoinRequestStatus = Literal["pending", "approved", "denied"]
 
 
+@lru_cache(4_096)
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
     return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
@@ -27,15 +29,21 @@ def timestamp(moment: datetime) -> str:
 Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str, when_used="json")]
 
 
+CONFIG = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="forbid")
+
+
 class Wire(BaseModel):
     """A shape of the contract. Every documented key is always present, null when empty."""
 
-    model_config = ConfigDict(
-        frozen=True, alias_generator=to_camel, populate_by_name=True, extra="forbid"
-    )
+    model_config = CONFIG
 
 
-class Participant(Wire):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Participant:
+    """A plain dataclass: a page of conversations has thousands of them."""
+
+    __pydantic_config__ = CONFIG
+
     conversation_id: str
     user_id: str
     role: ParticipantRole

@@ -92,6 +92,7 @@ class Database:
         )
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
+        self.plain_conversations = self.conversations.with_options(codec_options=CodecOptions())
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")

@@ -1,6 +1,8 @@
 """Documents as the shapes that go out."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
 from itertools import groupby
 
 from chat_aio.models import (
@@ -36,6 +38,12 @@ Parents = Mapping[str, ParentDocument]
 """What replies answer to, by id."""
 
 
+@lru_cache(4_096)
+def aware(moment: datetime) -> datetime:
+    """A time as MongoDB has it, in UTC, also where it was read without saying so."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def conversation_from(document: ConversationDocument) -> Conversation:
     return Conversation.model_validate(_conversation_fields(document))
 
@@ -53,14 +61,14 @@ def _conversation_fields(document: ConversationDocument) -> dict[str, object]:
         "type": document["type"],
         "pair_key": document["pairKey"],
         "name": document["name"],
-        "created_at": document["createdAt"],
+        "created_at": aware(document["createdAt"]),
         "metadata": unescaped(document["metadata"]),
         "participants": tuple(
             Participant(
                 conversation_id=document["_id"],
                 user_id=each["userId"],
                 role=each["role"],
-                joined_at=each["joinedAt"],
+                joined_at=aware(each["joinedAt"]),
                 last_read_message_id=each["lastReadMessageId"],
             )
             for each in document["participants"]

@@ -12,10 +12,12 @@ from pymongo import AsyncMongoClient
 from benchmarks.loops import run
 from chat_aio import Chat, Options
 from chat_aio.capabilities import Capability
+from chat_aio.cli import spare_the_collector
 
 
 async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
     """Serve until SIGTERM, `without` some capabilities; says its port once it takes requests."""
+    spare_the_collector()  # As chat-aio serve does.
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     client = AsyncMongoClient[dict[str, Any]](mongo_url)
