@@ -28,13 +28,15 @@ class Event:
     Durable message events have a `position`, which clients resume from, and those of an edit or
     deletion also `retold`: how events of that message, and of replies to it, are told from then on.
     `added` and `removed` are the users that this event lets in and out; `told` is False where that
-    is all it does.
+    is all it does. An event that shows a later state than its own has an `audience`: who was in the
+    conversation even then, so that whoever goes out in between is not shown what came after.
     """
 
     index: int
     conversation_id: str
     frame: Frame
     told: bool = True
+    audience: frozenset[str] | None = None
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     seq: int = 0

@@ -20,13 +20,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a batch of changes is told with: what was updated, what replies answer to, and the
-    replies to what was updated, as far as they may be told again."""
+    """What a batch of changes is told with: what was updated, what replies answer to, the replies
+    to what was updated, as far as they may be told again, and who is in a conversation of which a
+    message is told in a later state."""
 
     conversations: Mapping[str, ConversationDocument]
     messages: Mapping[str, MessageDocument]
     parents: Parents
     replies: Mapping[str, Sequence[MessageDocument]]
+    inside: Mapping[str, frozenset[str]]
 
 
 class Translator:
@@ -64,13 +66,31 @@ class Translator:
             replies[reply["replyToMessageId"] or ""].append(reply)
         created = [each["fullDocument"] for each in changes if self._is_new_message(each)]
         shown = [*created, *edited, *(each for found in replies.values() for each in found)]
+        parents = await messages.find_parents(self._database, shown)
         changed = _updated_ids(changes, self._conversations)
+        later = self._in_later_states(changes, edited)
+        wanted = [*changed, *later]
+        found = await conversations.find_many(self._database, wanted) if wanted else {}
         return Fetched(
-            conversations=await conversations.find_many(self._database, changed) if changed else {},
+            conversations=found,
             messages={each["_id"]: each for each in edited},
-            parents=await messages.find_parents(self._database, shown),
+            parents=parents,
             replies=replies,
+            inside={each: _inside(found[each]) if each in found else frozenset() for each in later},
         )
+
+    def _in_later_states(
+        self, changes: Sequence[RawChange], edited: Sequence[MessageDocument]
+    ) -> set[str]:
+        """The conversations of messages that are told in a later state than their change's."""
+        last = {
+            each["documentKey"]["_id"]: _stamp(each)["id"]
+            for each in reversed(changes)
+            if each["operationType"] == "update" and each["ns"]["coll"] == self._messages
+        }
+        return {
+            each["conversationId"] for each in edited if each["change"]["id"] != last[each["_id"]]
+        }
 
     async def _find_messages(self, ids: Sequence[str]) -> list[MessageDocument]:
         return await messages.find_many(self._database, ids) if ids else []
@@ -89,7 +109,7 @@ class Translator:
         return self._updated(collection, change, fetched)
 
     def _updated(self, collection: str, change: RawChange, fetched: Fetched) -> Event | None:
-        stamp: Change = change["updateDescription"]["updatedFields"]["change"]
+        stamp = _stamp(change)
         document_id = change["documentKey"]["_id"]
         if collection == self._messages:
             edited = fetched.messages.get(document_id)
@@ -114,15 +134,18 @@ class Translator:
     ) -> Event:
         """An edit or a deletion is durable, a reaction is not."""
         message = message_from(document, fetched.parents)
+        audience = fetched.inside.get(message.conversation_id)
         if "emoji" in change:
             return Event(
                 index=self.index + 1,
                 conversation_id=message.conversation_id,
+                audience=audience,
                 frame=_reaction_frame(change, message),
             )
         return Event(
             index=self.index + 1,
             conversation_id=message.conversation_id,
+            audience=audience,
             frame=_message_frame(change["kind"], message),
             seq=message.seq,
             position=position_frame(_event_id(message)),
@@ -146,13 +169,25 @@ class Translator:
         )
 
     def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
+        removed = tuple(change.get("removedUserIds", ()))
+        is_later = document["change"]["id"] != change["id"]
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
             frame=_membership_frame(change, document),
+            audience=_inside(document).union(removed) if is_later else None,
             added=tuple(change.get("addedUserIds", ())),
-            removed=tuple(change.get("removedUserIds", ())),
+            removed=removed,
         )
+
+
+def _stamp(change: RawChange) -> Change:
+    stamp: Change = change["updateDescription"]["updatedFields"]["change"]
+    return stamp
+
+
+def _inside(document: ConversationDocument) -> frozenset[str]:
+    return frozenset(each["userId"] for each in document["participants"])
 
 
 def _retold(message: Message) -> tuple[Name, Retold]:

@@ -58,7 +58,8 @@ class Hub:
                 if start:
                     await asyncio.sleep(0)
                 for stream in streams[start : start + SLICE]:
-                    stream.deliver(event)
+                    if event.audience is None or stream.user_id in event.audience:
+                        stream.deliver(event)
         self._dismiss(event)
 
     async def beat(self) -> None:

@@ -1,4 +1,4 @@
-"""What a person does with messages on the page."""
+"""What a person does on the page."""
 
 from playwright.async_api import Locator, Page
 
@@ -10,6 +10,11 @@ def main_list(page: Page) -> Locator:
 def thread(page: Page) -> Locator:
     """The panel of the thread that is open."""
     return page.get_by_role("complementary", name="Thread")
+
+
+def details(page: Page) -> Locator:
+    """The panel of the details that are open."""
+    return page.get_by_role("complementary", name="Details")
 
 
 def message(place: Locator, body: str) -> Locator:

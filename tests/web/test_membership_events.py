@@ -147,3 +147,43 @@ async def test_who_joins_elsewhere_hears_at_once(serve: MakePeople, database: Da
         assert (added["actorId"], added["affectedUserIds"]) == ("bob", ["bob"])
         await alice.send(group, "welcome")
         assert await tab.bodies(1) == ["welcome"]
+
+
+async def test_who_went_out_is_not_shown_what_came_after(person: People) -> None:
+    """The feed lags: it reads messages and groups as they are after the removal."""
+    alice, bob, carol = map(person, ("alice", "bob", "carol"))
+    group, direct = await alice.group("bob", "carol", name="Tea"), await alice.direct("bob")
+    message = await alice.send(group, "hi")
+    await alice.told_all()
+    live = alice.chat._live
+    gate = asyncio.Event()
+    changed = live._changed
+
+    async def late(changes: Any) -> None:
+        await gate.wait()
+        await changed(changes)
+
+    async with bob.tab() as his, carol.tab() as hers:
+        object.__setattr__(live.feed._listener, "changed", late)
+        await alice.edit(message["id"], "before")
+        await carol.react(message["id"], "👍")
+        await alice.call("PATCH", f"/conversations/{group}", json={"name": "Before"})
+        path = f"/conversations/{group}/participants"
+        await alice.call("DELETE", path, json={"userId": "bob"})
+        await alice.edit(message["id"], "a secret")
+        await alice.send(direct, "end")
+        gate.set()
+        frames = await his.until(lambda frame: frame.event == "message.created")
+        assert "secret" not in str(frames)
+        assert [each.event for each in frames if each.event] == [
+            "participant.removed",
+            "message.created",
+        ]
+        for name in (
+            "message.updated",
+            "reaction.added",
+            "conversation.updated",
+            "participant.removed",
+            "message.updated",
+        ):
+            await hers.event(name)

@@ -58,7 +58,7 @@ export class Chat {
   }
 
   async getConversation(conversationId) {
-    return (await this.#get(`/conversations/${segment(conversationId)}`)).conversation;
+    return (await this.#get(placeOf(conversationId))).conversation;
   }
 
   /** The direct conversation with someone; the same one however often this is called. */
@@ -66,28 +66,100 @@ export class Chat {
     return (await this.#post("/conversations", { otherUserId })).conversation;
   }
 
-  async createGroup({ name, userIds, metadata } = {}) {
-    return (await this.#post("/conversations/group", { name, userIds, metadata })).conversation;
+  /** `group` is {name?, userIds?, visibility?, joinPolicy?, metadata?}. */
+  async createGroup(group = {}) {
+    return (await this.#post("/conversations/group", group)).conversation;
+  }
+
+  /** `changed` is {name?, visibility?, joinPolicy?}; a name that is null is cleared. */
+  async updateConversation(conversationId, changed) {
+    const path = placeOf(conversationId);
+    return (await this.#request("PATCH", path, { body: changed })).conversation;
+  }
+
+  async addParticipants(conversationId, userIds) {
+    return (await this.#post(placeOf(conversationId, "participants"), { userIds })).conversation;
+  }
+
+  /** One's own id: leave. */
+  async removeParticipant(conversationId, userId) {
+    const path = placeOf(conversationId, "participants");
+    return (await this.#request("DELETE", path, { body: { userId } })).conversation;
+  }
+
+  /** `role` is "admin" or "member". */
+  async setParticipantRole(conversationId, userId, role) {
+    const path = placeOf(conversationId, "participants");
+    return (await this.#request("PATCH", path, { body: { userId, role } })).conversation;
+  }
+
+  /** `terms` are {expiresInSeconds?, maxUses?, requiresApproval?, metadata?}. */
+  async createInvite(conversationId, terms = {}) {
+    return (await this.#post(placeOf(conversationId, "invites"), terms)).invite;
+  }
+
+  /** All {invites}, newest first. */
+  listInvites(conversationId) {
+    return this.#get(placeOf(conversationId, "invites"));
+  }
+
+  revokeInvite(conversationId, code) {
+    return this.#request("DELETE", placeOf(conversationId, "invites", code), {});
+  }
+
+  /** What a link leads to, before one follows it. */
+  async previewInvite(code) {
+    return (await this.#get(`/invites/${segment(code)}`)).invite;
+  }
+
+  /** Resolves to {status, conversation, joinRequest}: "joined", or "pending" and to be approved. */
+  acceptInvite(code, { message } = {}) {
+    return this.#post(`/invites/${segment(code)}/accept`, { message });
+  }
+
+  async requestToJoin(conversationId, { message } = {}) {
+    return (await this.#post(placeOf(conversationId, "join-requests"), { message })).joinRequest;
+  }
+
+  /** A page of {joinRequests, nextCursor}, newest first; pending ones unless `status` is given. */
+  listJoinRequests(conversationId, { status, limit, cursor } = {}) {
+    return this.#get(placeOf(conversationId, "join-requests"), { status, limit, cursor });
+  }
+
+  /** `decision` is "approve" or "deny"; resolves to {joinRequest, conversation}. */
+  resolveJoinRequest(conversationId, userId, decision) {
+    const path = placeOf(conversationId, "join-requests");
+    return this.#request("PATCH", path, { body: { userId, decision } });
+  }
+
+  /** A page of {channels, nextCursor}: the public groups, most recently active first. */
+  listChannels({ limit, cursor } = {}) {
+    return this.#get("/channels", { limit, cursor });
+  }
+
+  /** Join a channel, or ask to; resolves as acceptInvite does. */
+  join(conversationId, { message } = {}) {
+    return this.#post(placeOf(conversationId, "join"), { message });
   }
 
   /** A page of {messages, nextCursor}, newest first. */
   listMessages(conversationId, { limit, cursor } = {}) {
-    return this.#get(`/conversations/${segment(conversationId)}/messages`, { limit, cursor });
+    return this.#get(placeOf(conversationId, "messages"), { limit, cursor });
   }
 
   async getMessage(conversationId, messageId) {
-    const path = `/conversations/${segment(conversationId)}/messages/${segment(messageId)}`;
+    const path = placeOf(conversationId, "messages", messageId);
     return (await this.#get(path)).message;
   }
 
   /** `draft` is {body, clientMessageId, ...}. Repeating it with the same key sends it once. */
   async sendMessage(conversationId, draft) {
-    return (await this.#post(`/conversations/${segment(conversationId)}/messages`, draft)).message;
+    return (await this.#post(placeOf(conversationId, "messages"), draft)).message;
   }
 
   /** A page of {messages, nextCursor} of a thread, newest first, without its root. */
   listThread(conversationId, rootId, { limit, cursor } = {}) {
-    const path = `/conversations/${segment(conversationId)}/threads/${segment(rootId)}/messages`;
+    const path = placeOf(conversationId, "threads", rootId, "messages");
     return this.#get(path, { limit, cursor });
   }
 
@@ -121,7 +193,7 @@ export class Chat {
   }
 
   markRead(conversationId, messageId) {
-    return this.#post(`/conversations/${segment(conversationId)}/read`, { messageId });
+    return this.#post(placeOf(conversationId, "read"), { messageId });
   }
 
   /** The live stream of the acting user: see ChatStream for the handlers. */
@@ -172,6 +244,10 @@ export function newClientMessageId() {
 
 function segment(id) {
   return encodeURIComponent(id);
+}
+
+function placeOf(conversationId, ...parts) {
+  return ["/conversations", ...[conversationId, ...parts].map(segment)].join("/");
 }
 
 function pathOf(messageId) {

@@ -7,8 +7,9 @@ import { Session } from "./session.js";
 import { Store } from "./store.js";
 import { Composer } from "./views/composer.js";
 import { ConversationList } from "./views/conversations.js";
-import { makeDirectDialog, makeGroupDialog } from "./views/dialogs.js";
+import { makeDirectDialog } from "./views/dialogs.js";
 import { Frame } from "./views/frame.js";
+import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
 import { SearchView } from "./views/search.js";
 import { ThreadPanel } from "./views/thread.js";
@@ -35,13 +36,14 @@ export class Page {
   #composer;
   #thread;
   #search;
+  #groups;
 
   constructor(people) {
     this.#people = people;
     const store = new Store(people.userId);
     const chat = chatAs(people.userId);
     this.#store = store;
-    this.#session = new Session(chat, store, { onGone: () => this.#gone() });
+    this.#session = new Session(chat, store, { onGone: (...gone) => this.#gone(...gone) });
     this.#tools = new MessageTools(this.#session.changes, store, people, {
       moreConversations: () => this.#session.loadMoreConversations(),
       go: (...place) => this.#go(...place),
@@ -55,9 +57,8 @@ export class Page {
     this.#thread = this.#makeThread();
     const go = (message) => this.#goToMessage(message);
     this.#search = new SearchView(new Search(chat, store), store, people, go);
-    const goTo = ({ id }) => this.#go(id);
-    makeDirectDialog(people, async (userId) => goTo(await this.#session.openDirect(userId)));
-    makeGroupDialog(people, async (group) => goTo(await this.#session.createGroup(group)));
+    this.#groups = this.#makeGroups(chat);
+    makeDirectDialog(people, async (id) => this.#go((await this.#session.openDirect(id)).id));
     store.subscribe(() => this.#show());
   }
 
@@ -69,13 +70,18 @@ export class Page {
   }
 
   /** Open what the address names; back in the list, the focus is where it was. */
-  async goTo({ conversationId, rootId }) {
-    const left = this.#store.openId;
-    if (conversationId !== null) this.#frame.notify("");
+  async goTo({ conversationId, rootId, isDetails, elsewhere, code }) {
+    const { openId: left, isDetailsOpen: wasDetails } = this.#store;
+    if (conversationId !== null || elsewhere !== null) this.#frame.notify("");
+    this.#store.set({ isDetailsOpen: isDetails, elsewhere });
+    if (elsewhere !== null) this.#groups.openScreen(elsewhere, code);
     const isOpen = conversationId === left || this.#session.open(conversationId);
     const isThreadOpen = this.#openThread(isOpen, conversationId, rootId);
     await Promise.resolve();
-    if (conversationId === null) this.#list.focus(left);
+    const wasBeside = wasDetails && conversationId === left;
+    if (elsewhere !== null) this.#groups.focusScreen(elsewhere);
+    else if (conversationId === null) this.#list.focus(left);
+    else if (isDetails || wasBeside) this.#groups.focusDetails({ isClosed: !isDetails });
     else if (rootId === null) this.#composer.focus();
     await isThreadOpen;
   }
@@ -119,6 +125,16 @@ export class Page {
         ...this.#writing(() => this.#store.openThread?.timeline),
         closeHref: () => addressOf(this.#people.userId, this.#store.openId),
       },
+    });
+  }
+
+  #makeGroups(chat) {
+    const hrefOf = (...place) => addressOf(this.#people.userId, ...place);
+    return new GroupViews(chat, this.#store, this.#people, {
+      groups: this.#session.groups,
+      hrefOf,
+      go: (conversationId) => this.#go(conversationId),
+      enter: (conversationId) => location.replace(hrefOf(conversationId)),
     });
   }
 
@@ -176,9 +192,16 @@ export class Page {
     else this.#composer.complain("That message is further back than this page goes.");
   }
 
-  #gone() {
+  #gone(conversation, removedBy) {
     location.hash = addressOf(this.#people.userId);
-    this.#frame.notify("That conversation is not open to you.");
+    this.#frame.notify(this.#wordsOfGoing(conversation, removedBy));
+  }
+
+  #wordsOfGoing(conversation, removedBy) {
+    if (!conversation || removedBy === null) return "That conversation is not open to you.";
+    const title = this.#people.titleOf(conversation);
+    if (removedBy === this.#people.userId) return `You left ${title}.`;
+    return `${this.#people.nameOf(removedBy)} removed you from ${title}.`;
   }
 
   #show() {
@@ -193,6 +216,7 @@ export class Page {
       ...{ mentionable, find },
     });
     this.#thread.show({ mentionable, find });
+    this.#groups.show();
     this.#timeline.show();
     this.#tools.show();
     const isReading = document.visibilityState === "visible" && this.#timeline.isAtEnd;

@@ -43,12 +43,19 @@ export class People {
   pictureOf(conversation) {
     const [other] = this.#othersIn(conversation);
     if (conversation.type === "direct" && other) return this.pictureOfPerson(other.userId);
-    const hue = hashOf(conversation.id) % 360;
-    return { initials: initialsOf(this.titleOf(conversation)), hue, shape: "square" };
+    return this.pictureOfGroup(conversation.id, this.titleOf(conversation));
+  }
+
+  pictureOfGroup(conversationId, title) {
+    return { initials: initialsOf(title), hue: hashOf(conversationId) % 360, shape: "square" };
   }
 
   pictureOfPerson(userId) {
     return { initials: initialsOf(this.nameOf(userId)), hue: this.hueOf(userId), shape: "round" };
+  }
+
+  isAdminOf({ participants }, userId = this.userId) {
+    return participants.some((each) => each.userId === userId && each.role === "admin");
   }
 
   idsOfOthersIn(conversation) {

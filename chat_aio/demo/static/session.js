@@ -1,6 +1,7 @@
 /** One person's session: keeps the store in step with the service. No DOM. */
 
 import { MessageChanges } from "./changes.js";
+import { GroupChanges } from "./groups.js";
 import { History, isGone } from "./history.js";
 import { Sender } from "./sender.js";
 import { inTurn, later } from "./tasks.js";
@@ -19,13 +20,17 @@ export class Session {
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
-  /** `onGone(conversationId)` is told when the open conversation cannot be read (any longer). */
+  /**
+   * `onGone(conversation, removedBy)` is told when the open conversation cannot be read (any
+   * longer): what was known of it, and who took one out of it, both null where that is not known.
+   */
   constructor(chat, store, { onGone }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
+    this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());
     this.read = inTurn(() => this.#read());
@@ -90,14 +95,7 @@ export class Session {
   }
 
   async openDirect(otherUserId) {
-    return this.#taken(await this.#chat.openDirect(otherUserId));
-  }
-
-  async createGroup(group) {
-    return this.#taken(await this.#chat.createGroup(group));
-  }
-
-  #taken(conversation) {
+    const conversation = await this.#chat.openDirect(otherUserId);
     this.#store.putConversation(conversation);
     return conversation;
   }
@@ -146,9 +144,9 @@ export class Session {
     } else if (event.type === "read.updated") {
       store.setUnread(event.conversationId, event.unreadCount);
     } else if (event.type === "participant.removed" && isMine) {
-      this.#left(event.conversationId);
+      this.#left(event.conversationId, event.actorId);
     } else if (event.conversation) {
-      store.putConversation(event.conversation);
+      store.tellConversation(event.conversation);
       // A snapshot has no unread count: who comes into a group with a history has not read it.
       if (isMine || event.type === "conversation.created") this.#confirm(event.conversationId);
     } else if (event.message) {
@@ -170,7 +168,10 @@ export class Session {
     if (!this.#confirming.has(conversationId)) {
       this.#confirming.set(conversationId, later(CONFIRM_MS));
     }
-    this.#confirming.get(conversationId)(() => this.#fetchConversation(conversationId));
+    this.#confirming.get(conversationId)(() => {
+      // One may have left meanwhile.
+      if (this.#store.conversation(conversationId)) this.#fetchConversation(conversationId);
+    });
   }
 
   async #fetchConversation(conversationId) {
@@ -182,11 +183,12 @@ export class Session {
     }
   }
 
-  #left(conversationId) {
+  #left(conversationId, removedBy = null) {
+    const conversation = this.#store.conversation(conversationId);
     this.#store.removeConversation(conversationId);
     if (this.#store.openId !== conversationId) return;
     this.#store.set({ openId: null, openRootId: null });
-    this.#onGone(conversationId);
+    this.#onGone(conversation, removedBy);
   }
 
   /** Tell the service what is being read. */

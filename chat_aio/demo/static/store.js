@@ -13,6 +13,10 @@ export class Store {
   openId = null;
   /** The root of the thread that is open beside the conversation. */
   openRootId = null;
+  /** Whether the details of the open conversation stand beside it. */
+  isDetailsOpen = false;
+  /** What is shown where no conversation is open: "channels", "invite", or null. */
+  elsewhere = null;
   /** Whether the open conversation is before the reader's eyes, down to its newest message. */
   isReading = false;
   nextCursor = null;
@@ -22,6 +26,8 @@ export class Store {
 
   #conversations = new Map();
   #order = [];
+  /** When conversations were removed. */
+  #removedAt = new Map();
   #timelines = new Map();
   #threads = new Map();
   #listeners = new Set();
@@ -58,6 +64,11 @@ export class Store {
 
   get open() {
     return this.conversation(this.openId);
+  }
+
+  /** The group whose details are open. */
+  get openGroup() {
+    return this.isDetailsOpen && this.open?.type === "group" ? this.open : null;
   }
 
   conversation(conversationId) {
@@ -113,13 +124,14 @@ export class Store {
 
   /** The list from its beginning, as the service ordered it at `asOf`; what came later stays. */
   setConversations(conversations, nextCursor, asOf) {
-    const listed = conversations.map((each) => each.id);
+    const present = conversations.filter((each) => !this.#isRemoved(each, asOf));
+    const listed = present.map((each) => each.id);
     const kept = this.#order.filter((id) => {
       const isNewer = this.conversation(id).addedAt > asOf;
       return !listed.includes(id) && (isNewer || id === this.openId);
     });
     this.#order = [...kept, ...listed];
-    for (const each of conversations) this.putConversation(each, asOf);
+    for (const each of present) this.putConversation(each, asOf);
     for (const id of this.#conversations.keys()) {
       if (!this.#order.includes(id)) this.#conversations.delete(id);
     }
@@ -127,7 +139,7 @@ export class Store {
   }
 
   addConversations(conversations, nextCursor, asOf) {
-    for (const each of conversations) {
+    for (const each of conversations.filter((given) => !this.#isRemoved(given, asOf))) {
       if (!this.#conversations.has(each.id)) this.#order.push(each.id);
       this.putConversation(each, asOf);
     }
@@ -138,21 +150,30 @@ export class Store {
    * Take a snapshot; a new conversation comes first in the list.
    *
    * Events' snapshots have no unread count, and an answer asked for before the reader's last
-   * reading (`asOf`) has an outdated one: the known count stays.
+   * reading (`asOf`) has an outdated one: the known count stays. What was told since stays too.
    */
   putConversation(snapshot, asOf = this.now()) {
+    if (this.#isRemoved(snapshot, asOf)) return;
     const local = this.conversation(snapshot.id) ?? {
       ...{ unreadCount: 0, lastMessage: null, lastReply: null, hasPreview: false },
-      ...{ addedAt: this.now(), readAt: 0 },
+      ...{ addedAt: this.now(), readAt: 0, toldAt: 0 },
     };
     const isCounted = snapshot.unreadCount !== undefined && asOf >= local.readAt;
     const { unreadCount } = isCounted ? snapshot : local;
-    this.#conversations.set(snapshot.id, { ...local, ...snapshot, unreadCount });
+    const given = asOf < local.toldAt ? local : snapshot;
+    this.#conversations.set(snapshot.id, { ...local, ...given, unreadCount });
     if (!this.#order.includes(snapshot.id)) this.#order.unshift(snapshot.id);
     this.changed();
   }
 
+  /** Take the snapshot of an event. */
+  tellConversation(snapshot) {
+    this.putConversation(snapshot);
+    this.#assign(snapshot.id, { toldAt: this.now() });
+  }
+
   removeConversation(conversationId) {
+    this.#removedAt.set(conversationId, this.now());
     this.#conversations.delete(conversationId);
     this.#timelines.delete(conversationId);
     for (const each of this.#threadsOf(conversationId)) this.#threads.delete(each.rootId);
@@ -249,6 +270,11 @@ export class Store {
       (each) =>
         each.conversationId !== conversationId || each.clientMessageId !== clientMessageId,
     );
+  }
+
+  /** An answer that was asked for before the removal does not bring it back. */
+  #isRemoved({ id }, asOf) {
+    return asOf < (this.#removedAt.get(id) ?? 0);
   }
 
   #assign(conversationId, fields) {

@@ -5,6 +5,7 @@ const weekday = new Intl.DateTimeFormat("en", { weekday: "short" });
 const shortDate = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const longDate = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" });
 const withYear = new Intl.DateTimeFormat("en", { dateStyle: "long" });
+const short = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const complete = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "short" });
 
 export function timeOf(iso) {
@@ -13,6 +14,11 @@ export function timeOf(iso) {
 
 export function momentOf(iso) {
   return complete.format(new Date(iso));
+}
+
+/** The same, where there is less room. */
+export function shortMomentOf(iso) {
+  return short.format(new Date(iso));
 }
 
 /** Same text, same day. */

@@ -1,117 +1,57 @@
-/** The dialogs: whom to write to, who is in a new group, where to forward to, whether to delete. */
+/** The dialogs about messages: whom to write to, where to forward to, whether to delete. */
 
 import { newClientMessageId } from "../chat.js";
 import { avatar, element, setAvatar, setText } from "../dom.js";
 import { previewOf } from "../messages.js";
-
-/** A dialog that says what went wrong; Escape and "Cancel" close it. */
-class Dialog {
-  #dialog;
-  #problem;
-
-  constructor(dialogId) {
-    this.#dialog = document.querySelector(dialogId);
-    this.#problem = this.#dialog.querySelector(".problem");
-    this.find(".cancel").addEventListener("click", () => this.close());
-    // A click beside it lands on the dialog element itself: what it shows lies in its form.
-    this.#dialog.addEventListener("click", ({ target }) => {
-      if (target === this.#dialog) this.close();
-    });
-  }
-
-  /** Let a button open it. */
-  openWith(buttonId) {
-    document.querySelector(buttonId).addEventListener("click", () => this.open());
-    return this;
-  }
-
-  find(selector) {
-    return this.#dialog.querySelector(selector);
-  }
-
-  close() {
-    this.#dialog.close();
-  }
-
-  /** Do what was chosen; it stays open, with the reason, if that fails. */
-  async finish(work) {
-    setText(this.#problem, "");
-    try {
-      await work();
-      this.close();
-    } catch (error) {
-      setText(this.#problem, error.message);
-    }
-  }
-
-  get isOpen() {
-    return this.#dialog.open;
-  }
-
-  open() {
-    setText(this.#problem, "");
-    this.find("form").reset();
-    this.#dialog.showModal();
-  }
-}
+import { Dialog, field, pictureOf } from "./dialog.js";
 
 /** Choosing a person starts the conversation: `start(userId)`. */
 export function makeDirectDialog(people, start) {
-  const dialog = new Dialog("#direct-dialog").openWith("#new-direct");
+  const list = element("ul", { class: "choices" });
+  const dialog = new Dialog({ heading: "New message" }, list).openWith("#new-direct");
   const choose = (person) => () => dialog.finish(() => start(person.id));
   const choices = people.others.map((person) => {
     const button = element("button", { type: "button", class: "choice", onclick: choose(person) });
     button.append(pictureOf(person, people), person.name);
     return element("li", {}, button);
   });
-  dialog.find("ul").replaceChildren(...choices);
-  dialog.find("form").addEventListener("submit", (event) => event.preventDefault());
-}
-
-/** `create({name, userIds})`; a group without a name is called by its members. */
-export function makeGroupDialog(people, create) {
-  const dialog = new Dialog("#group-dialog").openWith("#new-group");
-  const form = dialog.find("form");
-  const choices = people.others.map((person) => {
-    const box = element("input", { type: "checkbox", name: "member", value: person.id });
-    const label = element("label", { class: "choice" }, box, pictureOf(person, people));
-    label.append(person.name);
-    return element("li", {}, label);
-  });
-  dialog.find("ul").replaceChildren(...choices);
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const given = new FormData(form);
-    const name = given.get("name").trim() || undefined;
-    dialog.finish(() => create({ name, userIds: given.getAll("member") }));
-  });
+  list.replaceChildren(...choices);
 }
 
 /** `remove(message)` is called when that has been confirmed. */
 export class DeleteDialog {
-  #dialog = new Dialog("#delete-dialog");
+  #excerpt = excerpt();
+  #dialog = new Dialog(
+    { heading: "Delete this message?", submit: "Delete", isDanger: true },
+    this.#excerpt,
+    element("p", {}, "It is deleted for everyone, and cannot be brought back."),
+  );
   #message = null;
 
   constructor(remove) {
-    this.#dialog.find("form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#dialog.finish(() => remove(this.#message));
-    });
+    this.#dialog.onSubmit(() => this.#dialog.finish(() => remove(this.#message)));
   }
 
   open(message) {
     this.#message = message;
-    setText(this.#dialog.find(".excerpt"), previewOf(message).excerpt);
+    setText(this.#excerpt, previewOf(message).excerpt);
     this.#dialog.open();
   }
 }
 
 /** Choosing a conversation forwards a message to it: `forward(message, conversationId, key)`. */
 export class ForwardDialog {
-  #dialog = new Dialog("#forward-dialog");
-  #filter = this.#dialog.find("input");
-  #list = this.#dialog.find("ul");
-  #more = this.#dialog.find(".more");
+  #excerpt = excerpt();
+  #filter = element("input", { type: "search", autocomplete: "off" });
+  #list = element("ul", { class: "choices" });
+  #hint = element("p", { class: "hint" }, "No conversation is called so.");
+  #more = element("button", { type: "button", class: "quiet more" }, "More conversations");
+  #dialog = new Dialog(
+    { heading: "Forward to" },
+    this.#excerpt,
+    field("Find a conversation", this.#filter),
+    element("div", { class: "targets" }, this.#list, this.#hint, this.#more),
+  );
   #store;
   #people;
   #needs;
@@ -125,16 +65,13 @@ export class ForwardDialog {
     this.#needs = needs;
     this.#filter.addEventListener("input", () => this.show());
     this.#more.addEventListener("click", () => needs.more());
-    this.#dialog.find("form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#list.querySelector("button")?.click();
-    });
+    this.#dialog.onSubmit(() => this.#list.querySelector("button")?.click());
   }
 
   open(message) {
     this.#message = message;
     this.#keys.clear();
-    setText(this.#dialog.find(".excerpt"), previewOf(message).excerpt);
+    setText(this.#excerpt, previewOf(message).excerpt);
     this.#dialog.open();
     this.show();
     this.#filter.focus();
@@ -154,7 +91,7 @@ export class ForwardDialog {
       this.#list.replaceChildren(...found.map((each) => this.#choice(each)));
     }
     this.#more.hidden = nextCursor === null;
-    this.#dialog.find(".hint").hidden = found.length > 0;
+    this.#hint.hidden = found.length > 0;
   }
 
   #choice(conversation) {
@@ -173,8 +110,6 @@ export class ForwardDialog {
   }
 }
 
-function pictureOf(person, people) {
-  const picture = avatar();
-  setAvatar(picture, people.pictureOfPerson(person.id));
-  return picture;
+function excerpt() {
+  return element("p", { class: "excerpt", dir: "auto" });
 }

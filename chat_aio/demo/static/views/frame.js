@@ -1,7 +1,7 @@
 /** What stands around list and log: who one is, the connection, the open conversation's head. */
 
 import { addressOf } from "../address.js";
-import { setAvatar, setText } from "../dom.js";
+import { setAttribute, setAvatar, setText } from "../dom.js";
 
 const STATUS = {
   connecting: "Connecting…",
@@ -16,6 +16,7 @@ export class Frame {
   #title = document.querySelector("#title");
   #subtitle = document.querySelector("#subtitle");
   #avatar = document.querySelector("#conversation-avatar");
+  #channels = document.querySelector("#to-channels");
   #notice = document.querySelector("#notice");
   #store;
   #people;
@@ -25,15 +26,18 @@ export class Frame {
     this.#people = people;
     this.#app.hidden = false;
     const { userId } = store;
-    document.querySelector("#back").href = addressOf(userId);
+    for (const each of document.querySelectorAll(".back")) each.href = addressOf(userId);
+    this.#channels.href = addressOf(userId, "channels");
     setText(document.querySelector("#my-name"), people.nameOf(userId));
     setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
     this.#invite();
   }
 
   show() {
-    const { open, openId, status, totalUnread } = this.#store;
-    this.#app.dataset.screen = openId === null ? "list" : "conversation";
+    const { open, openId, elsewhere, status, totalUnread } = this.#store;
+    this.#app.dataset.screen = openId === null ? (elsewhere ?? "list") : "conversation";
+    setAttribute(this.#app, "data-beside", this.#beside());
+    setAttribute(this.#channels, "aria-current", elsewhere === "channels" && "page");
     this.#app.dataset.status = status;
     setText(this.#status, STATUS[status]);
     const name = this.#people.nameOf(this.#store.userId);
@@ -48,6 +52,12 @@ export class Frame {
   /** Say something that is not about one place; an empty text takes it away. */
   notify(words) {
     setText(this.#notice, words);
+  }
+
+  /** What stands beside the conversation, or before it where there is no room for both. */
+  #beside() {
+    if (this.#store.openThread) return "thread";
+    return this.#store.openGroup ? "details" : null;
   }
 
   #invite() {

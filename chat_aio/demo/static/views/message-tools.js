@@ -2,14 +2,14 @@
 
 import { isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
-import { MessageMenu, ReactionPicker } from "./popovers.js";
+import { Menu, ReactionPicker } from "./popovers.js";
 
 export class MessageTools {
   #changes;
   #store;
   #people;
   #needs;
-  #menu = new MessageMenu();
+  #menu = new Menu("#message-menu");
   #picker = new ReactionPicker();
   #deleting;
   #forwarding;

@@ -1,4 +1,4 @@
-/** Small panels beside the button that opened them: a message's menu, and the choice of emoji. */
+/** Small panels beside the button that opened them: menus, and the choice of emoji. */
 
 import { element } from "../dom.js";
 import { icon } from "../icons.js";
@@ -43,11 +43,13 @@ class Popover {
   }
 }
 
-export class MessageMenu {
-  #list = document.querySelector("#message-menu");
-  #popover = new Popover(this.#list);
+export class Menu {
+  #list;
+  #popover;
 
-  constructor() {
+  constructor(listId) {
+    this.#list = document.querySelector(listId);
+    this.#popover = new Popover(this.#list);
     this.#list.addEventListener("keydown", (event) => this.#pressed(event));
   }
 

@@ -6,7 +6,6 @@ import { TimelineView } from "./timeline.js";
 import { draftsOf, threadRows } from "./timeline-rows.js";
 
 export class ThreadPanel {
-  #app = document.querySelector("#app");
   #panel = document.querySelector("#thread");
   #also = document.querySelector("#also");
   #store;
@@ -41,7 +40,6 @@ export class ThreadPanel {
 
   show(composerOptions) {
     const { open, openThread } = this.#store;
-    setAttribute(this.#app, "data-thread", openThread !== null);
     this.#view.show();
     const options = { ...composerOptions, placeholder: "Reply…" };
     const rootId = openThread?.rootId ?? null;

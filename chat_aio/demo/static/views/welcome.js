@@ -1,12 +1,13 @@
 /** The first screen: who is using this window. */
 
+import { addressAs } from "../address.js";
 import { avatar, element, setAvatar } from "../dom.js";
 
 export function showWelcome(people) {
   const links = people.all.map(({ id, name }) => {
     const picture = avatar();
     setAvatar(picture, people.pictureOfPerson(id));
-    return element("li", {}, element("a", { class: "choice", href: `#${id}` }, picture, name));
+    return element("li", {}, element("a", { class: "choice", href: addressAs(id) }, picture, name));
   });
   document.querySelector("#people").replaceChildren(...links);
   document.querySelector("#welcome").hidden = false;

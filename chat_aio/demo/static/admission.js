@@ -1,0 +1,60 @@
+/** How people come into a group, as its admins see it: invite links, and who asks. No DOM. */
+
+import { Paged } from "./paged.js";
+
+export class Admission {
+  #chat;
+  #store;
+
+  constructor(chat, store, conversationId) {
+    const changed = () => store.changed();
+    this.#chat = chat;
+    this.#store = store;
+    this.conversationId = conversationId;
+    this.invites = new Paged({
+      load: () => this.#loadInvites(),
+      keyOf: (each) => each.code,
+      changed,
+    });
+    this.requests = new Paged({
+      load: (page) => this.#loadRequests(page),
+      keyOf: (each) => each.userId,
+      changed,
+    });
+  }
+
+  /** Nothing tells of new requests, or of uses of a link. */
+  reload() {
+    this.invites.reload();
+    this.requests.reload();
+  }
+
+  /** `terms` are {expiresInSeconds?, maxUses?, requiresApproval?}. */
+  async invite(terms) {
+    this.invites.add(await this.#chat.createInvite(this.conversationId, terms));
+  }
+
+  async revoke(invite) {
+    await this.#chat.revokeInvite(this.conversationId, invite.code);
+    this.invites.drop(invite);
+  }
+
+  /** `decision` is "approve" or "deny". */
+  async resolve(request, decision) {
+    const asOf = this.#store.now();
+    const { userId } = request;
+    const answer = await this.#chat.resolveJoinRequest(this.conversationId, userId, decision);
+    if (answer.conversation) this.#store.putConversation(answer.conversation, asOf);
+    this.requests.drop(request);
+  }
+
+  async #loadInvites() {
+    const { invites } = await this.#chat.listInvites(this.conversationId);
+    return { items: invites, nextCursor: null };
+  }
+
+  async #loadRequests(page) {
+    const answer = await this.#chat.listJoinRequests(this.conversationId, page);
+    return { items: answer.joinRequests, nextCursor: answer.nextCursor };
+  }
+}

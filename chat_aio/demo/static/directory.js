@@ -1,0 +1,35 @@
+/** The public channels: found, joined, asked to be let in. No DOM. */
+
+import { Paged } from "./paged.js";
+
+export class Directory {
+  #groups;
+  #store;
+
+  constructor(chat, store, groups) {
+    this.#groups = groups;
+    this.#store = store;
+    this.channels = new Paged({
+      load: async (page) => {
+        const { channels, nextCursor } = await chat.listChannels(page);
+        return { items: channels, nextCursor };
+      },
+      keyOf: (each) => each.conversationId,
+      changed: () => store.changed(),
+    });
+  }
+
+  /** "in", "waiting" or "out": events tell who comes in, but not how one's request ended. */
+  stateOf({ conversationId, alreadyParticipant, requestPending }) {
+    if (alreadyParticipant || this.#store.conversation(conversationId)) return "in";
+    return requestPending ? "waiting" : "out";
+  }
+
+  /** Resolves to whether one is in now. */
+  async join(channel, message) {
+    const { status } = await this.#groups.join(channel.conversationId, message);
+    const isIn = status === "joined";
+    this.channels.replace({ ...channel, alreadyParticipant: isIn, requestPending: !isIn });
+    return isIn;
+  }
+}

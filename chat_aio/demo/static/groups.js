@@ -1,0 +1,64 @@
+/** What one does with groups: settings, members, coming and going. No DOM. A failure rejects. */
+
+export class GroupChanges {
+  #chat;
+  #store;
+  #onLeft;
+
+  /** `onLeft(conversationId)` is told when one has left. */
+  constructor(chat, store, onLeft) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#onLeft = onLeft;
+  }
+
+  create(group) {
+    return this.#take(() => this.#chat.createGroup(group));
+  }
+
+  /** `fields` are {name?, visibility?, joinPolicy?}; a name that is null is cleared. */
+  update({ id }, fields) {
+    return this.#take(() => this.#chat.updateConversation(id, fields));
+  }
+
+  add({ id }, userIds) {
+    return this.#take(() => this.#chat.addParticipants(id, userIds));
+  }
+
+  remove({ id }, userId) {
+    return this.#take(() => this.#chat.removeParticipant(id, userId));
+  }
+
+  setRole({ id }, userId, role) {
+    return this.#take(() => this.#chat.setParticipantRole(id, userId, role));
+  }
+
+  async leave({ id }) {
+    await this.#chat.removeParticipant(id, this.#store.userId);
+    this.#onLeft(id);
+  }
+
+  /** Resolves to {status, conversation, joinRequest}: one is in, or has to wait. */
+  join(conversationId, message) {
+    return this.#enter(() => this.#chat.join(conversationId, { message }));
+  }
+
+  accept(code, message) {
+    return this.#enter(() => this.#chat.acceptInvite(code, { message }));
+  }
+
+  /** An answer may come after the events of what others did later. */
+  async #take(ask) {
+    const asOf = this.#store.now();
+    const conversation = await ask();
+    this.#store.putConversation(conversation, asOf);
+    return conversation;
+  }
+
+  async #enter(ask) {
+    const asOf = this.#store.now();
+    const answer = await ask();
+    if (answer.status === "joined") this.#store.putConversation(answer.conversation, asOf);
+    return answer;
+  }
+}

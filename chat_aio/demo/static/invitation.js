@@ -1,0 +1,51 @@
+/** An invite link that one has come with: what it leads to, and whether one is let in. No DOM. */
+
+export class Invitation {
+  code = null;
+  /** Null until it is known, and where the link leads nowhere. */
+  preview = null;
+  problem = null;
+  /** Whether there is no such link, or none any more. */
+  isSpent = false;
+  isWaiting = false;
+
+  #chat;
+  #store;
+  #groups;
+
+  constructor(chat, store, groups) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#groups = groups;
+  }
+
+  /** The group to go to, if one is in it. */
+  get enteredId() {
+    if (!this.preview) return null;
+    const { conversationId, alreadyParticipant } = this.preview;
+    return alreadyParticipant || this.#store.conversation(conversationId) ? conversationId : null;
+  }
+
+  async open(code) {
+    this.#show({ code, preview: null, problem: null, isWaiting: false, isSpent: false });
+    try {
+      const preview = await this.#chat.previewInvite(code);
+      if (code === this.code) this.#show({ preview });
+    } catch ({ message: problem, status }) {
+      const isSpent = status === 404 || status === 410;
+      if (code === this.code) this.#show({ problem, isSpent });
+    }
+  }
+
+  /** Rejects where the link is spent meanwhile, or the group is full. */
+  async accept(message) {
+    const { code } = this;
+    const { status } = await this.#groups.accept(code, message);
+    if (code === this.code) this.#show({ isWaiting: status === "pending" });
+  }
+
+  #show(fields) {
+    Object.assign(this, fields);
+    this.#store.changed();
+  }
+}

@@ -1,0 +1,89 @@
+/** A list that comes in pages, and is asked for anew when it may have changed. No DOM. */
+
+const ITEMS_PER_PAGE = 20;
+
+export class Paged {
+  items = [];
+  nextCursor = null;
+  isLoaded = false;
+  isLoading = false;
+  problem = null;
+
+  #load;
+  #keyOf;
+  #changed;
+  #asked = 0;
+
+  /**
+   * `load({limit, cursor})` resolves to {items, nextCursor}, `keyOf(item)` tells items apart, and
+   * `changed()` is called when there is something new to show.
+   */
+  constructor({ load, keyOf, changed }) {
+    this.#load = load;
+    this.#keyOf = keyOf;
+    this.#changed = changed;
+  }
+
+  /** From the beginning; what is held is shown until the answer comes. */
+  reload() {
+    return this.#ask(null);
+  }
+
+  async more() {
+    if (this.nextCursor && !this.isLoading) await this.#ask(this.nextCursor);
+  }
+
+  /** Put an item first. */
+  add(item) {
+    this.#replaceAll([item, ...this.#others(item)]);
+  }
+
+  /** Take an item's new state. */
+  replace(item) {
+    const key = this.#keyOf(item);
+    this.#replaceAll(this.items.map((each) => (this.#keyOf(each) === key ? item : each)));
+  }
+
+  drop(item) {
+    this.#replaceAll(this.#others(item));
+  }
+
+  /** An answer that was asked for before the change may know nothing of it: ask again. */
+  #replaceAll(items) {
+    this.#show({ items });
+    if (this.isLoading) this.reload();
+  }
+
+  /** Answers may overtake each other: only the one to the last question counts. */
+  async #ask(cursor) {
+    this.#asked += 1;
+    const asked = this.#asked;
+    this.#show({ isLoading: true, problem: null });
+    try {
+      const { items, nextCursor } = await this.#load({ limit: ITEMS_PER_PAGE, cursor });
+      if (asked !== this.#asked) return;
+      const held = cursor ? this.items : [];
+      this.#show({ items: this.#joined(held, items), nextCursor, isLoaded: true });
+    } catch ({ message: problem }) {
+      if (asked === this.#asked) this.#show({ problem });
+    } finally {
+      if (asked === this.#asked) this.#show({ isLoading: false });
+    }
+  }
+
+  /** An item that has moved down meanwhile comes again: it is shown once. */
+  #joined(held, items) {
+    const keys = new Set(held.map(this.#keyOf));
+    return [...held, ...items.filter((each) => !keys.has(this.#keyOf(each)))];
+  }
+
+  #others(item) {
+    const key = this.#keyOf(item);
+    return this.items.filter((each) => this.#keyOf(each) !== key);
+  }
+
+  #show(fields) {
+    Object.assign(this, fields);
+    this.#changed();
+  }
+}

@@ -1,0 +1,86 @@
+/** The details of a group, beside it: its settings, who is in it, who can come in and how. */
+
+import { setAttribute, setText } from "../dom.js";
+import { InvitesSection } from "./invites.js";
+import { MembersSection } from "./members.js";
+import { RequestsSection } from "./requests.js";
+import { SettingsSection } from "./settings.js";
+
+export class DetailsPanel {
+  #panel = document.querySelector("#details");
+  #opener = document.querySelector("#to-details");
+  #close = document.querySelector("#details-close");
+  #settings;
+  #members;
+  #invites;
+  #requests;
+  #store;
+  #people;
+  #needs;
+  #admission = null;
+  #shownIds = "";
+
+  /**
+   * `needs.groups` makes changes, `needs.admissionTo(id)` brings links and requests, and
+   * `needs.hrefOf(conversationId, part?)` is where links lead.
+   */
+  constructor(store, people, needs) {
+    this.#store = store;
+    this.#people = people;
+    this.#needs = needs;
+    const { groups } = needs;
+    this.#settings = new SettingsSection(people, (group, fields) => groups.update(group, fields));
+    this.#members = new MembersSection(people, groups);
+    this.#invites = new InvitesSection();
+    this.#requests = new RequestsSection(people);
+    const sections = [this.#requests, this.#members, this.#invites, this.#settings];
+    this.#panel.querySelector(".details").append(...sections.map((each) => each.node));
+    this.#panel.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented) location.hash = this.#close.hash;
+    });
+  }
+
+  /** What opens it has the focus again when it is closed. */
+  focus({ isClosed }) {
+    (isClosed ? this.#opener : this.#close).focus();
+  }
+
+  show() {
+    const { open, openGroup } = this.#store;
+    this.#showOpener(open, openGroup !== null);
+    if (!openGroup) {
+      this.#admission = null;
+      return;
+    }
+    setText(document.querySelector("#details-subtitle"), this.#people.titleOf(openGroup));
+    this.#close.href = this.#needs.hrefOf(openGroup.id);
+    this.#members.show(openGroup);
+    this.#settings.show(openGroup);
+    this.#showAdmission(openGroup);
+  }
+
+  #showOpener(open, isOpen) {
+    this.#opener.hidden = open?.type !== "group";
+    if (!open) return;
+    this.#opener.href = this.#needs.hrefOf(open.id, ...(isOpen ? [] : ["details"]));
+    setAttribute(this.#opener, "aria-current", isOpen);
+  }
+
+  #showAdmission(group) {
+    const isAdmin = this.#people.isAdminOf(group);
+    this.#invites.node.hidden = !isAdmin;
+    this.#requests.node.hidden = !isAdmin;
+    if (!isAdmin) {
+      this.#admission = null;
+      return;
+    }
+    const isOther = this.#admission?.conversationId !== group.id;
+    if (isOther) this.#admission = this.#needs.admissionTo(group.id);
+    const ids = group.participants.map((each) => each.userId).join(" ");
+    // Who comes in may have used a link, or was asking.
+    if (isOther || ids !== this.#shownIds) this.#admission.reload();
+    this.#shownIds = ids;
+    this.#invites.show(this.#admission);
+    this.#requests.show(this.#admission);
+  }
+}

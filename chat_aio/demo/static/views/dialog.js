@@ -1,0 +1,116 @@
+/** A dialog that says what went wrong; Escape and "Cancel" close it. */
+
+import { avatar, element, setAvatar, setText } from "../dom.js";
+
+let made = 0;
+
+export class Dialog {
+  #dialog;
+  #heading;
+  #form = element("form");
+  #problem = element("p", { class: "problem", role: "alert" });
+  #isBusy = false;
+
+  /** `submit` is the word on its button, if it has one; `content` stands in its form. */
+  constructor({ heading = "", submit = null, isDanger = false }, ...content) {
+    made += 1;
+    const id = `dialog-heading-${made}`;
+    this.#heading = element("h2", { id }, heading);
+    this.#form.append(this.#heading, ...content, this.#problem, this.#menu(submit, isDanger));
+    this.#dialog = element("dialog", { "aria-labelledby": id }, this.#form);
+    // A click beside it lands on the dialog element itself: what it shows lies in its form.
+    this.#dialog.addEventListener("click", ({ target }) => {
+      if (target === this.#dialog) this.close();
+    });
+    document.body.append(this.#dialog);
+  }
+
+  /** Let a button open it. */
+  openWith(buttonId) {
+    document.querySelector(buttonId).addEventListener("click", () => this.open());
+    return this;
+  }
+
+  /** `act(given)` is called with the form's FormData. */
+  onSubmit(act) {
+    this.#form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      act(new FormData(this.#form));
+    });
+    return this;
+  }
+
+  /** Do what was chosen, once; it stays open, with the reason, if that fails. */
+  async finish(work) {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    setText(this.#problem, "");
+    try {
+      await work();
+      this.close();
+    } catch (error) {
+      setText(this.#problem, error.message);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  get isOpen() {
+    return this.#dialog.open;
+  }
+
+  /** `words` are {heading, submit}, where they are not always the same. */
+  open(words = {}) {
+    const { heading = this.#heading.textContent, submit = null } = words;
+    setText(this.#heading, heading);
+    if (submit) setText(this.#form.querySelector("[type=submit]"), submit);
+    setText(this.#problem, "");
+    this.#form.reset();
+    this.#dialog.showModal();
+  }
+
+  close() {
+    this.#dialog.close();
+  }
+
+  #menu(submit, isDanger) {
+    const onclick = () => this.close();
+    const cancel = element("button", { type: "button", class: "quiet", onclick }, "Cancel");
+    const menu = element("menu", {}, element("li", {}, cancel));
+    const fields = { type: "submit", class: isDanger ? "primary danger" : "primary" };
+    if (submit) menu.append(element("li", {}, element("button", fields, submit)));
+    return menu;
+  }
+}
+
+/** A labelled control. */
+export function field(label, control, { isOptional = false } = {}) {
+  const words = element("span", {}, label, ...(isOptional ? [" ", smallOptional()] : []));
+  return element("label", { class: "field" }, words, control);
+}
+
+/** `options` are [value, words]. */
+export function select(name, options) {
+  const made = options.map(([value, words]) => element("option", { value }, words));
+  return element("select", { name }, ...made);
+}
+
+/** A choice of people, each with a box to tick. */
+export function peopleChoices(persons, people) {
+  return persons.map((person) => {
+    const box = element("input", { type: "checkbox", name: "member", value: person.id });
+    const label = element("label", { class: "choice" }, box, pictureOf(person, people));
+    label.append(person.name);
+    return element("li", {}, label);
+  });
+}
+
+export function pictureOf(person, people) {
+  const picture = avatar();
+  setAvatar(picture, people.pictureOfPerson(person.id));
+  return picture;
+}
+
+function smallOptional() {
+  return element("small", {}, "(optional)");
+}

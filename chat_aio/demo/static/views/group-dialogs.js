@@ -1,0 +1,162 @@
+/** The dialogs about groups: a new one, more people, a link, a request, and "Really?". */
+
+import { element, setText } from "../dom.js";
+import { Dialog, field, peopleChoices, select } from "./dialog.js";
+import { JOIN_POLICIES, followVisibility, VISIBILITIES } from "./group-words.js";
+
+const HOUR_S = 3_600;
+const EXPIRIES = [
+  [String(7 * 24 * HOUR_S), "After 7 days"],
+  [String(24 * HOUR_S), "After a day"],
+  [String(HOUR_S), "After an hour"],
+  ["", "Never"],
+];
+const USES = [["", "Any number"], ["1", "One"], ["5", "5"], ["25", "25"]];
+const MOST_NOTE = 500;
+
+/** `create(group)` with {name, userIds, visibility, joinPolicy}; the name may be undefined. */
+export function makeGroupDialog(people, create) {
+  const name = element("input", { name: "name", maxlength: 200, autocomplete: "off" });
+  const visibility = select("visibility", VISIBILITIES);
+  const joinPolicy = select("joinPolicy", JOIN_POLICIES);
+  const dialog = new Dialog(
+    { heading: "New group", submit: "Create group" },
+    field("Name", name, { isOptional: true }),
+    members(element("ul", { class: "choices" }, ...peopleChoices(people.others, people))),
+    field("Who can find it", visibility),
+    field("How people join", joinPolicy),
+  );
+  const follow = () => followVisibility(visibility, joinPolicy);
+  visibility.addEventListener("change", follow);
+  // The form is reset when it opens; then it is private.
+  document.querySelector("#new-group").addEventListener("click", () => {
+    dialog.open();
+    follow();
+  });
+  dialog.onSubmit((given) =>
+    dialog.finish(() =>
+      create({
+        name: given.get("name").trim() || undefined,
+        userIds: given.getAll("member"),
+        visibility: given.get("visibility"),
+        joinPolicy: given.get("joinPolicy") ?? undefined,
+      }),
+    ),
+  );
+}
+
+/** `add(group, userIds)` puts people into a group. */
+export class AddPeopleDialog {
+  #list = element("ul", { class: "choices" });
+  #hint = element("p", { class: "hint" }, "Everybody is in already.");
+  #dialog = new Dialog({ heading: "Add people", submit: "Add" }, this.#hint, members(this.#list));
+  #people;
+  #group = null;
+
+  constructor(people, add) {
+    this.#people = people;
+    this.#dialog.onSubmit((given) =>
+      this.#dialog.finish(() => {
+        const userIds = given.getAll("member");
+        if (userIds.length === 0) throw new Error("Choose somebody.");
+        return add(this.#group, userIds);
+      }),
+    );
+  }
+
+  open(group) {
+    this.#group = group;
+    const isIn = ({ id }) => group.participants.some((each) => each.userId === id);
+    const others = this.#people.all.filter((each) => !isIn(each));
+    this.#list.replaceChildren(...peopleChoices(others, this.#people));
+    this.#hint.hidden = others.length > 0;
+    this.#list.parentElement.hidden = others.length === 0;
+    this.#dialog.open();
+  }
+}
+
+/** `make(terms)` makes a link; terms are {expiresInSeconds, maxUses, requiresApproval}. */
+export class InviteDialog {
+  #dialog = new Dialog(
+    { heading: "New invite link", submit: "Create link" },
+    field("It expires", select("expiresInSeconds", EXPIRIES)),
+    field("How many can use it", select("maxUses", USES)),
+    element(
+      "label",
+      { class: "check" },
+      element("input", { type: "checkbox", name: "requiresApproval" }),
+      element("span", {}, "An admin lets each one in"),
+    ),
+  );
+
+  constructor(make) {
+    const numberOf = (text) => (text === "" ? undefined : Number(text));
+    this.#dialog.onSubmit((given) =>
+      this.#dialog.finish(() =>
+        make({
+          expiresInSeconds: numberOf(given.get("expiresInSeconds")),
+          maxUses: numberOf(given.get("maxUses")),
+          requiresApproval: given.has("requiresApproval"),
+        }),
+      ),
+    );
+  }
+
+  open() {
+    this.#dialog.open();
+  }
+}
+
+/** What somebody says who asks to be let in. */
+export function noteInput() {
+  return element("textarea", { name: "message", rows: 3, maxlength: MOST_NOTE });
+}
+
+/** Asking to join, with a note: `ask(channel, message)`. */
+export class AskDialog {
+  #dialog = new Dialog(
+    { heading: "Ask to join", submit: "Ask to join" },
+    element("p", {}, "An admin has to let you in."),
+    field("Note to the admins", noteInput(), { isOptional: true }),
+  );
+  #channel = null;
+
+  /** `done()` is called when the dialog has done its work. */
+  constructor(ask, done) {
+    this.#dialog.onSubmit(async (given) => {
+      await this.#dialog.finish(() => ask(this.#channel, given.get("message")));
+      done();
+    });
+  }
+
+  open(channel, title) {
+    this.#channel = channel;
+    this.#dialog.open({ heading: `Ask to join ${title}` });
+  }
+}
+
+/** Asks whether something is really meant. */
+export class ConfirmDialog {
+  #words = element("p");
+  #dialog = new Dialog({ submit: "Yes", isDanger: true }, this.#words);
+  #act = null;
+
+  /** `done()` is called when it has been done, and what had the focus may be gone. */
+  constructor(done) {
+    this.#dialog.onSubmit(async () => {
+      await this.#dialog.finish(() => this.#act());
+      done();
+    });
+  }
+
+  /** `question` is {heading, words, submit}. */
+  open({ words, ...labels }, act) {
+    this.#act = act;
+    setText(this.#words, words);
+    this.#dialog.open(labels);
+  }
+}
+
+function members(list) {
+  return element("fieldset", {}, element("legend", {}, "Members"), list);
+}

@@ -1,0 +1,32 @@
+/** What the page says of groups: how they are found and joined, how large they are. */
+
+export const VISIBILITIES = [
+  ["private", "Members, and people with a link"],
+  ["public", "Everybody, in the channels"],
+];
+
+export const JOIN_POLICIES = [
+  ["open", "Anybody can join"],
+  ["approval", "Admins let people in"],
+];
+
+/** A private group cannot be joined from the directory: there is nothing to choose. */
+export function followVisibility(visibility, joinPolicy) {
+  joinPolicy.disabled = visibility.value !== "public";
+}
+
+export function countOf(participantCount) {
+  return participantCount === 1 ? "1 person" : `${participantCount} people`;
+}
+
+/** A group without a name, to somebody who does not see who is in it. */
+export function nameOf({ name }) {
+  return name ?? "A group without a name";
+}
+
+export function kindOf({ visibility, joinPolicy }) {
+  if (visibility === "private") return "A private group: people come in by a link, or are added.";
+  return joinPolicy === "open"
+    ? "A public channel: anybody can join."
+    : "A public channel: admins let people in.";
+}

@@ -1,0 +1,78 @@
+/** A part of the details: a heading with a button, what went wrong, and what is in it. */
+
+import { element, setText } from "../dom.js";
+
+let made = 0;
+
+export class Section {
+  #heading;
+  #problem = element("p", { class: "problem", role: "alert" });
+  #isBusy = false;
+  node;
+
+  /** `actions` are buttons beside the heading. */
+  constructor(title, actions, ...content) {
+    made += 1;
+    const id = `section-heading-${made}`;
+    this.#heading = element("h3", { id, tabindex: -1 }, title);
+    const head = element("header", {}, this.#heading, ...actions);
+    const fields = { class: "section", "aria-labelledby": id };
+    this.node = element("section", fields, head, ...content, this.#problem);
+  }
+
+  title(words) {
+    setText(this.#heading, words);
+  }
+
+  complain(words) {
+    setText(this.#problem, words);
+  }
+
+  /** Where a row has gone that had the focus, the focus goes to the heading. */
+  keepFocus() {
+    if (document.activeElement === document.body) this.#heading.focus();
+  }
+
+  /** Do it, once at a time, and say why where it fails. Resolves to whether it was done. */
+  async attempt(work) {
+    if (this.#isBusy) return false;
+    this.#isBusy = true;
+    this.complain("");
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.complain(error.message);
+      return false;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
+
+/** Below a list that comes in pages: what it waits for, or that there is nothing. */
+export class ListFoot {
+  #hint = element("p", { class: "hint", role: "status" });
+  #more = element("button", { type: "button", class: "quiet more" }, "Load more");
+  node = element("div", {}, this.#hint, this.#more);
+
+  constructor(more) {
+    this.#more.addEventListener("click", more);
+  }
+
+  /** `words` are {failed, empty}. */
+  show({ items, nextCursor, isLoaded, isLoading, problem }, { failed, empty }) {
+    const isBare = items.length === 0;
+    const isWaiting = isLoading && (!isLoaded || isBare);
+    const words = problem ? `${failed} ${problem}` : isWaiting ? "Loading…" : isBare ? empty : "";
+    setText(this.#hint, words);
+    this.#hint.hidden = words === "";
+    this.#more.hidden = nextCursor === null || isLoading;
+  }
+}
+
+/** A small button: `act()` is called when it is pressed. */
+export function smallButton(words, act, fields = {}) {
+  const common = { type: "button", class: "quiet small", onclick: act };
+  return element("button", { ...common, ...fields }, words);
+}

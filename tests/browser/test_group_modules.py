@@ -1,0 +1,57 @@
+"""The modules behind groups by themselves, where answers and events overtake each other."""
+
+import pytest
+
+from tests.browser.conftest import Visit
+from tests.browser.test_modules import run
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_an_answer_does_not_undo_who_has_come_and_gone_since(visit: Visit) -> None:
+    script = """
+        const store = new Store("ada");
+        const group = (name, more = {}) => ({ ...conversation("g", 0), name, ...more });
+        store.tellConversation(group("first"));
+        const asOf = store.now();
+        store.tellConversation(group("second"));
+        store.putConversation(group("late", { unreadCount: 3 }), asOf);
+        const { name, unreadCount } = store.conversation("g");
+        store.removeConversation("g");
+        store.putConversation(group("late"), asOf);
+        store.setConversations([group("late"), conversation("c", 0)], null, asOf);
+        const left = store.conversations.map(({ id }) => id);
+        store.tellConversation(group("back"));
+        return [name, unreadCount, left, store.conversation("g").name];
+    """
+    assert await run(await visit(""), script) == ["second", 3, ["c"], "back"]
+
+
+async def test_pages_of_a_list_join_and_only_the_last_answer_counts(visit: Visit) -> None:
+    script = """
+        const { Paged } = await import("/static/paged.js");
+        const answers = [];
+        const load = () => new Promise((resolve) => answers.push(resolve));
+        const list = new Paged({ load, keyOf: (each) => each, changed: () => {} });
+        const answer = (index, items, nextCursor) => answers[index]({ items, nextCursor });
+        const held = [];
+        const first = list.reload();
+        const second = list.reload();
+        answer(1, ["a", "b"], "further");
+        answer(0, ["old"], null);
+        await Promise.all([first, second]);
+        held.push(list.items);
+        const third = list.more();
+        answer(2, ["b", "c"], null);
+        await third;
+        held.push(list.items);
+        const fourth = list.reload();
+        list.drop("a");
+        answer(3, ["a", "b", "c"], null);
+        answer(4, ["b", "c"], null);
+        await fourth;
+        held.push(list.items);
+        return held;
+    """
+    found = await run(await visit(""), script)
+    assert found == [["a", "b"], ["a", "b", "c"], ["b", "c"]]
