@@ -134,6 +134,7 @@ async def test_a_stream_that_cannot_be_opened_is_closed_without_an_answer(people
 async def test_snapshots_are_not_trusted_while_the_feed_is_lost(people: People) -> None:
     alice = people("alice")
     conversation_id = await alice.direct("bob")
+    await alice.told_all()
     await alice.send(conversation_id, "cached")
     assert alice.chat.api.snapshots._kept
     alice.chat._live._lost(False)
