@@ -116,7 +116,8 @@ async def list_bans(
     chosen = bans.active(None, at=context.clock()) if active_only else {}
     found = await bans.list_newest(context.database, chosen, position=position, limit=size + 1)
     page, last = pages.cut(found, size)
+    shown = tuple(map(ban_from, page))
     return BanPage(
-        bans=tuple(map(ban_from, page)),
-        next_cursor=last and pages.cursor_after("bans", last["createdAt"], last["_id"]),
+        bans=shown,
+        next_cursor=last and pages.cursor_after("bans", shown[-1].created_at, shown[-1].id),
     )

@@ -130,7 +130,8 @@ async def _write_once(
     snapshot: Snapshot,
 ) -> MessageDocument | None:
     """The edited message, None if it is no longer as it was found. Who is newly mentioned must
-    still take part when it is written: then it goes through the sequencer (EpochMoved)."""
+    still take part when it is written, and nothing goes past a block: then it goes through the
+    sequencer (EpochMoved)."""
     change = _change(context, "message.updated", asked.user_id)
     update = edits.edited(
         found,
@@ -141,7 +142,7 @@ async def _write_once(
         searchable=Capability.SEARCH in context.capabilities,
     )
     new = _new(found, mentions)
-    if not new:
+    if not new and snapshot.conversation.type != "direct":
         return await edits.change_live(context.database, found, update)
     return await edits.change_live_fenced(
         context.database,

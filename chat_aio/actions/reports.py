@@ -1,6 +1,6 @@
 """Reports: made by users, with evidence of the moment; worked on by moderators."""
 
-from datetime import datetime
+from datetime import timedelta
 from typing import Any
 
 from chat_aio import inputs, pages
@@ -112,14 +112,15 @@ async def update_report(
     settled = given.status not in reports.OPEN
     fields: dict[str, Any] = {
         "status": given.status,
-        "updatedAt": context.clock(),
+        "updatedAt": None,
         "resolvedBy": user_id if settled else None,
         **({"moderatorNote": given.moderator_note} if noted else {}),
     }
 
     def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry]:
         moved = found["status"], given.status
-        at: datetime = fields["updatedAt"]
+        at = max(context.clock(), found["updatedAt"] + timedelta(milliseconds=1))
+        fields["updatedAt"] = at
         row = audit.entry(
             context.new_id(), "report", report_id, actor_id=user_id, at=at, moved=moved
         )

@@ -1,32 +1,21 @@
 """An event: what streams are told, in which conversation, and who comes and goes with it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from chat_aio.live.frames import Frame
+from chat_aio.models import ReplyPreview
 
 Name = tuple[str, int]
 """Which message a durable event is about: its conversation and seq."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retold:
-    """The events of a message as it is now: that it was created, and that it was changed."""
-
-    created: Frame
-    changed: Frame
-
-    @property
-    def size(self) -> int:
-        return len(self.created.chunk) + len(self.changed.chunk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
-    Durable message events have a `position`, which clients resume from, and those of an edit or
-    deletion also `retold`: how events of that message, and of replies to it, are told from then on.
+    Durable message events have a `position`, which clients resume from. Those of an edit or
+    deletion say how what came before is told from then on: `recreated`, that the message was
+    created, and `quote`, what replies to it show.
     `added` and `removed` are the users that this event lets in and out; `told` is False where that
     is all it does. An event that shows a later state than its own has an `audience`: who was in the
     conversation even then, so that whoever goes out in between is not shown what came after.
@@ -44,12 +33,13 @@ class Event:
     position: Frame | None = None
     message_id: str = ""
     parent_id: str | None = None
-    retold: Mapping[Name, "Retold"] = field(default_factory=dict)
+    recreated: Frame | None = None
+    quote: ReplyPreview | None = None
 
     @property
     def size(self) -> int:
         """How many bytes it holds."""
-        return len(self.frame.chunk) + sum(each.size for each in self.retold.values())
+        return len(self.frame.chunk) + (len(self.recreated.chunk) if self.recreated else 0)
 
     @property
     def name(self) -> Name:

@@ -1,42 +1,37 @@
 """Changes as the database announces them, made into the events that streams are told."""
 
 import logging
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chat_aio.live.event import Event, Name, Retold
+from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, position_frame
-from chat_aio.live.ring import Ring
 from chat_aio.models import Message
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
-from chat_aio.store.views import Parents, conversation_from, message_from
+from chat_aio.store.views import Parents, conversation_from, message_from, quote_from
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a batch of changes is told with: what was updated, what replies answer to, the replies
-    to what was updated, as far as they may be told again, and who is in a conversation of which a
-    message is told in a later state."""
+    """What a batch of changes is told with: what was updated, what replies answer to, and who is in
+    a conversation of which a message is told in a later state."""
 
     conversations: Mapping[str, ConversationDocument]
     messages: Mapping[str, MessageDocument]
     parents: Parents
-    replies: Mapping[str, Sequence[MessageDocument]]
     inside: Mapping[str, frozenset[str]]
 
 
 class Translator:
     """Makes events of changes, numbering them from 1 in feed order."""
 
-    def __init__(self, database: Database, ring: Ring) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._ring = ring
         self._conversations = database.conversations.name
         self._messages = database.messages.name
         self.index = 0
@@ -59,14 +54,9 @@ class Translator:
 
     async def _fetch(self, changes: Sequence[RawChange]) -> Fetched:
         updated = _updated_ids(changes, self._messages)
-        edited = await self._find_messages(updated)
-        ids = [each for parent_id in updated for each in self._ring.replies_to(parent_id)]
-        replies: dict[str, list[MessageDocument]] = defaultdict(list)
-        for reply in await self._find_messages(ids):
-            replies[reply["replyToMessageId"] or ""].append(reply)
+        edited = await messages.find_many(self._database, updated) if updated else []
         created = [each["fullDocument"] for each in changes if self._is_new_message(each)]
-        shown = [*created, *edited, *(each for found in replies.values() for each in found)]
-        parents = await messages.find_parents(self._database, shown)
+        parents = await messages.find_parents(self._database, [*created, *edited])
         changed = _updated_ids(changes, self._conversations)
         later = self._in_later_states(changes, edited)
         wanted = [*changed, *later]
@@ -75,7 +65,6 @@ class Translator:
             conversations=found,
             messages={each["_id"]: each for each in edited},
             parents=parents,
-            replies=replies,
             inside={each: _inside(found[each]) if each in found else frozenset() for each in later},
         )
 
@@ -89,11 +78,10 @@ class Translator:
             if each["operationType"] == "update" and each["ns"]["coll"] == self._messages
         }
         return {
-            each["conversationId"] for each in edited if each["change"]["id"] != last[each["_id"]]
+            each["conversationId"]
+            for each in edited
+            if each.get("change", {}).get("id") != last[each["_id"]]
         }
-
-    async def _find_messages(self, ids: Sequence[str]) -> list[MessageDocument]:
-        return await messages.find_many(self._database, ids) if ids else []
 
     def _is_new_message(self, change: RawChange) -> bool:
         return bool(change["operationType"] == "insert" and change["ns"]["coll"] == self._messages)
@@ -151,10 +139,8 @@ class Translator:
             position=position_frame(_event_id(message)),
             message_id=message.id,
             parent_id=message.reply_to_message_id,
-            retold=dict(
-                _retold(message_from(each, fetched.parents))
-                for each in (document, *fetched.replies.get(message.id, ()))
-            ),
+            recreated=_message_frame("message.created", message),
+            quote=quote_from(message),
         )
 
     def _conversation_created(self, document: ConversationDocument) -> Event:
@@ -188,12 +174,6 @@ def _stamp(change: RawChange) -> Change:
 
 def _inside(document: ConversationDocument) -> frozenset[str]:
     return frozenset(each["userId"] for each in document["participants"])
-
-
-def _retold(message: Message) -> tuple[Name, Retold]:
-    kind = "message.deleted" if message.deleted_at else "message.updated"
-    frames = Retold(_message_frame("message.created", message), _message_frame(kind, message))
-    return (message.conversation_id, message.seq), frames
 
 
 def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:

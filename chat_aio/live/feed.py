@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
 MOST_UNTOLD = 4_096
+MOST_FAILURES_IN_PLACE = 4
 GOODBYE_SECONDS = 0.5
 
 
@@ -65,6 +66,8 @@ class Feed:
         self._stall = stall
         self._longest_past = longest_past
         self._token: Any = None
+        self._stuck = 0
+        self._stuck_at: Any = None
         self._task: asyncio.Task[None] | None = None
         self._live = asyncio.Event()
         self._untold: list[RawChange] = []
@@ -133,7 +136,19 @@ class Feed:
             log.warning("the feed was lost: %s", error)
         except Exception:
             log.exception("the feed failed")
+            return self._gives_up_here()
         return False
+
+    def _gives_up_here(self) -> bool:
+        """What fails again and again at the same place is left behind, with a gap, rather than
+        failing for ever."""
+        self._stuck = self._stuck + 1 if self._stuck_at == self._token else 1
+        self._stuck_at = self._token
+        if self._stuck < MOST_FAILURES_IN_PLACE:
+            return False
+        log.error("the feed leaves a change behind that it cannot read")
+        self._token, self._past, self._stuck = None, 0.0, 0
+        return True
 
     async def _read(self, changes: Changes) -> None:
         """Gather changes; while they are being told, what arrives makes the next batch."""

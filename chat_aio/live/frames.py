@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chat_aio.models import json_from
+import orjson
+
+from chat_aio.models import ReplyPreview, json_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,14 @@ def event_frame(name: str, data: Mapping[str, object], *, event_id: str | None =
     """An event with one line of JSON; `event_id` on durable message events only."""
     head = f"id: {event_id}\nevent: {name}\n" if event_id else f"event: {name}\n"
     return frame_from(b"%bdata: %b\n\n" % (head.encode(), json_from({"type": name, **data})))
+
+
+def requoted(frame: Frame, quote: ReplyPreview) -> Frame:
+    """The event of a reply, with what it answers to as that is now."""
+    head, _, data = frame.plain.partition(b"data: ")
+    told = orjson.loads(data)
+    told["message"]["replyTo"] |= {"excerpt": quote.excerpt, "deleted": quote.deleted}
+    return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(told)))
 
 
 def position_frame(event_id: str) -> Frame:

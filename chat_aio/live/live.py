@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from contextvars import Context as Variables
 from datetime import timedelta
 
 from chat_aio.context import Context
-from chat_aio.errors import StorageUnavailable, UserBanned
+from chat_aio.errors import UserBanned
 from chat_aio.live.event import Event
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
@@ -39,7 +39,7 @@ class Live:
         self._options = options = context.options
         self._clock = context.clock
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
-        self._translator = Translator(database, self._ring)
+        self._translator = Translator(database)
         self._beats: asyncio.Task[None] | None = None
         self._told_bytes = 0
         self.hub = Hub(streams_per_user=options.streams_per_user)
@@ -154,20 +154,27 @@ class Live:
 
     async def _forget(self, changes: Sequence[RawChange]) -> None:
         """What is cached of what has changed is old; whoever is banned now hears no more."""
-        database = self._database
+        may_ban = False
         for change in changes:
-            match change["ns"]["coll"]:
-                case database.conversations.name:
-                    self._snapshots.forget(change["documentKey"]["_id"])
-                case database.blocks.name:
-                    if pair := blocks.pair_of(change["documentKey"]["_id"]):
-                        direct_id = await self._context.settings.direct_conversation_id(*pair)
-                        self._snapshots.forget(direct_id)
-                case database.bans.name:
-                    ban = change.get("fullDocument") or {}
-                    self._context.bans.forget(ban.get("userId"))
-        if any(each["ns"]["coll"] == database.bans.name for each in changes):
+            try:
+                may_ban |= await self._forget_one(change)
+            except (TypeError, KeyError, AttributeError) as error:
+                log.error("%r is not as it should be: %r", change.get("documentKey"), error)
+        if may_ban:
             await self._end_banned()
+
+    async def _forget_one(self, change: RawChange) -> bool:
+        """Forget what one change is about; whether somebody may be banned by it."""
+        database, name = self._database, change["ns"]["coll"]
+        if name == database.conversations.name:
+            self._snapshots.forget(change["documentKey"]["_id"])
+        elif name == database.blocks.name:
+            if pair := blocks.pair_of(change["documentKey"]["_id"]):
+                direct_id = await self._context.settings.direct_conversation_id(*pair)
+                self._snapshots.forget(direct_id)
+        elif name == database.bans.name:
+            return self._context.bans.learn(change)
+        return False
 
     async def _end_banned(self) -> None:
         """End the streams of users who are banned (docs/behaviour.md 11.5)."""
@@ -204,9 +211,11 @@ class Live:
             for _ in range(sweeps):
                 await asyncio.sleep(interval / sweeps)
                 await self.hub.sweep()
-            with suppress(StorageUnavailable):  # The feed notices as well, and ends all streams.
-                await self._end_banned()
             await self.hub.beat()
+            try:
+                await self._end_banned()
+            except Exception as error:  # Heartbeats go on, whatever is the matter with bans.
+                log.warning("bans could not be looked up: %r", error)
 
 
 def _may_hide_another(heads: Sequence[CounterDocument]) -> bool:

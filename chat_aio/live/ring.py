@@ -4,7 +4,9 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
-from chat_aio.live.event import Event, Name, Retold
+from chat_aio.live.event import Event, Name
+from chat_aio.live.frames import requoted
+from chat_aio.models import ReplyPreview
 
 
 class Ring:
@@ -19,8 +21,7 @@ class Ring:
         self._created: dict[Name, Event] = {}
         self._newest: dict[str, Event] = {}
         self._changed: dict[Name, Event] = {}
-        self._retold: dict[Name, Retold] = {}
-        self._replies: dict[str, dict[Name, str]] = {}
+        self._quotes: dict[str, ReplyPreview] = {}
 
     def append(self, event: Event) -> None:
         """Hold a durable event; the oldest ones go when there are too many. A created event that
@@ -36,11 +37,8 @@ class Ring:
             self._newest[event.conversation_id] = event
         else:
             self._changed[event.name] = event
-        if event.parent_id:
-            self._replies.setdefault(event.parent_id, {})[event.name] = event.message_id
-        self._retold |= {
-            name: retold for name, retold in event.retold.items() if self._is_held(name)
-        }
+            if event.quote:
+                self._quotes[event.message_id] = event.quote
         while len(self._events) > self._max_events or self._bytes > self._max_bytes:
             self._drop_oldest()
 
@@ -50,8 +48,7 @@ class Ring:
         self._events.clear()
         for held in (self._by_conversation, self._created, self._newest, self._changed):
             held.clear()
-        for known in (self._retold, self._replies):
-            known.clear()
+        self._quotes.clear()
 
     def find_created(self, conversation_id: str, seq: int) -> Event | None:
         """The event by which this message was created, if it is still held."""
@@ -71,19 +68,15 @@ class Ring:
         return sorted(found, key=lambda event: event.index)
 
     def _as_told_now(self, event: Event) -> Event | None:
-        retold = self._retold.get(event.name)
+        changed = self._changed.get(event.name)
+        frame = event.frame
         if event.created:
-            return replace(event, frame=retold.created) if retold else event
-        if self._changed.get(event.name) is not event:
+            frame = (changed and changed.recreated) or frame
+        elif changed is not event:
             return None
-        return replace(event, frame=retold.changed) if retold else event
-
-    def replies_to(self, message_id: str) -> list[str]:
-        """The ids of the messages held that are replies to a message."""
-        return list(self._replies.get(message_id, {}).values())
-
-    def _is_held(self, name: Name) -> bool:
-        return name in self._created or name in self._changed
+        if quote := self._quotes.get(event.parent_id or ""):
+            frame = requoted(frame, quote)
+        return event if frame is event.frame else replace(event, frame=frame)
 
     def newest_created(self, conversation_ids: Iterable[str]) -> Event | None:
         """The last message created in any of these conversations, if it is still held."""
@@ -97,18 +90,11 @@ class Ring:
         mates.popleft()
         if not mates:
             del self._by_conversation[event.conversation_id]
-        for held in (self._created, self._changed):
-            if held.get(event.name) is event:
-                del held[event.name]
-        if not self._is_held(event.name):
-            self._forget(event)
+        if self._created.get(event.name) is event:
+            del self._created[event.name]
+        if self._changed.get(event.name) is event:
+            # What quotes an older state of it came before, and is gone already.
+            del self._changed[event.name]
+            self._quotes.pop(event.message_id, None)
         if self._newest.get(event.conversation_id) is event:
             del self._newest[event.conversation_id]
-
-    def _forget(self, event: Event) -> None:
-        """Nothing of this event's message is held any more."""
-        self._retold.pop(event.name, None)
-        if event.parent_id and (replies := self._replies.get(event.parent_id)):
-            replies.pop(event.name, None)
-            if not replies:
-                del self._replies[event.parent_id]

@@ -5,12 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from pymongo.errors import DuplicateKeyError
-
 from chat_aio.store import audit, keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, BanDocument
-from chat_aio.store.transactions import Session, Unchanged, transact
+from chat_aio.store.transactions import Session, Unchanged, transact, transact_unique
 
 MOST_KNOWN = 100_000
 NEVER = object()
@@ -32,17 +30,15 @@ async def put(
         if found:
             raise Unchanged((found, False))
         await database.bans.update_many(
-            {"activeUserId": ban["userId"]}, {"$unset": {"activeUserId": ""}}, session=session
+            {"activeUserId": {"$eq": ban["userId"], "$type": "string"}},
+            {"$unset": {"activeUserId": ""}},
+            session=session,
         )
         await database.bans.insert_one(ban, session=session)
         await audit.add(database, row, session)
         return ban, True
 
-    while True:
-        try:
-            return await transact(database, body)
-        except DuplicateKeyError:
-            continue  # Somebody else banned them a moment ago.
+    return await transact_unique(database, body)
 
 
 async def revoke(
@@ -88,6 +84,12 @@ async def list_newest(
     return cast(list[BanDocument], found)
 
 
+def _end(ban: BanDocument, *, never: datetime) -> datetime:
+    """When a ban ends; another program may have written what is no time."""
+    expires_at = ban.get("expiresAt")
+    return expires_at if isinstance(expires_at, datetime) else never
+
+
 class Bans:
     """Who is banned, as one process knows it. Expiry is by the clock.
 
@@ -115,7 +117,8 @@ class Bans:
             return set()
         chosen = {**active(None, at=self._clock()), "userId": {"$in": list(user_ids)}}
         with self._database.reading():
-            return set(await self._database.bans.distinct("userId", chosen))
+            found = await self._database.bans.distinct("userId", chosen)
+        return {each for each in found if isinstance(each, str)}
 
     def forget(self, user_id: str | None = None) -> None:
         """A ban has changed, of this user or nobody knows of whom: what is known, or being read
@@ -125,6 +128,17 @@ class Bans:
             self._until.clear()
         else:
             self._until.pop(user_id, None)
+
+    def learn(self, change: Mapping[str, Any]) -> bool:
+        """Take notice of a change of a ban row; whether somebody may be banned by it."""
+        fields = change.get("updateDescription", {}).get("updatedFields", {})
+        if change["operationType"] == "delete" or fields.get("revokedAt"):
+            self._changes += 1  # It can only have let somebody in.
+            self._until = {each: until for each, until in self._until.items() if until is None}
+            return False
+        user_id = (change.get("fullDocument") or {}).get("userId")
+        self.forget(user_id if isinstance(user_id, str) else None)
+        return True
 
     def trust(self, announced: bool) -> None:
         """Whether changes are being announced now."""
@@ -137,8 +151,10 @@ class Bans:
         now = self._clock()
         with self._database.reading():
             found = await self._database.bans.find(active(user_id, at=now)).to_list(None)
-        ends = [each.get("expiresAt") or datetime.max.replace(tzinfo=now.tzinfo) for each in found]
-        until = max(ends, default=None)
+        until = max(
+            (_end(each, never=datetime.max.replace(tzinfo=now.tzinfo)) for each in found),
+            default=None,
+        )
         if self._announced and self._changes == before:
             if len(self._until) >= MOST_KNOWN:
                 self._until.clear()

@@ -1,17 +1,13 @@
 """Blocks between two users. The direct conversation of the two is fenced with them."""
 
-from typing import TypeVar, cast
-
-from pymongo.errors import DuplicateKeyError
+from typing import cast
 
 from chat_aio.store import keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import BlockDocument
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
-from chat_aio.store.transactions import Body, Session, Unchanged, transact
-
-T = TypeVar("T")
+from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 
 async def put(
@@ -30,19 +26,22 @@ async def put(
     async def body(session: Session) -> BlockDocument:
         epoch = await _lock(database, direct_id, session)
         existing = await database.blocks.find_one({"_id": block["_id"]}, session=session)
-        if existing:
+        direct = await database.conversations.find_one({"_id": direct_id}, session=session)
+        fenced = direct is None or block["blockerUserId"] in direct.get("blockedBy", ())
+        if existing and fenced:
             raise Unchanged(existing)
-        await database.blocks.insert_one(block, session=session)
+        if not existing:
+            await database.blocks.insert_one(block, session=session)
         await database.conversations.update_one(
             {"_id": direct_id},
             {"$set": {"epoch": epoch}, "$addToSet": {"blockedBy": block["blockerUserId"]}},
             session=session,
         )
-        return block
+        return cast(BlockDocument, existing or block)
 
     async with sequencer.hold(direct_id) as deadline:
         try:
-            return await _transact(database, body, deadline)
+            return await transact_unique(database, body, deadline=deadline)
         finally:
             snapshots.forget(direct_id)
 
@@ -59,7 +58,9 @@ async def remove(
     async def body(session: Session) -> None:
         epoch = await _lock(database, direct_id, session)
         deleted = await database.blocks.delete_one({"_id": block_id}, session=session)
-        if not deleted.deleted_count:
+        direct = await database.conversations.find_one({"_id": direct_id}, session=session)
+        fenced = direct and block_id["blockerUserId"] in direct.get("blockedBy", ())
+        if not deleted.deleted_count and not fenced:
             raise Unchanged(None)
         await database.conversations.update_one(
             {"_id": direct_id},
@@ -69,7 +70,7 @@ async def remove(
 
     async with sequencer.hold(direct_id) as deadline:
         try:
-            await _transact(database, body, deadline)
+            await transact_unique(database, body, deadline=deadline)
         finally:
             snapshots.forget(direct_id)
 
@@ -119,12 +120,3 @@ async def _lock(database: Database, direct_id: str, session: Session) -> int:
         session=session,
     )
     return cast(int, head["epoch"])
-
-
-async def _transact(database: Database, body: Body[T], deadline: float) -> T:
-    """Two who make the same stub at once collide without being told to try again."""
-    while True:
-        try:
-            return await transact(database, body, deadline=deadline)
-        except DuplicateKeyError:
-            continue

@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import Any, Literal
 
 import pymongo
-from bson.codec_options import CodecOptions
+from bson.codec_options import CodecOptions, DatetimeConversion
 from pymongo.errors import (
     ConfigurationError,
     ConnectionFailure,
@@ -42,6 +42,9 @@ COLLECTIONS = (
 )
 
 CLOSE_SECONDS = 2.0
+
+_CLAMP = DatetimeConversion.DATETIME_CLAMP
+"""What another program writes for "never" may be beyond Python's calendar."""
 
 _OUT_OF_REACH = (
     ConnectionFailure,
@@ -85,14 +88,16 @@ class Database:
         self.prefix = prefix
         self.unfinished: set[asyncio.Task[None]] = set()
         self.handle = handle.with_options(
-            codec_options=CodecOptions(tz_aware=True, tzinfo=UTC),
+            codec_options=CodecOptions(tz_aware=True, tzinfo=UTC, datetime_conversion=_CLAMP),
             read_preference=ReadPreference.PRIMARY,
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority"),
         )
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
-        self.plain_conversations = self.conversations.with_options(codec_options=CodecOptions())
+        self.plain_conversations = self.conversations.with_options(
+            codec_options=CodecOptions(datetime_conversion=_CLAMP)
+        )
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")

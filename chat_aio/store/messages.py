@@ -89,17 +89,23 @@ async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocum
 
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
     """What `replies` answer to, as much of it as a preview shows; one query, or none."""
-    ids = {parent_id for each in replies if (parent_id := each.get("replyToMessageId"))}
+    ids = {each.get("replyToMessageId") for each in replies if _names_a_parent(each)}
     if not ids:
         return {}
+    is_text = {"$eq": [{"$type": "$body"}, "string"]}
     shown = {
         "senderId": 1,
         "deletedAt": 1,
-        "body": {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]},
+        "body": {"$cond": [is_text, {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]}, ""]},
     }
     with database.reading():
         found = await database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
     return {each["_id"]: cast(ParentDocument, each) for each in found}
+
+
+def _names_a_parent(message: MessageDocument) -> bool:
+    """Another program may have written something else there."""
+    return isinstance(message.get("replyToMessageId"), str)
 
 
 async def with_previews(

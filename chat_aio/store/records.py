@@ -1,7 +1,11 @@
 """Moderation documents as the shapes that go out."""
 
+from datetime import UTC, datetime
+
 from chat_aio.models import Ban, Block, Mute, Report
 from chat_aio.store.documents import BanDocument, BlockDocument, MuteDocument, ReportDocument
+
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def block_from(document: BlockDocument) -> Block:
@@ -37,13 +41,22 @@ def report_from(document: ReportDocument) -> Report:
 
 
 def ban_from(document: BanDocument) -> Ban:
+    """A ban; the row may be another program's, with no more than it needs to be in force."""
     return Ban(
-        id=document["_id"],
-        user_id=document["userId"],
-        created_by_user_id=document["createdByUserId"],
-        reason=document["reason"],
-        created_at=document["createdAt"],
-        expires_at=document["expiresAt"],
-        revoked_at=document["revokedAt"],
-        revoked_by_user_id=document["revokedByUserId"],
+        id=str(document["_id"]),
+        user_id=str(document["userId"]),
+        created_by_user_id=_text(document.get("createdByUserId")) or "",
+        reason=_text(document.get("reason")),
+        created_at=_time(document.get("createdAt")) or LONG_AGO,
+        expires_at=_time(document.get("expiresAt")),
+        revoked_at=_time(document.get("revokedAt")),
+        revoked_by_user_id=_text(document.get("revokedByUserId")),
     )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _time(value: object) -> datetime | None:
+    return value if isinstance(value, datetime) else None

@@ -1,15 +1,18 @@
 """Reports: what users find wrong, with evidence that nobody changes afterwards."""
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, cast
 
 from pymongo.errors import DuplicateKeyError
 
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store import audit, keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, ReportDocument
-from chat_aio.store.transactions import Session, Unchanged, transact
+from chat_aio.store.transactions import Session, Unchanged, jitter, transact_unique
 
 OPEN = ("open", "triaged")
 
@@ -23,18 +26,25 @@ def open_key(reporter_id: str, target_type: str, target_id: str) -> str:
 
 async def put(database: Database, report: ReportDocument) -> ReportDocument:
     """Keep a report, or find the reporter's open one on the same target; returns that."""
-    key = report["openKey"]
-    while True:
+    deadline = time.monotonic() + database.timeout
+    tries = 0
+    while time.monotonic() < deadline:
         try:
             with database.writing():
                 await database.reports.insert_one(report)
+            return report
         except DuplicateKeyError:
             with database.reading():
-                found = await database.reports.find_one({"openKey": key})
+                found = await database.reports.find_one(_keyed(report["openKey"]))
             if found:
                 return cast(ReportDocument, found)
-            continue  # It was settled a moment ago.
-        return report
+        tries += 1  # It was settled a moment ago, or a majority is about to learn of it.
+        await asyncio.sleep(jitter(tries))
+    raise StorageUnavailable
+
+
+def _keyed(key: str) -> dict[str, Any]:
+    return {"openKey": {"$eq": key, "$type": "string"}}
 
 
 async def find(database: Database, report_id: str) -> ReportDocument | None:
@@ -73,7 +83,8 @@ async def change(
             raise Unchanged(None)
         fields, row = decide(found)
         update: dict[str, Any] = {"$set": dict(fields)}
-        if fields["status"] not in OPEN:
+        settled = fields["status"] not in OPEN
+        if settled:
             update["$unset"] = {"openKey": ""}
         elif key := await _free_key(database, found, session):
             update["$set"]["openKey"] = key
@@ -81,18 +92,26 @@ async def change(
         changed = await database.reports.find_one_and_update(
             {"_id": report_id}, update, return_document=True, session=session
         )
+        if settled and "openKey" in found:
+            await _pass_on(database, found, session)
         return cast(ReportDocument, changed)
 
-    while True:
-        try:
-            return await transact(database, body)
-        except DuplicateKeyError:
-            continue  # A newer report took the place meanwhile.
+    return await transact_unique(database, body)
+
+
+async def _pass_on(database: Database, report: ReportDocument, session: Session) -> None:
+    """Another open report of the same reporter on the same target takes the place over."""
+    same = {name: report[name] for name in ("reporterUserId", "targetType", "targetId")}
+    await database.reports.update_one(
+        {**same, "_id": {"$ne": report["_id"]}, "status": {"$in": OPEN}},
+        {"$set": {"openKey": report["openKey"]}},
+        session=session,
+    )
 
 
 async def _free_key(database: Database, report: ReportDocument, session: Session) -> str | None:
     key = open_key(report["reporterUserId"], report["targetType"], report["targetId"])
     taken = await database.reports.find_one(
-        {"openKey": key, "_id": {"$ne": report["_id"]}}, session=session
+        {**_keyed(key), "_id": {"$ne": report["_id"]}}, session=session
     )
     return None if taken else key

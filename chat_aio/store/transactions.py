@@ -9,7 +9,7 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 import pymongo
-from pymongo.errors import PyMongoError
+from pymongo.errors import DuplicateKeyError, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
@@ -95,6 +95,21 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
             tries += 1
             if time.monotonic() >= deadline:
                 raise StorageUnavailable from conflict
+            await asyncio.sleep(jitter(tries))
+
+
+async def transact_unique(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
+    """`transact`, again where somebody else has taken a unique key: `body` then sees what they
+    have written."""
+    deadline = deadline or time.monotonic() + database.timeout
+    tries = 0
+    while True:
+        try:
+            return await transact(database, body, deadline=deadline)
+        except DuplicateKeyError as taken:
+            tries += 1
+            if time.monotonic() >= deadline:
+                raise StorageUnavailable from taken
             await asyncio.sleep(jitter(tries))
 
 

@@ -195,9 +195,22 @@ def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview
     if parent is None or parent["deletedAt"]:
         sender_id = parent["senderId"] if parent else ""
         return ReplyPreview(id=parent_id, sender_id=sender_id, excerpt="", deleted=True)
-    body = parent["body"]
-    excerpt = body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
+    excerpt = _excerpt(parent["body"])
     return ReplyPreview(id=parent_id, sender_id=parent["senderId"], excerpt=excerpt, deleted=False)
+
+
+def quote_from(message: Message) -> ReplyPreview:
+    """What replies show of a message."""
+    return ReplyPreview(
+        id=message.id,
+        sender_id=message.sender_id,
+        excerpt=_excerpt(message.body),
+        deleted=message.deleted_at is not None,
+    )
+
+
+def _excerpt(body: str) -> str:
+    return body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
 
 
 def _thread_summary_from(document: ThreadDocument | None) -> ThreadSummary | None:

@@ -1,10 +1,12 @@
 """Blocks, mutes, reports and bans: every row of the tables, over HTTP and in process."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from bson import DatetimeMS, Int64
 
 from chat_aio import Chat, Hooks
 from chat_aio.capabilities import Capability
@@ -267,6 +269,30 @@ async def test_moderators_work_on_reports(moderated: People, database: Database)
     assert (await mod.get("/moderation/reports/" + "x" * 300)).code == "REPORT_NOT_FOUND"
 
 
+async def test_an_open_report_keeps_or_gets_its_place(moderated: People) -> None:
+    alice, mod = moderated("alice"), moderated("mod")
+    first = (await report(alice, "user", "bob")).json["report"]["id"]
+    await settle(mod, first, status="resolved")
+    second = (await report(alice, "user", "bob")).json["report"]["id"]
+    await settle(mod, first, status="triaged")
+    await settle(mod, second, status="resolved")
+    assert (await report(alice, "user", "bob")).json["report"]["id"] == first
+
+
+async def test_the_trail_is_in_order_when_moderators_are_quick(
+    moderated: People, database: Database
+) -> None:
+    mod = moderated("mod")
+    made = (await report(moderated("alice"), "user", "bob")).json["report"]
+    statuses = ["triaged", "resolved", "dismissed"] * 8
+    await asyncio.gather(*(settle(mod, made["id"], status=each) for each in statuses))
+    trail = await database["audit"].find({"targetId": made["id"]}).sort("at").to_list()
+    assert [each["from"] for each in trail] == ["open", *(each["to"] for each in trail[:-1])]
+    stored = await database["reports"].find_one({"_id": made["id"]})
+    assert stored is not None
+    assert (stored["status"], stored["updatedAt"]) == (trail[-1]["to"], trail[-1]["at"])
+
+
 async def test_the_queue_is_filtered_and_paged(moderated: People) -> None:
     alice, mod = moderated("alice"), moderated("mod")
     group = await alice.group()
@@ -365,6 +391,40 @@ async def test_bans_that_are_refused(
     answer = await moderated("mod").post("/moderation/bans", given)
     assert (answer.status, answer.code) == (400, "INVALID_INPUT")
     assert await database["bans"].count_documents({}) == 0
+
+
+async def test_rows_of_other_programs(moderated: People, database: Database) -> None:
+    """With no more than they need, or with what a program writes for "never"."""
+    mod = moderated("mod")
+    await database["bans"].insert_one({"_id": "b1", "userId": "one", "revokedAt": None})
+    far = Int64(8_640_000_000_000_000)
+    row = {"_id": "b2", "userId": "two", "revokedAt": None, "expiresAt": DatetimeMS(int(far))}
+    await database["bans"].insert_one(row)
+    await mod.told_all()
+    for user_id in ("one", "two"):
+        assert (await moderated(user_id).get("/conversations")).code == "USER_BANNED"
+    listed = (await mod.get("/moderation/bans")).json["bans"]
+    assert sorted(each["userId"] for each in listed) == ["one", "two"]
+    assert (await ban(mod, "one")).json["ban"]["id"] == "b1"
+    revoked = await mod.call("DELETE", "/moderation/bans/b1")
+    assert revoked.json["ban"]["revokedByUserId"] == "mod"
+    assert (await moderated("one").get("/conversations")).status == 200
+
+
+async def test_a_block_is_whole_again_after_another_program(
+    moderated: People, database: Database
+) -> None:
+    """The row and the fence in the conversation; blocking and taking back mend both."""
+    alice, bob = moderated("alice"), moderated("bob")
+    direct = await alice.direct("bob")
+    await block(alice, "bob")
+    await database["conversations"].update_one({"_id": direct}, {"$set": {"blockedBy": []}})
+    await block(alice, "bob")
+    answer = await bob.post(f"/conversations/{direct}/messages", {"body": "x"})
+    assert answer.code == "DIRECT_INTERACTION_BLOCKED"
+    await database["blocks"].delete_many({})
+    await unblock(alice, "bob")
+    await bob.send(direct, "again")
 
 
 async def test_what_is_for_moderators_only(moderated: People, person: People) -> None:

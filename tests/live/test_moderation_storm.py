@@ -7,10 +7,11 @@ from typing import Any
 from unittest.mock import AsyncMock, patch
 
 import pytest
+from bson import DatetimeMS
 
 from chat_aio import Chat, Hooks
 from chat_aio.errors import ChatError, DirectInteractionBlocked
-from chat_aio.hooks import ModerationContext
+from chat_aio.hooks import BeforeMessageSend, ModerationContext
 from chat_aio.store import bans, blocks, conversations
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import Database, MakeChat, MakePeople
@@ -64,6 +65,64 @@ async def test_a_heartbeat_notices_a_ban(serve: MakePeople, database: Database) 
             row = {"_id": "b", "userId": "mallory", "revokedAt": None, "expiresAt": None}
             await database["bans"].insert_one(row)
             await tab.end()
+
+
+async def test_heartbeats_go_on_whatever_is_the_matter_with_bans(serve: MakePeople) -> None:
+    person = await serve(HOOKS, heartbeat_interval_ms=50)
+    known = person("alice").chat.api.bans
+    asked = AsyncMock(side_effect=[RuntimeError, RuntimeError, set(), set(), set(), set()])
+    async with person("alice").tab() as tab:
+        group = await person("bob").group("alice")
+        await tab.event("participant.added")
+        with patch.object(known, "banned_among", asked):
+            while asked.await_count < 4:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await person("bob").send(group, "end")
+        assert await tab.bodies(1) == ["end"]
+        assert len(tab.comments) > 3
+
+
+@pytest.mark.parametrize(
+    ("collection", "row"),
+    [
+        ("bans", {"userId": ["carol", {"a": 1}], "revokedAt": None}),
+        ("bans", {"userId": {"a": 1}, "revokedAt": None}),
+        ("bans", {"userId": "x", "revokedAt": None, "expiresAt": [1]}),
+        ("bans", {"userId": "x", "expiresAt": DatetimeMS(8_640_000_000_000_000)}),
+        ("blocks", {"nothing": 1}),
+        ("messages", {"replyToMessageId": {"a": 1}}),
+        ("messages", {"conversationId": 7, "seq": "x"}),
+        ("conversations", {"participants": "nobody"}),
+        ("conversations", {"_id": {"a": 1}}),
+    ],
+)
+async def test_what_other_programs_write_does_not_stop_the_feed(
+    serve: MakePeople, database: Database, collection: str, row: dict[str, Any]
+) -> None:
+    person = await serve(HOOKS)
+    alice, bob = person("alice"), person("bob")
+    direct = await alice.direct("bob")
+    async with bob.tab() as tab:
+        await database[collection].insert_one(row)
+        await alice.send(direct, "goes on")
+        assert await tab.bodies(1) == ["goes on"]
+    assert (await alice.get("/conversations")).status == 200
+
+
+async def test_an_edit_does_not_go_past_a_block(serve: MakePeople) -> None:
+    """The host takes its time over the edit; the block is answered before."""
+
+    async def before(context: BeforeMessageSend) -> None:
+        if context.kind == "edit":
+            await alice.post("/moderation/blocks", {"targetUserId": "bob"})
+
+    person = await serve(Hooks(before_message_send=before))
+    alice, bob = person("alice"), person("bob")
+    direct = await alice.direct("bob")
+    message = await bob.send(direct, "hi")
+    answer = await bob.call("PATCH", f"/messages/{message['id']}", json={"body": "abuse"})
+    assert (answer.status, answer.code) == (403, "DIRECT_INTERACTION_BLOCKED")
+    assert (await alice.listed(f"/conversations/{direct}/messages")) == [message]
 
 
 async def test_one_active_ban_and_one_open_report_at_once(make_chat: MakeChat) -> None:

@@ -4,41 +4,36 @@ import json
 
 import pytest
 
-from chat_aio.live.event import Event, Retold
+from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
 from chat_aio.live.replay import Replay, position_from
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
+from chat_aio.models import ReplyPreview
 
 
-def told(name: tuple[str, int], index: int) -> Retold:
-    text = f"{name[0]}:{name[1]} by {index}"
-    return Retold(frame_from(f"recreated {text}".encode()), frame_from(f"changed {text}".encode()))
-
-
-def event(
-    index: int,
-    name: str,
-    *,
-    created: bool = True,
-    parent: str | None = None,
-    replies: tuple[tuple[str, int], ...] = (),
-) -> Event:
+def event(index: int, name: str, *, created: bool = True, parent: str | None = None) -> Event:
     """A durable event of message `name`, such as "c:5"."""
     conversation_id, seq = name.split(":")
-    own = conversation_id, int(seq)
     kind = "created" if created else "updated"
+    quote = ReplyPreview(id=name, sender_id="alice", excerpt=f"now {index}", deleted=False)
     return Event(
         index=index,
         conversation_id=conversation_id,
-        frame=frame_from(f"{kind} {name}".encode()),
+        frame=frame_from(f"{kind} {name}".encode()) if parent is None else reply_frame(kind),
         seq=int(seq),
         created=created,
         position=position_frame(name),
         message_id=name,
         parent_id=parent,
-        retold={} if created else {now: told(now, index) for now in (own, *replies)},
+        recreated=None if created else frame_from(f"recreated {name} by {index}".encode()),
+        quote=None if created else quote,
     )
+
+
+def reply_frame(kind: str) -> Frame:
+    message = {"body": "yes", "metadata": {"n": 1.0}, "replyTo": {"id": "p", "excerpt": "old"}}
+    return event_frame(f"message.{kind}", {"message": message}, event_id="c:2")
 
 
 def plain(frames: list[Frame]) -> list[str]:
@@ -130,31 +125,31 @@ def test_the_ring_tells_a_changed_message_as_it_is_now() -> None:
     assert plain([each.frame for each in found]) == [
         "recreated c:1 by 5",
         "recreated c:2 by 4",
-        "changed c:2 by 4",
-        "changed c:1 by 5",
+        "updated c:2",
+        "updated c:1",
     ]
     assert [each.index for each in found] == [1, 2, 4, 5]
     assert [each.index for each in ring.list_after(3, ["c"])] == [4, 5]
 
 
 def test_the_ring_tells_a_reply_with_its_parent_as_it_is_now() -> None:
+    """However many replies there are, a change of the parent holds one short quote."""
     ring = Ring(max_events=4, max_bytes=10_000)
     ring.append(event(1, "c:1"))
     ring.append(event(2, "c:2", parent="c:1"))
-    assert ring.replies_to("c:1") == ["c:2"]
-    ring.append(event(3, "c:2", created=False, parent="c:1"))
-    ring.append(event(4, "c:1", created=False, replies=(("c", 2), ("c", 9))))
-    assert plain([each.frame for each in ring.list_after(0, ["c"])]) == [
-        "recreated c:1 by 4",
-        "recreated c:2 by 4",
-        "changed c:2 by 4",
-        "changed c:1 by 4",
-    ]
+    ring.append(event(3, "c:3", created=False, parent="c:1"))
+    ring.append(event(4, "c:1", created=False))
+    assert [each.index for each in ring.list_after(0, ["c"])] == [1, 2, 3, 4]
+    for told in ring.list_after(0, ["c"])[1:3]:
+        data = json.loads(told.frame.plain.decode().split("data: ")[1])
+        quoted = {"id": "p", "excerpt": "now 4", "deleted": False}
+        assert data["message"] == {"body": "yes", "metadata": {"n": 1.0}, "replyTo": quoted}
+        assert told.frame.plain.startswith(b"id: c:2\nevent: message.")
+        assert told.frame.plain.endswith(b"}\n\n")
+    assert set(ring._quotes) == {"c:1", "c:3"}
     for index in range(5, 10):
         ring.append(event(index, f"d:{index}"))
-    assert ring.replies_to("c:1") == []
-    assert not ring._retold
-    assert not ring._replies
+    assert not ring._quotes
 
 
 def test_the_ring_forgets_changes_with_the_rest() -> None:
