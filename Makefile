@@ -13,8 +13,8 @@ test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(READY)  ## style, types, import law
-	$(BIN)/ruff check . scripts/bench
-	$(BIN)/ruff format --check . scripts/bench
+	$(BIN)/ruff check . scripts/bench scripts/moderation
+	$(BIN)/ruff format --check . scripts/bench scripts/moderation
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -22,8 +22,8 @@ bench: $(READY)  ## the performance table of docs/operations.md
 	$(BIN)/python scripts/bench
 
 format: $(READY)
-	$(BIN)/ruff check --fix . scripts/bench
-	$(BIN)/ruff format . scripts/bench
+	$(BIN)/ruff check --fix . scripts/bench scripts/moderation
+	$(BIN)/ruff format . scripts/bench scripts/moderation
 
 $(READY): pyproject.toml scripts/setup
 	scripts/setup $(PYTHON) $(VENV)
