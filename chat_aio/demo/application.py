@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from aiohttp import web
 from pymongo import AsyncMongoClient
 
 from chat_aio.chat import Chat
-from chat_aio.demo.people import NAMES, PEOPLE, introduce
+from chat_aio.demo.people import MODERATORS, NAMES, PEOPLE, introduce
 from chat_aio.embedded import Mongod
 from chat_aio.hooks import Hooks
 
@@ -33,11 +34,7 @@ async def make_demo(
         say(f"Starting MongoDB over {data}/ ...")
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
     client = await stack.enter_async_context(AsyncMongoClient[dict[str, Any]](mongo_url))
-    chat = Chat(
-        client[database],
-        auth=_picked_user,
-        hooks=Hooks(user_exists=lambda user_id: user_id in NAMES),
-    )
+    chat = Chat(client[database], auth=_picked_user, hooks=HOOKS)
     app = web.Application()
     chat.mount(app)
     app.router.add_get("/", _page)
@@ -57,6 +54,12 @@ async def make_demo(
     return app
 
 
+HOOKS = Hooks(
+    user_exists=lambda user_id: user_id in NAMES,
+    can_moderate=lambda asked: asked.user_id in MODERATORS,
+)
+
+
 def _picked_user(request: web.Request) -> dict[str, Any] | None:
     """Whoever the page says it is: a demo has no passwords, and listens on this machine only."""
     user_id = request.query.get("as")
@@ -73,4 +76,4 @@ async def _page(_: web.Request) -> web.FileResponse:
 
 
 async def _people(_: web.Request) -> web.Response:
-    return web.json_response([{"id": each.id, "name": each.name} for each in PEOPLE])
+    return web.json_response([asdict(each) for each in PEOPLE])

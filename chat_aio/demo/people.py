@@ -9,10 +9,11 @@ from chat_aio.chat import Chat
 class Person:
     id: str
     name: str
+    moderator: bool = False
 
 
 PEOPLE = (
-    Person("ada", "Ada"),
+    Person("ada", "Ada", moderator=True),
     Person("grace", "Grace"),
     Person("linus", "Linus"),
     Person("margaret", "Margaret"),
@@ -20,6 +21,7 @@ PEOPLE = (
 )
 
 NAMES = {each.id: each.name for each in PEOPLE}
+MODERATORS = frozenset(each.id for each in PEOPLE if each.moderator)
 
 
 async def introduce(chat: Chat) -> None:

@@ -1,14 +1,16 @@
 /**
  * Where one is stands in the address: #ada, #ada/<conversation>, #ada/<conversation>/<thread>,
- * #ada/<conversation>/details, #ada/channels, #ada/invite/<code>. A link that is given to others
- * has no name in it, #/invite/<code>: who opens it says first who that is.
+ * #ada/<conversation>/details, #ada/channels, #ada/moderation, #ada/invite/<code>. A link that is
+ * given to others has no name in it, #/invite/<code>: who opens it says first who that is.
  */
 
 const NOWHERE = { conversationId: null, rootId: null, isDetails: false, elsewhere: null };
 
+const LISTS = ["channels", "moderation"];
+
 export function placeFromAddress() {
   const [userId, first, second] = location.hash.slice(1).split("/").map(decoded);
-  if (first === "channels") return { ...NOWHERE, userId, elsewhere: "channels" };
+  if (LISTS.includes(first)) return { ...NOWHERE, userId, elsewhere: first };
   if (first === "invite") return { ...NOWHERE, userId, elsewhere: "invite", code: second ?? "" };
   const isDetails = second === "details";
   const rootId = isDetails ? null : second || null;

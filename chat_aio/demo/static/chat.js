@@ -10,8 +10,10 @@
  * It has no dependency and knows nothing of a page. Results are the service's JSON as it is;
  * a request that fails rejects with a ChatError. Who is calling is the host's business, by cookie
  * as a rule; `prepareUrl` can add to an address, and `fetch` to a request, what the host needs.
+ * `onError` hears of every failure, also where something else deals with it: one may be banned.
  */
 
+import { Moderation } from "./moderation.js";
 import { ChatStream } from "./stream.js";
 
 export { ChatStream };
@@ -39,17 +41,21 @@ export class Chat {
   #prepareUrl;
   #fetch;
   #timeoutMs;
+  #onError;
 
   constructor({
     baseUrl = "/api/chat",
     prepareUrl = (url) => url,
     fetch = (url, options) => globalThis.fetch(url, options),
     timeoutMs = TIMEOUT_MS,
+    onError = () => {},
   } = {}) {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
     this.#prepareUrl = prepareUrl;
     this.#fetch = fetch;
     this.#timeoutMs = timeoutMs;
+    this.#onError = onError;
+    this.moderation = new Moderation((...request) => this.#request(...request));
   }
 
   /** A page of {conversations, nextCursor}, most recently active first. */
@@ -209,7 +215,16 @@ export class Chat {
     return this.#request("POST", path, { body });
   }
 
-  async #request(method, path, { query, body }) {
+  async #request(...request) {
+    try {
+      return await this.#answerTo(...request);
+    } catch (error) {
+      this.#onError(error);
+      throw error;
+    }
+  }
+
+  async #answerTo(method, path, { query, body }) {
     const options = { method, signal: AbortSignal.timeout(this.#timeoutMs) };
     if (body !== undefined) {
       options.headers = { "Content-Type": "application/json" };

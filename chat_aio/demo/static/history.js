@@ -121,6 +121,6 @@ export class History {
   }
 }
 
-export function isGone(error) {
-  return error.status === 403 || error.status === 404;
+export function isGone({ status, code }) {
+  return status === 404 || (status === 403 && code !== "USER_BANNED");
 }

@@ -1,28 +1,33 @@
 /** The views of one person's page, and what leads from one to the other. */
 
 import { addressOf } from "./address.js";
+import { Casework } from "./casework.js";
 import { Chat } from "./chat.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
 import { Store } from "./store.js";
+import { showBanned } from "./views/banned.js";
+import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { Frame } from "./views/frame.js";
 import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
+import { ModerationScreen } from "./views/moderation.js";
+import { ReportDialog } from "./views/report.js";
 import { SearchView } from "./views/search.js";
 import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
 
 /** The demo has no passwords: each request says who is asking. */
-function chatAs(userId) {
+function chatAs(userId, onError) {
   const prepareUrl = (url) => {
     url.searchParams.set("as", userId);
     return url;
   };
-  return new Chat({ baseUrl: "/api/chat", prepareUrl });
+  return new Chat({ baseUrl: "/api/chat", prepareUrl, onError });
 }
 
 export class Page {
@@ -37,18 +42,26 @@ export class Page {
   #thread;
   #search;
   #groups;
+  #reporting;
+  #blocked;
+  /** What stands in the place of a conversation, by its name in the address. */
+  #screens;
 
   constructor(people) {
     this.#people = people;
     const store = new Store(people.userId);
-    const chat = chatAs(people.userId);
+    const chat = chatAs(people.userId, ({ code }) => {
+      if (code === "USER_BANNED") this.#session.endAsBanned();
+    });
     this.#store = store;
     this.#session = new Session(chat, store, { onGone: (...gone) => this.#gone(...gone) });
+    this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
     this.#tools = new MessageTools(this.#session.changes, store, people, {
       moreConversations: () => this.#session.loadMoreConversations(),
       go: (...place) => this.#go(...place),
       find: (messageId, rootId) => this.#find(messageId, rootId),
       composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
+      report: (message) => this.#reporting.openForMessage(message),
     });
     this.#frame = new Frame(store, people);
     this.#list = this.#makeList();
@@ -58,6 +71,9 @@ export class Page {
     const go = (message) => this.#goToMessage(message);
     this.#search = new SearchView(new Search(chat, store), store, people, go);
     this.#groups = this.#makeGroups(chat);
+    const moderation = new ModerationScreen(new Casework(chat, store), store, people);
+    this.#screens = { ...this.#groups.screens, moderation };
+    this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
     makeDirectDialog(people, async (id) => this.#go((await this.#session.openDirect(id)).id));
     store.subscribe(() => this.#show());
   }
@@ -74,12 +90,12 @@ export class Page {
     const { openId: left, isDetailsOpen: wasDetails } = this.#store;
     if (conversationId !== null || elsewhere !== null) this.#frame.notify("");
     this.#store.set({ isDetailsOpen: isDetails, elsewhere });
-    if (elsewhere !== null) this.#groups.openScreen(elsewhere, code);
+    if (elsewhere !== null) this.#screens[elsewhere].open(code);
     const isOpen = conversationId === left || this.#session.open(conversationId);
     const isThreadOpen = this.#openThread(isOpen, conversationId, rootId);
     await Promise.resolve();
     const wasBeside = wasDetails && conversationId === left;
-    if (elsewhere !== null) this.#groups.focusScreen(elsewhere);
+    if (elsewhere !== null) this.#screens[elsewhere].focus();
     else if (conversationId === null) this.#list.focus(left);
     else if (isDetails || wasBeside) this.#groups.focusDetails({ isClosed: !isDetails });
     else if (rootId === null) this.#composer.focus();
@@ -132,6 +148,8 @@ export class Page {
     const hrefOf = (...place) => addressOf(this.#people.userId, ...place);
     return new GroupViews(chat, this.#store, this.#people, {
       groups: this.#session.groups,
+      boundaries: this.#session.boundaries,
+      reporting: this.#reporting,
       hrefOf,
       go: (conversationId) => this.#go(conversationId),
       enter: (conversationId) => location.replace(hrefOf(conversationId)),
@@ -170,6 +188,11 @@ export class Page {
     this.#session.sender.send(openId, written);
   }
 
+  async #unblock(userId) {
+    await this.#session.boundaries.unblock(userId);
+    this.#composer.focus();
+  }
+
   #go(...place) {
     location.hash = addressOf(this.#people.userId, ...place);
   }
@@ -205,6 +228,10 @@ export class Page {
   }
 
   #show() {
+    if (this.#store.isBanned) {
+      showBanned(this.#people);
+      return;
+    }
     const { open } = this.#store;
     const mentionable = open ? this.#people.idsOfOthersIn(open) : [];
     const find = (id) => this.#store.message(open.id, id);
@@ -216,7 +243,9 @@ export class Page {
       ...{ mentionable, find },
     });
     this.#thread.show({ mentionable, find });
+    this.#blocked.show();
     this.#groups.show();
+    for (const each of Object.values(this.#screens)) each.show();
     this.#timeline.show();
     this.#tools.show();
     const isReading = document.visibilityState === "visible" && this.#timeline.isAtEnd;

@@ -5,7 +5,7 @@ const GOLDEN_ANGLE = 137.5;
 export class People {
   #byId;
 
-  /** `people` are {id, name}, of whom `userId` is using the page. */
+  /** `people` are {id, name, moderator}, of whom `userId` is using the page. */
   constructor(people, userId) {
     this.all = people;
     this.userId = userId;
@@ -18,6 +18,10 @@ export class People {
 
   nameOf(userId) {
     return this.#byId.get(userId)?.name ?? userId;
+  }
+
+  get isModerator() {
+    return Boolean(this.#byId.get(this.userId)?.moderator);
   }
 
   /** A hue in degrees: far apart for those who are known, from the id for anyone else. */
@@ -60,6 +64,11 @@ export class People {
 
   idsOfOthersIn(conversation) {
     return this.#othersIn(conversation).map((each) => each.userId);
+  }
+
+  /** The id of the other of a direct conversation; null in a group. */
+  otherIn(conversation) {
+    return conversation.type === "direct" ? (this.idsOfOthersIn(conversation)[0] ?? null) : null;
   }
 
   #othersIn(conversation) {

@@ -1,5 +1,6 @@
 /** One person's session: keeps the store in step with the service. No DOM. */
 
+import { Boundaries } from "./boundaries.js";
 import { MessageChanges } from "./changes.js";
 import { GroupChanges } from "./groups.js";
 import { History, isGone } from "./history.js";
@@ -30,6 +31,7 @@ export class Session {
     this.#onGone = onGone;
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
+    this.boundaries = new Boundaries(chat, store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());
@@ -42,12 +44,20 @@ export class Session {
     this.#stream = this.#chat.openStream({
       onStatus: (status) => this.#store.set({ status }),
       onOpen: () => this.#opened(),
+      onRefused: () => this.sync(),
       onEvent: (event) => this.#received(event),
     });
   }
 
   reconnect() {
     this.#stream.reconnect();
+  }
+
+  /** Whoever is banned is told so by every answer: nothing is asked for any more. */
+  endAsBanned() {
+    clearTimeout(this.#firstSync);
+    this.#stream?.close();
+    this.#store.set({ isBanned: true });
   }
 
   /** Make a conversation the open one (null: none), and bring what it needs. */
@@ -102,6 +112,7 @@ export class Session {
 
   #opened() {
     this.#becomeStale();
+    this.boundaries.load();
     this.sender.retryAll();
   }
 

@@ -4,9 +4,9 @@
  * No requests and no DOM: methods change the state, and listeners hear of it once per turn.
  */
 
+import { Conversations } from "./conversations.js";
+import { MessageLists } from "./message-lists.js";
 import { isInMain } from "./messages.js";
-import { Thread } from "./thread.js";
-import { Timeline } from "./timeline.js";
 
 export class Store {
   status = "connecting";
@@ -15,27 +15,28 @@ export class Store {
   openRootId = null;
   /** Whether the details of the open conversation stand beside it. */
   isDetailsOpen = false;
-  /** What is shown where no conversation is open: "channels", "invite", or null. */
+  /** What is shown where no conversation is open: "channels", "invite", "moderation", or null. */
   elsewhere = null;
   /** Whether the open conversation is before the reader's eyes, down to its newest message. */
   isReading = false;
+  /** Whom the reader has blocked, and which conversations are muted: ids. */
+  blockedIds = new Set();
+  mutedIds = new Set();
+  isBanned = false;
   nextCursor = null;
   isListed = false;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
 
-  #conversations = new Map();
-  #order = [];
-  /** When conversations were removed. */
-  #removedAt = new Map();
-  #timelines = new Map();
-  #threads = new Map();
+  #conversations = new Conversations(() => this.now());
+  #lists;
   #listeners = new Set();
   #isTelling = false;
   #clock = 0;
 
   constructor(userId) {
     this.userId = userId;
+    this.#lists = new MessageLists(userId, () => this.now());
   }
 
   subscribe(listener) {
@@ -59,36 +60,28 @@ export class Store {
 
   /** Known conversations, most recently active first. */
   get conversations() {
-    return this.#order.map((id) => this.#conversations.get(id));
+    return this.#conversations.all;
   }
 
   get open() {
     return this.conversation(this.openId);
   }
 
-  /** The group whose details are open. */
-  get openGroup() {
-    return this.isDetailsOpen && this.open?.type === "group" ? this.open : null;
+  /** The conversation whose details are open. */
+  get openDetails() {
+    return this.isDetailsOpen ? this.open : null;
   }
 
   conversation(conversationId) {
-    return this.#conversations.get(conversationId) ?? null;
+    return this.#conversations.get(conversationId);
   }
 
   timeline(conversationId) {
-    if (!this.#timelines.has(conversationId)) {
-      const about = { conversationId, now: () => this.now() };
-      this.#timelines.set(conversationId, new Timeline(this.userId, about));
-    }
-    return this.#timelines.get(conversationId);
+    return this.#lists.timeline(conversationId);
   }
 
   thread(conversationId, rootId) {
-    if (!this.#threads.has(rootId)) {
-      const about = { conversationId, rootId, now: () => this.now() };
-      this.#threads.set(rootId, new Thread(this.userId, about));
-    }
-    return this.#threads.get(rootId);
+    return this.#lists.thread(conversationId, rootId);
   }
 
   get openThread() {
@@ -97,13 +90,12 @@ export class Store {
 
   /** A message that is held, in the main list or a thread. */
   message(conversationId, messageId) {
-    const lists = this.#listsOf(conversationId);
-    return lists.map((each) => each.get(messageId)).find(Boolean) ?? null;
+    return this.#lists.message(conversationId, messageId);
   }
 
   /** The newest message that is held, thread replies included. */
   newestIn(conversationId) {
-    const newest = this.#listsOf(conversationId).map((each) => each.newest);
+    const newest = this.#lists.newestOf(conversationId);
     const { lastReply } = this.conversation(conversationId);
     return [...newest, lastReply].filter(Boolean).sort((a, b) => b.seq - a.seq)[0] ?? null;
   }
@@ -124,45 +116,18 @@ export class Store {
 
   /** The list from its beginning, as the service ordered it at `asOf`; what came later stays. */
   setConversations(conversations, nextCursor, asOf) {
-    const present = conversations.filter((each) => !this.#isRemoved(each, asOf));
-    const listed = present.map((each) => each.id);
-    const kept = this.#order.filter((id) => {
-      const isNewer = this.conversation(id).addedAt > asOf;
-      return !listed.includes(id) && (isNewer || id === this.openId);
-    });
-    this.#order = [...kept, ...listed];
-    for (const each of present) this.putConversation(each, asOf);
-    for (const id of this.#conversations.keys()) {
-      if (!this.#order.includes(id)) this.#conversations.delete(id);
-    }
+    this.#conversations.replaceAll(conversations, asOf, this.openId);
     this.set({ nextCursor, isListed: true });
   }
 
   addConversations(conversations, nextCursor, asOf) {
-    for (const each of conversations.filter((given) => !this.#isRemoved(given, asOf))) {
-      if (!this.#conversations.has(each.id)) this.#order.push(each.id);
-      this.putConversation(each, asOf);
-    }
+    this.#conversations.append(conversations, asOf);
     this.set({ nextCursor });
   }
 
-  /**
-   * Take a snapshot; a new conversation comes first in the list.
-   *
-   * Events' snapshots have no unread count, and an answer asked for before the reader's last
-   * reading (`asOf`) has an outdated one: the known count stays. What was told since stays too.
-   */
+  /** Take a snapshot, asked for at `asOf`; a new conversation comes first in the list. */
   putConversation(snapshot, asOf = this.now()) {
-    if (this.#isRemoved(snapshot, asOf)) return;
-    const local = this.conversation(snapshot.id) ?? {
-      ...{ unreadCount: 0, lastMessage: null, lastReply: null, hasPreview: false },
-      ...{ addedAt: this.now(), readAt: 0, toldAt: 0 },
-    };
-    const isCounted = snapshot.unreadCount !== undefined && asOf >= local.readAt;
-    const { unreadCount } = isCounted ? snapshot : local;
-    const given = asOf < local.toldAt ? local : snapshot;
-    this.#conversations.set(snapshot.id, { ...local, ...given, unreadCount });
-    if (!this.#order.includes(snapshot.id)) this.#order.unshift(snapshot.id);
+    this.#conversations.put(snapshot, asOf);
     this.changed();
   }
 
@@ -173,11 +138,8 @@ export class Store {
   }
 
   removeConversation(conversationId) {
-    this.#removedAt.set(conversationId, this.now());
-    this.#conversations.delete(conversationId);
-    this.#timelines.delete(conversationId);
-    for (const each of this.#threadsOf(conversationId)) this.#threads.delete(each.rootId);
-    this.#order = this.#order.filter((id) => id !== conversationId);
+    this.#conversations.remove(conversationId);
+    this.#lists.remove(conversationId);
     this.changed();
   }
 
@@ -186,13 +148,13 @@ export class Store {
     const { conversationId, senderId, seq } = message;
     this.#takeFromOutbox(message);
     if (isInMain(message)) this.timeline(conversationId).put(message);
-    for (const each of this.#threadsOf(conversationId)) each.put(message);
+    for (const each of this.#lists.threadsOf(conversationId)) each.put(message);
     const conversation = this.conversation(conversationId);
     if (conversation && seq > lastSeqOf(conversation)) {
       if (senderId !== this.userId) this.#countUnread(conversation, message);
       const isShown = isInMain(message);
       this.#assign(conversationId, isShown ? { lastMessage: message } : { lastReply: message });
-      this.#order = [conversationId, ...this.#order.filter((id) => id !== conversationId)];
+      this.#conversations.moveUp(conversationId);
     }
     this.changed();
   }
@@ -200,7 +162,7 @@ export class Store {
   /** A message was told to be new, once: if it is a reply, the root of its thread counts it. */
   countReply(message) {
     this.timeline(message.conversationId).countReply(message);
-    for (const each of this.#threadsOf(message.conversationId)) each.countReply(message);
+    for (const each of this.#lists.threadsOf(message.conversationId)) each.countReply(message);
     this.changed();
   }
 
@@ -208,7 +170,7 @@ export class Store {
   update(message, asOf) {
     const { conversationId } = message;
     this.timeline(conversationId).update(message, asOf);
-    for (const each of this.#threadsOf(conversationId)) each.update(message, asOf);
+    for (const each of this.#lists.threadsOf(conversationId)) each.update(message, asOf);
     const last = this.conversation(conversationId)?.lastMessage;
     if (last?.id === message.id) this.#assign(conversationId, { lastMessage: message });
     this.changed();
@@ -232,10 +194,8 @@ export class Store {
 
   /** After a broken connection nothing is known to be complete. */
   becomeStale() {
-    for (const each of [...this.#timelines.values(), ...this.#threads.values()]) {
-      each.becomeStale();
-    }
-    for (const id of this.#order) this.#assign(id, { hasPreview: false });
+    this.#lists.becomeStale();
+    for (const { id } of this.conversations) this.#assign(id, { hasPreview: false });
   }
 
   /** The newest page of a list, asked for at `asOf`. */
@@ -272,24 +232,9 @@ export class Store {
     );
   }
 
-  /** An answer that was asked for before the removal does not bring it back. */
-  #isRemoved({ id }, asOf) {
-    return asOf < (this.#removedAt.get(id) ?? 0);
-  }
-
   #assign(conversationId, fields) {
-    const known = this.#conversations.get(conversationId);
-    if (known) this.#conversations.set(conversationId, { ...known, ...fields });
+    this.#conversations.assign(conversationId, fields);
     this.changed();
-  }
-
-  #threadsOf(conversationId) {
-    return [...this.#threads.values()].filter((each) => each.conversationId === conversationId);
-  }
-
-  #listsOf(conversationId) {
-    const threads = this.#threadsOf(conversationId).map((each) => each.timeline);
-    return [this.timeline(conversationId), ...threads];
   }
 }
 

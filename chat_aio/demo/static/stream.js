@@ -10,6 +10,8 @@
  *                     a message's created event comes once, also when the service repeats it
  *   onOpen()          the stream is (re)open: events without an id are not repeated, and neither
  *                     is anything older than the service keeps, so refetch what is on the screen
+ *   onRefused()       the service answered with something else than a stream; EventSource does not
+ *                     show it, but the answer to any request may tell why
  *   onStatus(status)  "connecting", "live", "reconnecting" or "closed"
  */
 
@@ -89,6 +91,7 @@ export class ChatStream {
   #failed(source) {
     this.#tell("reconnecting");
     if (source.readyState !== this.#EventSource.CLOSED) return;
+    this.#handlers.onRefused?.();
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
     // Half of it is random, so that many clients do not come back in the same moment.

@@ -1,6 +1,7 @@
 /** The list of conversations. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { icon } from "../icons.js";
 import { agoOf, momentOf } from "../times.js";
 
 const MOST_SHOWN = 99;
@@ -47,6 +48,7 @@ export class ConversationList {
       title: this.#people.titleOf(conversation),
       preview: this.#previewOf(conversation),
       unread: this.#store.unreadOf(conversation),
+      isMuted: this.#store.mutedIds.has(id),
       isOpen: id === this.#store.openId,
     };
     return { key: id, Row: ConversationRow, state };
@@ -83,6 +85,12 @@ class ConversationRow {
   #time = element("time", { class: "row-time" });
   #preview = element("span", { class: "row-preview" });
   #badge = element("span", { class: "badge" });
+  #muted = element(
+    "span",
+    { class: "muted-mark", title: "Muted" },
+    icon("muted"),
+    element("span", { class: "unseen" }, "Muted"),
+  );
   #link = element("a", { class: "row" });
   #watcher;
 
@@ -91,14 +99,14 @@ class ConversationRow {
     const lines = element(
       "span",
       {},
-      element("span", { class: "row-line" }, this.#title, " ", this.#time),
+      element("span", { class: "row-line" }, this.#title, " ", this.#muted, " ", this.#time),
       element("span", { class: "row-line" }, this.#preview, " ", this.#badge),
     );
     this.#link.append(this.#avatar, " ", lines);
     this.node = element("li", {}, this.#link);
   }
 
-  show({ id, href, title, preview, at, ago, unread, isOpen, ...picture }) {
+  show({ id, href, title, preview, at, ago, unread, isMuted, isOpen, ...picture }) {
     const isNew = this.node.dataset.id === undefined;
     this.node.dataset.id = id;
     if (isNew) this.#watcher.observe(this.node);
@@ -110,6 +118,8 @@ class ConversationRow {
     setAttribute(this.#time, "title", momentOf(at));
     setAttribute(this.#link, "href", href);
     setAttribute(this.#link, "aria-current", isOpen && "page");
+    setAttribute(this.#link, "data-muted", isMuted);
+    this.#muted.hidden = !isMuted;
     this.#showUnread(unread);
   }
 

@@ -1,6 +1,10 @@
-/** The details of a group, beside it: its settings, who is in it, who can come in and how. */
+/**
+ * The details of a conversation, beside it: what one keeps away from oneself; of a group its
+ * settings, who is in it, who can come in and how.
+ */
 
 import { setAttribute, setText } from "../dom.js";
+import { BoundariesSection } from "./boundaries.js";
 import { InvitesSection } from "./invites.js";
 import { MembersSection } from "./members.js";
 import { RequestsSection } from "./requests.js";
@@ -14,6 +18,7 @@ export class DetailsPanel {
   #members;
   #invites;
   #requests;
+  #boundaries;
   #store;
   #people;
   #needs;
@@ -21,8 +26,9 @@ export class DetailsPanel {
   #shownIds = "";
 
   /**
-   * `needs.groups` makes changes, `needs.admissionTo(id)` brings links and requests, and
-   * `needs.hrefOf(conversationId, part?)` is where links lead.
+   * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
+   * `needs.admissionTo(id)` brings links and requests, and `needs.hrefOf(conversationId, part?)` is
+   * where links lead.
    */
   constructor(store, people, needs) {
     this.#store = store;
@@ -33,7 +39,8 @@ export class DetailsPanel {
     this.#members = new MembersSection(people, groups);
     this.#invites = new InvitesSection();
     this.#requests = new RequestsSection(people);
-    const sections = [this.#requests, this.#members, this.#invites, this.#settings];
+    this.#boundaries = new BoundariesSection(store, people, needs);
+    const sections = [...this.#groupSections, this.#boundaries];
     this.#panel.querySelector(".details").append(...sections.map((each) => each.node));
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) location.hash = this.#close.hash;
@@ -46,21 +53,33 @@ export class DetailsPanel {
   }
 
   show() {
-    const { open, openGroup } = this.#store;
-    this.#showOpener(open, openGroup !== null);
-    if (!openGroup) {
+    const { open, openDetails } = this.#store;
+    this.#showOpener(open, openDetails !== null);
+    if (openDetails) {
+      setText(document.querySelector("#details-subtitle"), this.#people.titleOf(openDetails));
+      this.#close.href = this.#needs.hrefOf(openDetails.id);
+      this.#boundaries.show(openDetails);
+    }
+    this.#showGroup(openDetails?.type === "group" ? openDetails : null);
+  }
+
+  get #groupSections() {
+    return [this.#requests, this.#members, this.#invites, this.#settings];
+  }
+
+  #showGroup(group) {
+    for (const each of this.#groupSections) each.node.hidden = group === null;
+    if (!group) {
       this.#admission = null;
       return;
     }
-    setText(document.querySelector("#details-subtitle"), this.#people.titleOf(openGroup));
-    this.#close.href = this.#needs.hrefOf(openGroup.id);
-    this.#members.show(openGroup);
-    this.#settings.show(openGroup);
-    this.#showAdmission(openGroup);
+    this.#members.show(group);
+    this.#settings.show(group);
+    this.#showAdmission(group);
   }
 
   #showOpener(open, isOpen) {
-    this.#opener.hidden = open?.type !== "group";
+    this.#opener.hidden = !open;
     if (!open) return;
     this.#opener.href = this.#needs.hrefOf(open.id, ...(isOpen ? [] : ["details"]));
     setAttribute(this.#opener, "aria-current", isOpen);

@@ -1,4 +1,4 @@
-/** A dialog that says what went wrong; Escape and "Cancel" close it. */
+/** A dialog that says what went wrong; Escape and its first button close it. */
 
 import { avatar, element, setAvatar, setText } from "../dom.js";
 
@@ -11,12 +11,17 @@ export class Dialog {
   #problem = element("p", { class: "problem", role: "alert" });
   #isBusy = false;
 
-  /** `submit` is the word on its button, if it has one; `content` stands in its form. */
-  constructor({ heading = "", submit = null, isDanger = false }, ...content) {
+  /**
+   * `given` are {heading?, submit?, cancel?, isDanger?}: `submit` is the word on its button, if it
+   * has one. `content` stands in its form.
+   */
+  constructor(given, ...content) {
+    const { heading = "", submit = null, cancel = "Cancel", isDanger = false } = given;
     made += 1;
     const id = `dialog-heading-${made}`;
     this.#heading = element("h2", { id }, heading);
-    this.#form.append(this.#heading, ...content, this.#problem, this.#menu(submit, isDanger));
+    const menu = this.#menu({ submit, cancel, isDanger });
+    this.#form.append(this.#heading, ...content, this.#problem, menu);
     this.#dialog = element("dialog", { "aria-labelledby": id }, this.#form);
     // A click beside it lands on the dialog element itself: what it shows lies in its form.
     this.#dialog.addEventListener("click", ({ target }) => {
@@ -40,16 +45,18 @@ export class Dialog {
     return this;
   }
 
-  /** Do what was chosen, once; it stays open, with the reason, if that fails. */
+  /** Do what was chosen, once; it stays open, with the reason, if that fails (then false). */
   async finish(work) {
-    if (this.#isBusy) return;
+    if (this.#isBusy) return false;
     this.#isBusy = true;
     setText(this.#problem, "");
     try {
       await work();
       this.close();
+      return true;
     } catch (error) {
       setText(this.#problem, error.message);
+      return false;
     } finally {
       this.#isBusy = false;
     }
@@ -73,10 +80,10 @@ export class Dialog {
     this.#dialog.close();
   }
 
-  #menu(submit, isDanger) {
+  #menu({ submit, cancel, isDanger }) {
     const onclick = () => this.close();
-    const cancel = element("button", { type: "button", class: "quiet", onclick }, "Cancel");
-    const menu = element("menu", {}, element("li", {}, cancel));
+    const closing = element("button", { type: "button", class: "quiet", onclick }, cancel);
+    const menu = element("menu", {}, element("li", {}, closing));
     const fields = { type: "submit", class: isDanger ? "primary danger" : "primary" };
     if (submit) menu.append(element("li", {}, element("button", fields, submit)));
     return menu;

@@ -17,6 +17,7 @@ export class Frame {
   #subtitle = document.querySelector("#subtitle");
   #avatar = document.querySelector("#conversation-avatar");
   #channels = document.querySelector("#to-channels");
+  #moderation = document.querySelector("#to-moderation");
   #notice = document.querySelector("#notice");
   #store;
   #people;
@@ -28,6 +29,8 @@ export class Frame {
     const { userId } = store;
     for (const each of document.querySelectorAll(".back")) each.href = addressOf(userId);
     this.#channels.href = addressOf(userId, "channels");
+    this.#moderation.href = addressOf(userId, "moderation");
+    this.#moderation.hidden = !people.isModerator;
     setText(document.querySelector("#my-name"), people.nameOf(userId));
     setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
     this.#invite();
@@ -38,6 +41,7 @@ export class Frame {
     this.#app.dataset.screen = openId === null ? (elsewhere ?? "list") : "conversation";
     setAttribute(this.#app, "data-beside", this.#beside());
     setAttribute(this.#channels, "aria-current", elsewhere === "channels" && "page");
+    setAttribute(this.#moderation, "aria-current", elsewhere === "moderation" && "page");
     this.#app.dataset.status = status;
     setText(this.#status, STATUS[status]);
     const name = this.#people.nameOf(this.#store.userId);
@@ -57,7 +61,7 @@ export class Frame {
   /** What stands beside the conversation, or before it where there is no room for both. */
   #beside() {
     if (this.#store.openThread) return "thread";
-    return this.#store.openGroup ? "details" : null;
+    return this.#store.openDetails ? "details" : null;
   }
 
   #invite() {

@@ -10,33 +10,26 @@ import { InviteScreen } from "./invite.js";
 
 export class GroupViews {
   #details;
-  #screens;
+  /** The screens of their own, by name: `open(code)`, `focus()` and `show()`. */
+  screens;
 
   /**
-   * `needs.groups` makes changes, `needs.hrefOf(conversationId, part?)` is an address,
-   * `needs.go(conversationId)` opens a conversation, `needs.enter(conversationId)` opens it in
-   * the place of what is shown.
+   * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
+   * `needs.hrefOf(conversationId, part?)` is an address, `needs.go(conversationId)` opens a
+   * conversation, `needs.enter(conversationId)` opens it in the place of what is shown.
    */
   constructor(chat, store, people, needs) {
-    const { groups, go, enter, hrefOf } = needs;
+    const { groups, boundaries, reporting, go, enter, hrefOf } = needs;
     const admissionTo = (id) => new Admission(chat, store, id);
     const directory = new Directory(chat, store, groups);
     const invitation = new Invitation(chat, store, groups);
-    this.#details = new DetailsPanel(store, people, { groups, hrefOf, admissionTo });
-    this.#screens = {
+    const changes = { groups, boundaries, reporting };
+    this.#details = new DetailsPanel(store, people, { ...changes, hrefOf, admissionTo });
+    this.screens = {
       channels: new ChannelDirectory(directory, store, people, { go, hrefOf }),
       invite: new InviteScreen(invitation, store, people, enter),
     };
     makeGroupDialog(people, async (group) => go((await groups.create(group)).id));
-  }
-
-  /** A screen of its own is open now; `code` is that of an invite link. */
-  openScreen(name, code) {
-    this.#screens[name].open(code);
-  }
-
-  focusScreen(name) {
-    this.#screens[name].focus();
   }
 
   focusDetails({ isClosed }) {
@@ -45,6 +38,5 @@ export class GroupViews {
 
   show() {
     this.#details.show();
-    for (const each of Object.values(this.#screens)) each.show();
   }
 }

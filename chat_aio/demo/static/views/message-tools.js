@@ -16,7 +16,7 @@ export class MessageTools {
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
-   * message, `needs.composer(isThread)` is where one writes.
+   * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -67,7 +67,10 @@ export class MessageTools {
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
     const items = [{ name: "forward", label: "Forward", act: forward }];
-    if (message.senderId !== this.#people.userId) return items;
+    const report = () => this.#needs.report(message);
+    if (message.senderId !== this.#people.userId) {
+      return [...items, { name: "report", label: "Report", act: report }];
+    }
     return [
       ...items,
       { name: "edit", label: "Edit", act: edit },

@@ -1,0 +1,77 @@
+/** What one keeps away from oneself: blocked people, muted conversations. No DOM. */
+
+import { inTurn } from "./tasks.js";
+
+const ITEMS_PER_PAGE = 200;
+
+export class Boundaries {
+  #moderation;
+  #store;
+  #changes = 0;
+
+  constructor(chat, store) {
+    this.#moderation = chat.moderation;
+    this.#store = store;
+    this.load = inTurn(() => this.#load());
+  }
+
+  block(userId) {
+    return this.#put("blockedIds", userId, () => this.#moderation.block(userId));
+  }
+
+  unblock(userId) {
+    return this.#drop("blockedIds", userId, () => this.#moderation.unblock(userId));
+  }
+
+  mute(conversationId) {
+    return this.#put("mutedIds", conversationId, () => this.#moderation.mute(conversationId));
+  }
+
+  unmute(conversationId) {
+    return this.#drop("mutedIds", conversationId, () => this.#moderation.unmute(conversationId));
+  }
+
+  /** An answer that was asked for before a change may know nothing of it: then ask again. */
+  async #load() {
+    const changes = this.#changes;
+    try {
+      const [blocks, mutes] = await Promise.all([
+        everyOf("blocks", (page) => this.#moderation.listBlocks(page)),
+        everyOf("mutes", (page) => this.#moderation.listMutes(page)),
+      ]);
+      if (changes !== this.#changes) {
+        this.load();
+        return;
+      }
+      this.#store.set({
+        blockedIds: new Set(blocks.map((each) => each.blockedUserId)),
+        mutedIds: new Set(mutes.map((each) => each.conversationId)),
+      });
+    } catch {
+      // What is known stays; the next opening of the stream asks again.
+    }
+  }
+
+  async #put(name, id, ask) {
+    await ask();
+    this.#changes += 1;
+    this.#store.set({ [name]: new Set([...this.#store[name], id]) });
+  }
+
+  async #drop(name, id, ask) {
+    await ask();
+    this.#changes += 1;
+    this.#store.set({ [name]: new Set([...this.#store[name]].filter((each) => each !== id)) });
+  }
+}
+
+async function everyOf(name, list) {
+  const found = [];
+  let cursor = null;
+  do {
+    const page = await list({ limit: ITEMS_PER_PAGE, cursor });
+    found.push(...page[name]);
+    cursor = page.nextCursor;
+  } while (cursor);
+  return found;
+}

@@ -1,0 +1,17 @@
+/** What is left of the page to somebody who is banned. */
+
+import { setText } from "../dom.js";
+
+export function showBanned(people) {
+  const screen = document.querySelector("#banned");
+  if (!screen.hidden) return;
+  const name = people.nameOf(people.userId);
+  for (const each of document.querySelectorAll("dialog[open]")) each.close();
+  for (const each of document.querySelectorAll(":popover-open")) each.hidePopover();
+  document.querySelector("#app").hidden = true;
+  document.title = `Banned · ${name}`;
+  setText(screen.querySelector("#banned-name"), name);
+  screen.querySelector("button").addEventListener("click", () => location.reload());
+  screen.hidden = false;
+  screen.querySelector("h1").focus();
+}

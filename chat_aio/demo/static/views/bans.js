@@ -1,0 +1,137 @@
+/** Who is banned, for moderators: since when, why, until when; and banning somebody. */
+
+import { avatar, element, Rows, setAvatar, setText } from "../dom.js";
+import { shortMomentOf } from "../times.js";
+import { Dialog, field, select } from "./dialog.js";
+import { ListFoot, Section, smallButton } from "./section.js";
+
+const MOST_REASON = 1_000;
+const FILTERS = [["active", "Active"], ["", "All"]];
+
+export class BansSection {
+  #filter = select("active", FILTERS);
+  #ban = smallButton("Ban somebody", () => this.#banning.open());
+  #list = element("ul", { class: "cases" });
+  #foot;
+  #rows;
+  #section;
+  #banning;
+  #casework;
+  #people;
+
+  constructor(casework, people) {
+    this.#casework = casework;
+    this.#people = people;
+    this.#banning = new BanDialog(people, (given) => casework.ban(given));
+    this.#foot = new ListFoot(() => casework.bans.more());
+    this.#rows = new Rows(this.#list, { revoke: (ban) => this.#revoke(ban) });
+    this.#filter.setAttribute("aria-label", "Which bans");
+    this.#filter.addEventListener("change", () => {
+      this.complain("");
+      casework.listBans(this.#filter.value === "active");
+    });
+    const actions = element("div", { class: "acts" }, this.#filter, this.#ban);
+    this.#section = new Section("Bans", [actions], this.#list, this.#foot.node);
+    this.node = this.#section.node;
+  }
+
+  complain(words) {
+    this.#section.complain(words);
+  }
+
+  show() {
+    const { bans, isActiveOnly } = this.#casework;
+    this.#rows.show(bans.items.map((each) => this.#rowOf(each)));
+    const empty = isActiveOnly ? "Nobody is banned." : "Nobody was ever banned.";
+    this.#foot.show(bans, { failed: "The bans did not load.", empty });
+  }
+
+  #rowOf(ban) {
+    const { userId, createdByUserId } = ban;
+    const by = this.#people.nameOf(createdByUserId);
+    const picture = this.#people.pictureOfPerson(userId);
+    const state = { ban, name: this.#people.nameOf(userId), by, ...picture };
+    return { key: ban.id, Row: BanRow, state };
+  }
+
+  async #revoke(ban) {
+    await this.#section.attempt(() => this.#casework.revoke(ban));
+    this.#section.keepFocus();
+  }
+}
+
+class BanRow {
+  #avatar = avatar();
+  #name = element("span", { class: "person-name" });
+  #reason = element("p", { class: "case-reason", dir: "auto" });
+  #terms = element("p", { class: "terms" });
+  #revoke;
+  #ban = null;
+
+  constructor({ revoke }) {
+    this.#revoke = smallButton("Revoke", () => revoke(this.#ban));
+    this.node = element(
+      "li",
+      {},
+      element("div", { class: "person" }, this.#avatar, this.#name, this.#revoke),
+      ...[this.#reason, this.#terms],
+    );
+  }
+
+  show({ ban, name, by, ...picture }) {
+    this.#ban = ban;
+    setAvatar(this.#avatar, picture);
+    setText(this.#name, name);
+    setText(this.#reason, ban.reason ?? "");
+    this.#reason.hidden = ban.reason === null;
+    setText(this.#terms, termsOf(ban, by));
+    this.#revoke.hidden = !isActive(ban);
+    this.#revoke.setAttribute("aria-label", `Revoke the ban of ${name}`);
+  }
+}
+
+/** `ban(given)` with {targetUserId, reason, expiresAt}; the last two may be undefined. */
+class BanDialog {
+  #dialog;
+
+  constructor(people, ban) {
+    const persons = people.others.map(({ id, name }) => [id, name]);
+    this.#dialog = new Dialog(
+      { heading: "Ban somebody", submit: "Ban", isDanger: true },
+      field("Who", select("targetUserId", persons)),
+      field("Reason", textarea("reason"), { isOptional: true }),
+      field("Until", element("input", { type: "datetime-local", name: "until" }), {
+        isOptional: true,
+      }),
+    );
+    this.#dialog.onSubmit((given) => this.#dialog.finish(() => ban(banFrom(given))));
+  }
+
+  open() {
+    this.#dialog.open();
+  }
+}
+
+function textarea(name) {
+  return element("textarea", { name, rows: 3, maxlength: MOST_REASON });
+}
+
+/** The form's moment is the clock's of whoever fills it in. */
+function banFrom(given) {
+  const until = given.get("until");
+  return {
+    targetUserId: given.get("targetUserId"),
+    reason: given.get("reason").trim() || undefined,
+    expiresAt: until ? new Date(until).toISOString() : undefined,
+  };
+}
+
+function termsOf({ createdAt, expiresAt, revokedAt }, by) {
+  const until = expiresAt === null ? "for good" : `until ${shortMomentOf(expiresAt)}`;
+  const revoked = revokedAt === null ? [] : [`revoked ${shortMomentOf(revokedAt)}`];
+  return [`Banned by ${by}`, shortMomentOf(createdAt), until, ...revoked].join(" · ");
+}
+
+function isActive({ expiresAt, revokedAt }) {
+  return revokedAt === null && (expiresAt === null || new Date(expiresAt) > new Date());
+}

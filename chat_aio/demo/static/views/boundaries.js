@@ -1,0 +1,68 @@
+/** In the details: muting a conversation, blocking the other of a direct one, reporting. */
+
+import { element, setText } from "../dom.js";
+import { Section, smallButton } from "./section.js";
+
+const QUIET = "Muted: unread messages are counted quietly.";
+const LOUD = "Muting keeps the count of unread messages quiet.";
+
+export class BoundariesSection {
+  #about = element("p", { class: "terms" });
+  #mute = smallButton("", () => this.#toggleMute());
+  #block = smallButton("", () => this.#toggleBlock());
+  #report = smallButton("", () => this.#openReport());
+  #section;
+  #store;
+  #people;
+  #boundaries;
+  #reporting;
+  #shown = null;
+
+  /** `boundaries` makes changes, `reporting` is the dialog. */
+  constructor(store, people, { boundaries, reporting }) {
+    this.#store = store;
+    this.#people = people;
+    this.#boundaries = boundaries;
+    this.#reporting = reporting;
+    const buttons = element("div", { class: "acts" }, this.#mute, this.#block, this.#report);
+    this.#section = new Section("", [], this.#about, buttons);
+    this.node = this.#section.node;
+  }
+
+  show(conversation) {
+    if (conversation.id !== this.#shown?.id) this.#section.complain("");
+    this.#shown = conversation;
+    const { mutedIds, blockedIds } = this.#store;
+    const isMuted = mutedIds.has(conversation.id);
+    const other = this.#people.otherIn(conversation);
+    const name = other && this.#people.nameOf(other);
+    this.#section.title(other ? "Mute, block and report" : "Mute and report");
+    setText(this.#about, isMuted ? QUIET : LOUD);
+    setText(this.#mute, isMuted ? "Unmute" : "Mute");
+    setText(this.#block, `${blockedIds.has(other) ? "Unblock" : "Block"} ${name}`);
+    setText(this.#report, other ? `Report ${name}` : "Report this group");
+    this.#block.hidden = other === null;
+    this.#report.hidden = conversation.type === "direct" && other === null;
+  }
+
+  #toggleMute() {
+    const { id } = this.#shown;
+    const isMuted = this.#store.mutedIds.has(id);
+    const act = () => (isMuted ? this.#boundaries.unmute(id) : this.#boundaries.mute(id));
+    this.#section.attempt(act);
+  }
+
+  #toggleBlock() {
+    const other = this.#people.otherIn(this.#shown);
+    const isBlocked = this.#store.blockedIds.has(other);
+    const act = () => (isBlocked ? this.#boundaries.unblock(other) : this.#boundaries.block(other));
+    this.#section.attempt(act);
+  }
+
+  #openReport() {
+    const conversation = this.#shown;
+    const other = this.#people.otherIn(conversation);
+    if (other) this.#reporting.openForUser(other, this.#people.nameOf(other));
+    else this.#reporting.openForGroup(conversation, this.#people.titleOf(conversation));
+  }
+}

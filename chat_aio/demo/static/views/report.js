@@ -1,0 +1,53 @@
+/** Reporting a message, a person or a group to the moderators. */
+
+import { element, setText } from "../dom.js";
+import { previewOf } from "../messages.js";
+import { Dialog, field } from "./dialog.js";
+
+const REASON = { name: "reason", rows: 4, maxlength: 1_000 };
+
+export class ReportDialog {
+  #excerpt = element("p", { class: "excerpt", dir: "auto" });
+  #dialog = new Dialog(
+    { submit: "Report", isDanger: true },
+    this.#excerpt,
+    field("What is wrong", element("textarea", REASON)),
+  );
+  #thanks = new Dialog(
+    { heading: "Thank you", cancel: "Close" },
+    element("p", {}, "The moderators have your report."),
+  );
+  #target = null;
+
+  /** `report({targetType, targetId, reason})` hands it in. */
+  constructor(report) {
+    this.#dialog.onSubmit(async (given) => {
+      const reason = given.get("reason").trim();
+      const isDone = await this.#dialog.finish(() => {
+        if (!reason) throw new Error("Say what is wrong.");
+        return report({ ...this.#target, reason });
+      });
+      if (isDone) this.#thanks.open();
+    });
+  }
+
+  openForMessage(message) {
+    const target = { targetType: "message", targetId: message.id };
+    this.#open("Report this message", target, previewOf(message).excerpt);
+  }
+
+  openForUser(userId, name) {
+    this.#open(`Report ${name}`, { targetType: "user", targetId: userId });
+  }
+
+  openForGroup({ id }, title) {
+    this.#open(`Report ${title}`, { targetType: "conversation", targetId: id });
+  }
+
+  #open(heading, target, excerpt = "") {
+    this.#target = target;
+    setText(this.#excerpt, excerpt);
+    this.#excerpt.hidden = excerpt === "";
+    this.#dialog.open({ heading });
+  }
+}
