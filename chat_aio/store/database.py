@@ -95,9 +95,8 @@ class Database:
         )
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
-        self.plain_conversations = self.conversations.with_options(
-            codec_options=CodecOptions(datetime_conversion=_CLAMP)
-        )
+        plain = self.handle.with_options(codec_options=CodecOptions(datetime_conversion=_CLAMP))
+        self.plain_conversations = plain[prefix + "conversations"]
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")
