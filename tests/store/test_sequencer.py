@@ -210,9 +210,11 @@ async def test_conversations_that_others_lock_do_not_stop_the_rest(make_store: M
             await store.database.counters.update_one(
                 {"_id": each["_id"]}, {"$inc": {"fence": 1}}, session=session
             )
-        sending = [asyncio.create_task(store.send(each)) for each in locked]
-        while len(store.sequencer._contended) < MAX_APART:  # noqa: ASYNC110
-            await asyncio.sleep(0.001)
+        sending = []
+        for place, each in enumerate(locked, 1):  # One by one, so that each is a flight.
+            sending.append(asyncio.create_task(store.send(each)))
+            while len(store.sequencer._contended) < min(place, MAX_APART):  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
         async with asyncio.timeout(2):
             for seq in range(1, 6):
                 assert (await store.send(free))["seq"] == seq
