@@ -42,7 +42,7 @@ async def ban_user(
     if given.expires_at is not None and given.expires_at <= at:
         raise InvalidInput("expiresAt: this time has passed")
     ban = _new_ban(context, user_id, given, at)
-    stands, _ = await bans.put(context.database, ban, _entry(context, ban), at=at)
+    stands = await bans.put(context.database, ban, _entry(context, ban), at=at)
     context.bans.forget(banned_id)
     return ban_from(stands)
 

@@ -22,13 +22,13 @@ def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
 
 async def put(
     database: Database, ban: BanDocument, row: AuditEntry, *, at: datetime
-) -> tuple[BanDocument, bool]:
-    """Ban somebody, or find that they are banned; returns the ban that stands, and if it is new."""
+) -> BanDocument:
+    """Ban somebody, or find that they are banned; returns the ban that stands."""
 
-    async def body(session: Session) -> tuple[BanDocument, bool]:
+    async def body(session: Session) -> BanDocument:
         found = await database.bans.find_one(active(ban["userId"], at=at), session=session)
         if found:
-            raise Unchanged((found, False))
+            raise Unchanged(found)
         await database.bans.update_many(
             {"activeUserId": {"$eq": ban["userId"], "$type": "string"}},
             {"$unset": {"activeUserId": ""}},
@@ -36,7 +36,7 @@ async def put(
         )
         await database.bans.insert_one(ban, session=session)
         await audit.add(database, row, session)
-        return ban, True
+        return ban
 
     return await transact_unique(database, body)
 
