@@ -112,6 +112,38 @@ async def test_an_overtaken_answer_changes_nothing(visit: Visit) -> None:
     assert await run(await visit(""), script) == [["d", 1], ["c", 0]]
 
 
+async def test_a_message_that_its_page_brought_before_its_event_is_counted(visit: Visit) -> None:
+    script = """
+        const { Session } = await import("/static/session.js");
+        const store = new Store("ada");
+        const conversations = [conversation("c", 0)];
+        let page = pageOf(1, 1, null);
+        let handlers;
+        const none = { blocks: [], mutes: [], nextCursor: null };
+        const answers = {
+          openStream: (given) => { handlers = given; return { close() {} }; },
+          listConversations: async () => ({ conversations, nextCursor: null }),
+          listMessages: async () => page,
+          getConversation: async () => conversation("c", 1),
+        };
+        const chat = new Proxy(answers, { get: (all, name) => all[name] ?? (async () => none) });
+        const session = new Session(chat, store, { onGone() {} });
+        session.start();
+        await session.sync();
+        page = pageOf(1, 2, null);
+        await session.open("c");
+        const before = store.conversation("c").unreadCount;
+        const counted = new Promise((resolve) => {
+          setTimeout(resolve, 5_000);
+          store.subscribe(() => store.conversation("c").unreadCount && resolve());
+        });
+        handlers.onEvent({ type: "message.created", message: message(2) });
+        await counted;
+        return [before, store.conversation("c").unreadCount];
+    """
+    assert await run(await visit(""), script) == [0, 1]
+
+
 async def test_a_draft_leaves_the_outbox_when_its_event_comes(visit: Visit) -> None:
     script = """
         const store = new Store("ada");

@@ -171,10 +171,13 @@ export class Session {
     store.countReply(message);
     const conversation = store.conversation(message.conversationId);
     if (!conversation) this.#fetchConversation(message.conversationId);
-    else if (store.unreadOf(conversation) > 0) this.#confirm(message.conversationId);
+    else if (!store.isRead(message)) this.#confirm(message.conversationId);
   }
 
-  /** The count is shown at once and asked for a moment later: a list may have counted it too. */
+  /**
+   * The count is shown at once and asked for a moment later: a list may have counted the message
+   * too, and a page that brought it before its event has not counted it.
+   */
   #confirm(conversationId) {
     if (!this.#confirming.has(conversationId)) {
       this.#confirming.set(conversationId, later(CONFIRM_MS));

@@ -105,6 +105,11 @@ export class Store {
     return this.isReading && conversation.id === this.openId ? 0 : conversation.unreadCount;
   }
 
+  /** Whether a message that has just come is read: the reader's own, or before the reader's eyes. */
+  isRead({ senderId, conversationId }) {
+    return senderId === this.userId || (this.isReading && conversationId === this.openId);
+  }
+
   get totalUnread() {
     return this.conversations.reduce((sum, each) => sum + this.unreadOf(each), 0);
   }
