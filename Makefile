@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
 .PHONY: run test check bench format clean
 
@@ -13,8 +14,8 @@ test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(READY)  ## style, types, import law
-	$(BIN)/ruff check . scripts/bench scripts/moderation
-	$(BIN)/ruff format --check . scripts/bench scripts/moderation
+	$(BIN)/ruff check . $(SCRIPTS)
+	$(BIN)/ruff format --check . $(SCRIPTS)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -22,8 +23,8 @@ bench: $(READY)  ## the performance table of docs/operations.md
 	$(BIN)/python scripts/bench
 
 format: $(READY)
-	$(BIN)/ruff check --fix . scripts/bench scripts/moderation
-	$(BIN)/ruff format . scripts/bench scripts/moderation
+	$(BIN)/ruff check --fix . $(SCRIPTS)
+	$(BIN)/ruff format . $(SCRIPTS)
 
 $(READY): pyproject.toml scripts/setup
 	scripts/setup $(PYTHON) $(VENV)

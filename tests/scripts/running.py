@@ -15,7 +15,7 @@ from tools.moderation import main
 from tests.conftest import Database
 from tests.support.people import Person
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "moderation"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 AS_MOD = ("--as", "mod")
 
 
@@ -41,12 +41,13 @@ class Run:
 
 
 Moderate = Callable[..., Awaitable[Run]]
+Tool = Callable[..., Awaitable[Run]]
 People = Callable[[str], Person]
 
 
-async def run(*arguments: str, **env: str) -> Run:
+async def run(script: str, *arguments: str, **env: str) -> Run:
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(SCRIPT), *arguments),
+        *(sys.executable, str(SCRIPTS / script), *arguments),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, **env},
@@ -57,7 +58,7 @@ async def run(*arguments: str, **env: str) -> Run:
 
 
 async def run_here(*arguments: str, **env: str) -> Run:
-    """The same in this process, one at a time: where many are asked, and none is heard of."""
+    """`moderation` in this process, one at a time: where many are asked, and none is heard of."""
     result = await asyncio.to_thread(CliRunner().invoke, main, arguments, env=env)
     return Run(result.exit_code, result.stdout, result.stderr)
 

@@ -220,7 +220,7 @@ async def test_what_makes_no_sense_is_a_matter_of_usage() -> None:
 
 
 async def test_every_command_explains_itself() -> None:
-    whole = await run("--help")
+    whole = await run("moderation", "--help")
     for command in COMMANDS:
         got = await run_here(command, "--help")
         assert got.code == 0
