@@ -32,6 +32,7 @@ class Options:
     stream_buffer_bytes: int = 512 * 1024
     stream_buffer_events: int = 2_000
     replay_limit: int = 1_000
+    replay_bytes: int = 4 * 1024 * 1024
 
     ring_seconds: float = 300.0
     ring_events: int = 50_000

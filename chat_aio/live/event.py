@@ -1,6 +1,7 @@
 """An event: what streams are told, in which conversation, and who comes and goes with it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from chat_aio.live.frames import Frame
 from chat_aio.models import ReplyPreview
@@ -14,8 +15,9 @@ class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
     Durable message events have a `position`, which clients resume from. Those of an edit or
-    deletion say how what came before is told from then on: `recreated`, that the message was
-    created, and `quote`, what replies to it show.
+    deletion say of which moment the state is that they show (`changed_at`), and how what came
+    before is told from then on: `recreated`, that the message was created, and `quote`, what
+    replies to it show.
     `added` and `removed` are the users that this event lets in and out; `told` is False where that
     is all it does. An event that shows a later state than its own has an `audience`: who was in the
     conversation even then, so that whoever goes out in between is not shown what came after.
@@ -31,6 +33,7 @@ class Event:
     seq: int = 0
     created: bool = False
     position: Frame | None = None
+    changed_at: datetime | None = None
     message_id: str = ""
     parent_id: str | None = None
     recreated: Frame | None = None

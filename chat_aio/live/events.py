@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chat_aio.live.event import Event
-from chat_aio.live.frames import Frame, event_frame, position_frame
+from chat_aio.live.frames import Frame, event_frame, message_frame, position_frame
 from chat_aio.models import Message
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
@@ -109,10 +109,10 @@ class Translator:
         return Event(
             index=self.index + 1,
             conversation_id=message.conversation_id,
-            frame=_message_frame("message.created", message),
+            frame=message_frame("message.created", message),
             seq=message.seq,
             created=True,
-            position=position_frame(_event_id(message)),
+            position=position_frame(message.conversation_id, message.seq),
             message_id=message.id,
             parent_id=message.reply_to_message_id,
         )
@@ -134,12 +134,13 @@ class Translator:
             index=self.index + 1,
             conversation_id=message.conversation_id,
             audience=audience,
-            frame=_message_frame(change["kind"], message),
+            frame=message_frame(change["kind"], message),
             seq=message.seq,
-            position=position_frame(_event_id(message)),
+            position=position_frame(message.conversation_id, message.seq),
+            changed_at=document.get("changedAt"),
             message_id=message.id,
             parent_id=message.reply_to_message_id,
-            recreated=_message_frame("message.created", message),
+            recreated=message_frame("message.created", message),
             quote=quote_from(message),
         )
 
@@ -183,15 +184,6 @@ def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:
         if each["operationType"] == "update" and each["ns"]["coll"] == collection
     )
     return list(dict.fromkeys(ids))
-
-
-def _event_id(message: Message) -> str:
-    return f"{message.conversation_id}:{message.seq}"
-
-
-def _message_frame(name: str, message: Message) -> Frame:
-    data = {"conversationId": message.conversation_id, "message": message}
-    return event_frame(name, data, event_id=_event_id(message))
 
 
 def _reaction_frame(change: Change, message: Message) -> Frame:

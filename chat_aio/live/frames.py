@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from chat_aio.models import ReplyPreview, json_from
+from chat_aio.models import Message, ReplyPreview, json_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,12 @@ def event_frame(name: str, data: Mapping[str, object], *, event_id: str | None =
     return frame_from(b"%bdata: %b\n\n" % (head.encode(), json_from({"type": name, **data})))
 
 
+def message_frame(name: str, message: Message) -> Frame:
+    """A durable message event."""
+    data = {"conversationId": message.conversation_id, "message": message}
+    return event_frame(name, data, event_id=f"{message.conversation_id}:{message.seq}")
+
+
 def requoted(frame: Frame, quote: ReplyPreview) -> Frame:
     """The event of a reply, with what it answers to as that is now."""
     head, _, data = frame.plain.partition(b"data: ")
@@ -39,9 +45,9 @@ def requoted(frame: Frame, quote: ReplyPreview) -> Frame:
     return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(told)))
 
 
-def position_frame(event_id: str) -> Frame:
+def position_frame(conversation_id: str, seq: int) -> Frame:
     """An id-only frame: it moves the client's Last-Event-ID and dispatches nothing."""
-    return frame_from(f"id: {event_id}\n\n".encode())
+    return frame_from(f"id: {conversation_id}:{seq}\n\n".encode())
 
 
 def opening_frame(retry_ms: int) -> Frame:

@@ -2,31 +2,32 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context as Variables
-from datetime import timedelta
+from datetime import datetime
+from functools import partial
 
 from chat_aio.context import Context
 from chat_aio.errors import UserBanned
-from chat_aio.live.event import Event
+from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
-from chat_aio.live.frames import position_frame
+from chat_aio.live.frames import Frame, position_frame
 from chat_aio.live.hub import Hub
-from chat_aio.live.replay import Position, Replay, position_from
+from chat_aio.live.past import TOO_MANY, Past
+from chat_aio.live.replay import Replay, position_from, replay_from_feed, replay_of_nothing
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
-from chat_aio.store import blocks, conversations, messages
+from chat_aio.live.written import Wish
+from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange
-from chat_aio.store.documents import CounterDocument
 
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
 BREATH_BYTES = 64 * 1024
-RECENT = timedelta(minutes=1)
-UNKNOWN = "position_unknown"
+REMOVED = "position_removed"
 
 
 class Live:
@@ -37,7 +38,6 @@ class Live:
         self._database = database = context.database
         self._snapshots = context.snapshots
         self._options = options = context.options
-        self._clock = context.clock
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._translator = Translator(database)
         self._beats: asyncio.Task[None] | None = None
@@ -49,6 +49,14 @@ class Live:
             clock=context.clock,
             past=options.ring_seconds,
             stall=options.feed_stall_seconds,
+        )
+
+        self._past = Past(
+            database,
+            clock=context.clock,
+            catch_up=partial(self.feed.catch_up, seconds=options.storage_timeout_seconds),
+            limit=options.replay_limit,
+            max_bytes=options.replay_bytes,
         )
 
     async def open(self) -> None:
@@ -88,64 +96,48 @@ class Live:
             if self._context.enforces_bans and await self._context.bans.is_banned(user_id):
                 raise UserBanned
             ids = await conversations.ids_of_user(self._database, user_id)
-            position = await self._position(last_event_id)
+            since = position_from(last_event_id)
+            known, at = await self._find(since) if since else (False, None)
             self.hub.subscribe(stream, ids)
-            yield stream, self._held(stream, position) or await self._stored(stream, position)
+            yield stream, await self._replay(stream, since if known else None, at)
         finally:
             stream.end()
             self.hub.remove(stream)
 
-    async def _position(self, last_event_id: str | None) -> Position | None:
-        """The message that a Last-Event-ID names, None if there is none. One that is so new that
-        this process may not have been told of it yet is waited for."""
-        position = position_from(last_event_id)
-        if position is None or self._ring.find_created(*position):
-            return position
-        head = await conversations.find_head(self._database, position[0])
-        if head is None or position[1] > head["seq"]:
-            return None
-        if self._clock() - head["activityAt"] < RECENT:
-            await self.feed.catch_up(seconds=self._options.storage_timeout_seconds)
-        return position
+    async def _find(self, name: Name) -> tuple[bool, datetime | None]:
+        """Whether there is such a message; when it was created, unless the ring holds it."""
+        if self._ring.find_created(*name):
+            return True, None
+        return await self._past.find(name)
 
-    def _held(self, stream: Stream, position: Position | None) -> Replay | None:
-        """The replay out of the ring, in one go with the subscription, so that it joins on to what
-        the stream holds back; None where the ring does not suffice."""
-        newest = self._ring.newest_created(stream.conversation_ids)
-        if position is None:
-            return Replay(newest=newest.position) if newest else None
-        seen = self._ring.find_created(*position)
-        if seen is None:
-            return None
-        missed = self._ring.list_after(seen.index, stream.conversation_ids)
+    async def _replay(self, stream: Stream, since: Name | None, at: datetime | None) -> Replay:
+        """What the ring has, in one go with the subscription, so that it joins on to what the
+        stream holds back; otherwise from storage, which overlaps with that."""
+        ids = frozenset(stream.conversation_ids)
+        newest = self._newest(ids)
+        if since is None:
+            return replay_of_nothing(newest or await self._newest_stored(ids))
+        if seen := self._ring.find_created(*since):
+            return self._held(ids, seen, newest)
+        if at is None:
+            return replay_of_nothing(newest or await self._newest_stored(ids), reset=REMOVED)
+        wish = Wish(user_id=stream.user_id, ids=ids, since=since, at=at, newest=newest)
+        return await self._past.replay(wish)
+
+    def _held(self, ids: Iterable[str], seen: Event, newest: Frame | None) -> Replay:
+        missed = self._ring.list_after(seen.index, ids)
         size = sum(len(each.frame.chunk) for each in missed)
-        if len(missed) > self._options.replay_limit or size > self._options.stream_buffer_bytes:
-            return Replay(newest=newest.position if newest else None, reset="too_many_missed")
-        return Replay(
-            events=tuple(missed),
-            since=seen.position,
-            newest=newest.position if newest else seen.position,
-        )
+        if len(missed) > self._options.replay_limit or size > self._options.replay_bytes:
+            return replay_of_nothing(newest, reset=TOO_MANY)
+        return replay_from_feed(missed, since=seen.position, newest=newest)
 
-    async def _stored(self, stream: Stream, position: Position | None) -> Replay:
-        """What can be said where the ring has no such message."""
-        if newest := self._ring.newest_created(stream.conversation_ids):
-            return Replay(newest=newest.position, reset=UNKNOWN if position else None)
-        ids = list(stream.conversation_ids)
-        heads = await conversations.list_heads(self._database, ids, limit=2, spoken=True)
-        if not heads:
-            return Replay(reset=UNKNOWN if position else None)
-        name = heads[0]["_id"], heads[0]["seq"]
-        told_all = position is None or (
-            position == name
-            and not _may_hide_another(heads)
-            and not await messages.is_any_changed(
-                self._database, ids, since=heads[0]["activityAt"] - RECENT
-            )
-        )
-        return Replay(
-            newest=position_frame("{}:{}".format(*name)), reset=None if told_all else UNKNOWN
-        )
+    def _newest(self, ids: Iterable[str]) -> Frame | None:
+        created = self._ring.newest_created(ids)
+        return created.position if created else None
+
+    async def _newest_stored(self, ids: Iterable[str]) -> Frame | None:
+        heads = await conversations.list_heads(self._database, list(ids), limit=1, spoken=True)
+        return position_frame(heads[0]["_id"], heads[0]["seq"]) if heads else None
 
     async def _changed(self, changes: Sequence[RawChange]) -> None:
         await self._forget(changes)
@@ -216,9 +208,3 @@ class Live:
                 await self._end_banned()
             except Exception as error:  # Heartbeats go on, whatever is the matter with bans.
                 log.warning("bans could not be looked up: %r", error)
-
-
-def _may_hide_another(heads: Sequence[CounterDocument]) -> bool:
-    """Whether the second newest message may have been told after the newest: clocks of processes
-    agree within a minute, so times that are closer than that say nothing about the order."""
-    return len(heads) > 1 and heads[0]["activityAt"] - heads[1]["activityAt"] < RECENT

@@ -1,52 +1,84 @@
 """Replay: what a client that comes back is told before anything new."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from chat_aio.fields import is_id
-from chat_aio.live.event import Event
+from chat_aio.live.event import Event, Name
 from chat_aio.live.frames import Frame, reset_frame
-
-Position = tuple[str, int]
-"""A conversation's id and the seq of a message in it."""
 
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """The missed events in feed order, or the reason why they cannot be told completely.
+    """The frames that come first, and the `position` they leave the client at: the newest created
+    event told, else the newest there is (docs/behaviour.md 7.4).
 
-    `since` is the position the client came with, `newest` the one to name where no message is
-    told: both as id-only frames (docs/behaviour.md 7.3).
+    `created` and `changed` name what was told from storage; the feed may tell it as well.
     """
 
-    events: tuple[Event, ...] = ()
-    since: Frame | None = None
-    newest: Frame | None = None
-    reset: str | None = None
+    frames: tuple[Frame, ...] = ()
+    position: Frame | None = None
+    created: frozenset[Name] = frozenset()
+    changed: Mapping[Name, datetime] = field(default_factory=dict)
 
-    @property
-    def position(self) -> Frame | None:
-        """The newest created event told, else the newest there is."""
-        created = (each.position for each in reversed(self.events) if each.created)
-        return next(created, self.newest)
-
-    def frames(self) -> list[Frame]:
-        """All of it as it goes out. Behind an update stands the newest created event told before
-        it, so that a connection cut in the middle loses nothing."""
-        frames = [reset_frame(self.reset)] if self.reset else []
-        told = self.since
-        for event in self.events:
-            frames.append(event.frame)
-            if event.created:
-                told = event.position
-            elif told:
-                frames.append(told)
-        return [*frames, self.position] if self.position else frames
+    def covers(self, event: Event) -> bool:
+        """Whether a live event says what has been told, or what was so before that."""
+        if event.created:
+            return event.name in self.created
+        told = self.changed.get(event.name)
+        return told is not None and event.changed_at is not None and event.changed_at <= told
 
 
-def position_from(last_event_id: str | None) -> Position | None:
-    """The conversation and seq that a Last-Event-ID names, None if it names nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """An event that is told from storage: a message's creation, or its last change."""
+
+    name: Name
+    frame: Frame
+    changed_at: datetime | None = None
+
+
+def replay_of_nothing(position: Frame | None, *, reset: str | None = None) -> Replay:
+    """Nothing was missed; or more was than can be told, for the reason that `reset` names."""
+    frames = [reset_frame(reset)] if reset else []
+    return Replay(frames=tuple([*frames, position] if position else frames), position=position)
+
+
+def replay_from_feed(
+    events: Sequence[Event], *, since: Frame | None, newest: Frame | None
+) -> Replay:
+    """Missed events in the order of the feed. Behind an update stands the newest created event told
+    before it, the client's own position at first: a connection cut in between loses nothing."""
+    frames: list[Frame] = []
+    told = since
+    for event in events:
+        frames.append(event.frame)
+        if event.created:
+            told = event.position
+        elif told:
+            frames.append(told)
+    created = next((each.position for each in reversed(events) if each.created), None)
+    position = created or newest or since
+    return Replay(frames=tuple([*frames, position] if position else frames), position=position)
+
+
+def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) -> Replay:
+    """Missed events by their times, which is not the order of the feed: until all are told, the
+    position stays the client's own."""
+    frames = [frame for each in told for frame in (each.frame, since)]
+    return Replay(
+        frames=(*frames, newest),
+        position=newest,
+        created=frozenset(each.name for each in told if each.changed_at is None),
+        changed={each.name: each.changed_at for each in told if each.changed_at is not None},
+    )
+
+
+def position_from(last_event_id: str | None) -> Name | None:
+    """The message that a Last-Event-ID names, None if it names nothing."""
     conversation_id, _, seq = (last_event_id or "").rpartition(":")
     return (conversation_id, int(seq)) if is_id(conversation_id) and _SEQ.fullmatch(seq) else None

@@ -59,14 +59,14 @@ class Stream:
         else:
             self._write(event.frame)
 
-    def go_live(self, pipe: Pipe, replay: Replay, *, opening: Frame, chunked: bool) -> None:
-        """Begin: what was missed, the position, what was held back; from here on as it comes."""
+    def go_live(self, pipe: Pipe, replay: Replay, *, chunked: bool) -> None:
+        """Behind the replay, what was held back and is not in it; from here on as it comes."""
         self._pipe, self._chunked = pipe, chunked
         self._position = replay.position
-        self._write(opening, *replay.frames())
         held, self._held = self._held, []
         for event in held:
-            self.deliver(event)
+            if not replay.covers(event):
+                self.deliver(event)
 
     def beat(self) -> None:
         """Keep the connection alive."""

@@ -3,6 +3,7 @@
 import asyncio
 import random
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -11,9 +12,9 @@ from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import StorageUnavailable
-from chat_aio.live.frames import opening_frame
+from chat_aio.live.frames import Frame, opening_frame
 from chat_aio.live.live import Live
-from chat_aio.live.streams import Pipe
+from chat_aio.live.streams import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.web.keys import API, LIVE, USER_ID
 
 NEVER = 10.0**8
@@ -39,14 +40,14 @@ async def stream(request: web.Request) -> web.StreamResponse:
             await response.prepare(request)
             if request.transport is not None:
                 _bound_kernel_buffer(request.transport)
+                await _tell(response, events, [_opening(), *replay.frames])
                 events.go_live(
                     cast(Pipe, request.transport),
                     replay,
-                    opening=opening_frame(random.randint(2_000, 5_000)),
                     chunked=request.version >= HttpVersion11,
                 )
                 await events.ended
-    except StorageUnavailable:
+    except (StorageUnavailable, ConnectionError, TimeoutError):
         return _hung_up(request, response)
     finally:
         if response.prepared:
@@ -61,6 +62,20 @@ def _response() -> EventSourceResponse:
     )
     response.headers["Cache-Control"] = "no-cache, no-transform"
     return response
+
+
+def _opening() -> Frame:
+    return opening_frame(random.randint(2_000, 5_000))
+
+
+async def _tell(response: EventSourceResponse, events: Stream, frames: Sequence[Frame]) -> None:
+    """What comes before the live events, as fast as the client takes it."""
+    told = b"".join(each.plain for each in frames)
+    for start in range(0, len(told), SEND_BUFFER_BYTES):
+        if events.ended.done():
+            return
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await response.write(told[start : start + SEND_BUFFER_BYTES])
 
 
 def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 from unittest.mock import patch
 
 from chat_aio import Chat
-from chat_aio.live.frames import frame_from, position_frame
+from chat_aio.live.frames import position_frame
 from chat_aio.live.hub import Hub
 from chat_aio.live.live import Live
-from chat_aio.live.replay import Replay
+from chat_aio.live.replay import Replay, position_from
 from chat_aio.live.streams import Stream
 from chat_aio.store import conversations
 from tests.support.membership import change
@@ -43,8 +43,8 @@ async def told_to_bob(chat: Chat, last_event_id: str | None, afterwards: Meanwhi
     pipe = Pipe()
     async with chat._live.attach("bob", last_event_id) as (stream, replay):
         await afterwards()
-        stream.go_live(pipe, replay, opening=frame_from(b""), chunked=False)
-    return b"".join(pipe.written).decode()
+        stream.go_live(pipe, replay, chunked=False)
+    return b"".join([*(each.plain for each in replay.frames), *pipe.written]).decode()
 
 
 async def nothing() -> None:
@@ -136,8 +136,7 @@ async def replay_before_attach(
     stream = Stream(user_id, max_bytes=100_000, max_events=100)
     found = await self._database.conversations.find({"participants.userId": user_id}).to_list(None)
     stream.conversation_ids = {each["_id"] for each in found}
-    replay = self._held(stream, await self._position(last_event_id))
-    assert replay is not None
+    replay = await self._replay(stream, position_from(last_event_id), None)
     self.hub.register(stream)
     self.hub.subscribe(stream, await conversations.ids_of_user(self._database, user_id))
     yield stream, replay
@@ -155,4 +154,4 @@ async def test_a_position_beyond_what_was_told_is_not_named(chat: Chat) -> None:
     assert await told_to_bob(chat, None, nothing) == ""
     await chat.api.send_message("bob", group, "x")
     await seen_by_feed(chat)
-    assert await told_to_bob(chat, None, nothing) == position_frame(f"{group}:1").plain.decode()
+    assert await told_to_bob(chat, None, nothing) == position_frame(group, 1).plain.decode()

@@ -1,18 +1,36 @@
 """Frames, ring, replay and the single stream, without any database."""
 
 import json
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
-from chat_aio.live.replay import Replay, position_from
+from chat_aio.live.replay import (
+    Replay,
+    Stored,
+    position_from,
+    replay_from_feed,
+    replay_from_storage,
+    replay_of_nothing,
+)
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 from chat_aio.models import ReplyPreview
 
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
-def event(index: int, name: str, *, created: bool = True, parent: str | None = None) -> Event:
+
+def event(
+    index: int,
+    name: str,
+    *,
+    created: bool = True,
+    parent: str | None = None,
+    changed_at: datetime | None = None,
+) -> Event:
     """A durable event of message `name`, such as "c:5"."""
     conversation_id, seq = name.split(":")
     kind = "created" if created else "updated"
@@ -23,7 +41,8 @@ def event(index: int, name: str, *, created: bool = True, parent: str | None = N
         frame=frame_from(f"{kind} {name}".encode()) if parent is None else reply_frame(kind),
         seq=int(seq),
         created=created,
-        position=position_frame(name),
+        changed_at=changed_at,
+        position=position_frame(conversation_id, int(seq)),
         message_id=name,
         parent_id=parent,
         recreated=None if created else frame_from(f"recreated {name} by {index}".encode()),
@@ -36,7 +55,7 @@ def reply_frame(kind: str) -> Frame:
     return event_frame(f"message.{kind}", {"message": message}, event_id="c:2")
 
 
-def plain(frames: list[Frame]) -> list[str]:
+def plain(frames: Iterable[Frame]) -> list[str]:
     return [each.plain.decode().strip() for each in frames]
 
 
@@ -164,12 +183,12 @@ def test_the_ring_forgets_changes_with_the_rest() -> None:
 
 
 def test_a_replay_names_only_what_was_told() -> None:
-    replay = Replay(
-        events=(event(2, "b:1", created=False), event(3, "a:2"), event(4, "b:1", created=False)),
-        since=position_frame("a:1"),
-        newest=position_frame("z:9"),
+    replay = replay_from_feed(
+        (event(2, "b:1", created=False), event(3, "a:2"), event(4, "b:1", created=False)),
+        since=position_frame("a", 1),
+        newest=position_frame("z", 9),
     )
-    assert plain(replay.frames()) == [
+    assert plain(replay.frames) == [
         *("updated b:1", "id: a:1"),
         "created a:2",
         *("updated b:1", "id: a:2"),
@@ -178,11 +197,33 @@ def test_a_replay_names_only_what_was_told() -> None:
 
 
 def test_a_replay_without_created_events_ends_at_the_newest() -> None:
-    assert plain(Replay(newest=position_frame("z:9")).frames()) == ["id: z:9"]
-    assert plain(Replay().frames()) == []
-    reset = Replay(reset="position_unknown", newest=position_frame("z:9")).frames()
+    assert plain(replay_of_nothing(position_frame("z", 9)).frames) == ["id: z:9"]
+    assert plain(replay_of_nothing(None).frames) == []
+    reset = replay_of_nothing(position_frame("z", 9), reset="too_many_missed").frames
     assert plain(reset)[0].startswith("event: stream.reset")
     assert plain(reset)[1] == "id: z:9"
+
+
+def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> None:
+    replay = replay_from_storage(
+        [
+            Stored(name=("a", 2), frame=frame_from(b"created a:2")),
+            Stored(name=("b", 1), frame=frame_from(b"updated b:1"), changed_at=NOON),
+        ],
+        since=position_frame("a", 1),
+        newest=position_frame("z", 9),
+    )
+    assert plain(replay.frames) == [
+        *("created a:2", "id: a:1"),
+        *("updated b:1", "id: a:1"),
+        "id: z:9",
+    ]
+    later = NOON + timedelta(milliseconds=1)
+    assert replay.covers(event(1, "a:2"))
+    assert not replay.covers(event(1, "a:3"))
+    assert not replay.covers(event(1, "a:2", created=False, changed_at=NOON))
+    assert replay.covers(event(1, "b:1", created=False, changed_at=NOON))
+    assert not replay.covers(event(1, "b:1", created=False, changed_at=later))
 
 
 class Pipe:
@@ -212,16 +253,15 @@ def stream(**bounds: int) -> Stream:
 async def test_a_stream_holds_back_until_it_is_live() -> None:
     one, pipe = stream(), Pipe()
     one.deliver(event(5, "a:3"))
-    replay = Replay(events=(event(4, "a:2"),), since=position_frame("a:1"))
-    one.go_live(pipe, replay, opening=frame_from(b"open"), chunked=False)
     one.deliver(event(6, "a:4"))
-    told = [each for each in b"\n".join(pipe.written).decode().split("\n") if each]
-    assert told == ["opencreated a:2id: a:2", "created a:3", "created a:4"]
+    one.go_live(pipe, Replay(created=frozenset({("a", 3)})), chunked=False)
+    one.deliver(event(7, "a:5"))
+    assert pipe.written == [b"created a:4", b"created a:5"]
 
 
 async def test_an_update_is_written_together_with_the_newest_position() -> None:
     one, pipe = stream(), Pipe()
-    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=False)
+    one.go_live(pipe, Replay(), chunked=False)
     one.deliver(event(1, "a:1"))
     one.deliver(event(2, "b:7", created=False))
     assert pipe.written[-1] == b"updated b:7id: a:1\n\n"
@@ -236,13 +276,13 @@ async def test_a_stream_that_holds_back_too_much_ends() -> None:
 
 async def test_a_reader_that_falls_behind_is_cut_off() -> None:
     one, pipe = stream(max_bytes=10), Pipe()
-    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
+    one.go_live(pipe, Replay(), chunked=True)
     pipe.unsent = 40
     one.deliver(event(1, "a:1"))
-    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (False, False, 2)
+    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (False, False, 1)
     pipe.unsent = 41
     one.deliver(event(2, "a:2"))
-    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (True, True, 2)
+    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (True, True, 1)
 
 
 async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
@@ -250,7 +290,7 @@ async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
 ) -> None:
     monkeypatch.setattr("chat_aio.live.streams.PATIENCE_SECONDS", 0.0)
     one, pipe = stream(max_bytes=10), Pipe()
-    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
+    one.go_live(pipe, Replay(), chunked=True)
     for unsent in (11, 10, 11):
         pipe.unsent = unsent
         one.beat()
@@ -261,7 +301,7 @@ async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
 
 async def test_a_client_that_left_is_noticed() -> None:
     one, pipe = stream(), Pipe()
-    one.go_live(pipe, Replay(), opening=frame_from(b"open"), chunked=True)
+    one.go_live(pipe, Replay(), chunked=True)
     one.end_if_gone()
     assert not one.ended.done()
     pipe.closing = True

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Database, MakePeople
+from tests.conftest import Database
 from tests.support.membership import change
 from tests.support.people import Frame, Person
 from tests.support.verify import verify_action
@@ -164,22 +164,6 @@ async def test_what_was_deleted_is_not_quoted_again(person: People) -> None:
     assert "secret" not in str(told)
     quotes = [each["replyTo"] for each in told if each["replyTo"]]
     assert [each["deleted"] for each in quotes] == [True, True]
-
-
-async def test_an_edit_that_cannot_be_replayed_says_so(serve: MakePeople) -> None:
-    """The position is the newest message there is, but an older one has changed since."""
-    person = await serve()
-    alice = person("alice")
-    conversation_id = await alice.direct("bob")
-    old = await alice.send(conversation_id, "old")
-    await alice.send(conversation_id, "newest")
-    later = await serve(ring_seconds=0)
-    async with later("bob").tab(f"{conversation_id}:2") as tab:
-        assert (await tab.next()).event is None
-    await alice.edit(old["id"], "edited")
-    latest = await serve(ring_seconds=0)
-    async with latest("bob").tab(f"{conversation_id}:2") as tab:
-        assert (await tab.event("stream.reset"))["reason"] == "position_unknown"
 
 
 async def test_hundreds_of_reactions_end_in_the_complete_set(person: People) -> None:

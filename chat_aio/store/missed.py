@@ -1,0 +1,130 @@
+"""What was written since a moment in some conversations, whoever was there to hear of it."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from chat_aio.store.database import Database, settled
+from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+
+FIRST_LOOK = 32
+BATCH = 256
+UNTOLD = ("terms", "search", "requestHash")
+
+
+class TooMuch(Exception):
+    """More has been written than was asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much is read: messages of each conversation, in all, and their bytes as BSON."""
+
+    each: int
+    most: int
+    most_bytes: int
+
+
+async def times_of(
+    database: Database, names: Collection[tuple[str, int]]
+) -> dict[tuple[str, int], datetime]:
+    """When these messages, by conversation and seq, were created; not of those that are gone."""
+    chosen = [{"conversationId": name, "seq": seq} for name, seq in names]
+    shown = {"conversationId": 1, "seq": 1, "createdAt": 1}
+    with database.reading():
+        found = await database.messages.find({"$or": chosen}, shown).to_list(None)
+    return {(each["conversationId"], each["seq"]): each["createdAt"] for each in found}
+
+
+async def heads_of(
+    database: Database, ids: Iterable[str], *, since: datetime | None = None
+) -> dict[str, CounterDocument]:
+    """The heads of these conversations, if anything was sent there (since then)."""
+    chosen: dict[str, Any] = {"_id": {"$in": list(ids)}, "seq": {"$gt": 0}}
+    if since is not None:
+        chosen["activityAt"] = {"$gte": since}
+    with database.reading():
+        found = await database.counters.find(chosen).to_list(None)
+    return {each["_id"]: each for each in found}
+
+
+async def list_created(
+    database: Database, ids: Iterable[str], *, since: datetime, bounds: Bounds
+) -> list[MessageDocument]:
+    """The messages created since then, of each conversation the newest. Raises TooMuch.
+
+    Times never fall along seq: a few of the newest are looked at first, and more where all of
+    these are wanted.
+    """
+    found = await _newest(database, ids, since=since, depth=FIRST_LOOK, bounds=bounds)
+    counted = Counter(each["conversationId"] for each in found)
+    deep = [each for each, count in counted.items() if count == FIRST_LOOK]
+    if not deep:
+        return found
+    more = await _newest(database, deep, since=since, depth=bounds.each, bounds=bounds)
+    return [*(each for each in found if each["conversationId"] not in deep), *more]
+
+
+async def list_changed(
+    database: Database, ids: Iterable[str], *, since: datetime, bounds: Bounds
+) -> list[MessageDocument]:
+    """The messages edited or deleted since then, at any age. Raises TooMuch."""
+    changed = {"$gte": since, "$type": "date"}
+    stages = [{"$match": {"conversationId": {"$in": list(ids)}, "changedAt": changed}}]
+    return await _bounded(database, database.messages, stages, bounds)
+
+
+async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
+    """These conversations, of which only the participants and when they joined are read."""
+    shown = {"participants.userId": 1, "participants.joinedAt": 1}
+    with database.reading():
+        found = await database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    return cast(list[ConversationDocument], found)
+
+
+async def _newest(
+    database: Database, ids: Iterable[str], *, since: datetime, depth: int, bounds: Bounds
+) -> list[MessageDocument]:
+    newest = {
+        "from": database.messages.name,
+        "localField": "_id",
+        "foreignField": "conversationId",
+        "pipeline": [
+            {"$sort": {"seq": -1}},
+            {"$limit": depth},
+            {"$match": {"createdAt": {"$gte": since}}},
+        ],
+        "as": "message",
+    }
+    stages: list[dict[str, Any]] = [
+        {"$match": {"_id": {"$in": list(ids)}}},
+        {"$project": {"_id": 1}},
+        {"$lookup": newest},
+        {"$unwind": "$message"},
+        {"$replaceRoot": {"newRoot": "$message"}},
+    ]
+    return await _bounded(database, database.counters, stages, bounds)
+
+
+async def _bounded(
+    database: Database, collection: Any, stages: list[dict[str, Any]], bounds: Bounds
+) -> list[MessageDocument]:
+    """What an aggregation finds, as long as it stays within the bounds."""
+    shown: list[dict[str, Any]] = [
+        {"$limit": bounds.most + 1},
+        {"$unset": list(UNTOLD)},
+        {"$set": {"size": {"$bsonSize": "$$ROOT"}}},
+    ]
+    found: list[Any] = []
+    left = bounds.most_bytes
+    with database.reading():
+        cursor = await settled(collection.aggregate([*stages, *shown]))
+        while batch := await cursor.to_list(BATCH):
+            found += batch
+            left -= sum(each.pop("size") for each in batch)
+            if len(found) > bounds.most or left < 0:
+                await settled(cursor.close())
+                raise TooMuch
+    return cast(list[MessageDocument], found)
