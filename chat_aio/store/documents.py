@@ -155,7 +155,10 @@ AuditEntry = TypedDict(
 
 
 class CounterDocument(TypedDict):
-    """The head of a conversation: small, hot, and the first lock of every transaction about it."""
+    """The head of a conversation: small, hot, and the first lock of every transaction about it.
+
+    Messages up to `floorSeq` are removed, those up to `emptiedSeq` are tombstones, by retention.
+    """
 
     _id: str
     seq: int
@@ -164,6 +167,7 @@ class CounterDocument(TypedDict):
     fence: int
     public: bool
     floorSeq: int
+    emptiedSeq: NotRequired[int]
 
 
 class ReactionDocument(TypedDict):

@@ -40,14 +40,15 @@ def edited(
     return {"$set": replaced, "$unset": {"terms": "", "search": ""}}
 
 
+def emptied(change: Change) -> Update:
+    """The update that leaves a tombstone where a live message was."""
+    fields = {"body": "", "deletedAt": change["at"], "changedAt": change["at"], "change": change}
+    return {"$set": fields, "$unset": {"terms": "", "search": ""}}
+
+
 async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
     """Leave a tombstone where a live message was."""
-    emptied = {"body": "", "deletedAt": change["at"], "changedAt": change["at"], "change": change}
-    return await _change(
-        database,
-        {"_id": message_id, "deletedAt": None},
-        {"$set": emptied, "$unset": {"terms": "", "search": ""}},
-    )
+    return await _change(database, {"_id": message_id, "deletedAt": None}, emptied(change))
 
 
 async def change_live(

@@ -121,18 +121,6 @@ async def with_preview(database: Database, document: MessageDocument) -> Message
     return message
 
 
-async def is_any_changed(
-    database: Database, conversation_ids: Sequence[str], *, since: datetime
-) -> bool:
-    """Whether a message of these conversations was edited or deleted since a moment."""
-    changed = {"$gte": since, "$type": "date"}
-    with database.reading():
-        found = await database.messages.find_one(
-            {"conversationId": {"$in": list(conversation_ids)}, "changedAt": changed}, {"_id": 1}
-        )
-    return found is not None
-
-
 Key = tuple[str, str, str]
 """What an idempotency key is unique by: conversation, sender, key."""
 
@@ -153,6 +141,18 @@ async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
     with database.reading():
         found = await database.messages.find_one(with_key(key), READ)
     return cast(MessageDocument | None, found)
+
+
+async def is_any_in_thread(database: Database, conversation_id: str, root_id: str) -> bool:
+    """Whether a conversation has replies in the thread of a message, be that there or not."""
+    chosen = {
+        "timelines": root_id,
+        "conversationId": conversation_id,
+        "threadRootMessageId": root_id,
+    }
+    with database.reading():
+        found = await database.messages.find_one(chosen, {"_id": 1})
+    return found is not None
 
 
 async def list_newest(

@@ -1,0 +1,161 @@
+"""Keeping only what is needed: the old messages of a conversation are emptied, or removed.
+
+They are the ones up to a seq, as `createdAt` never falls while `seq` rises. The head says how far
+that was done, so that nothing is gone through twice (docs/data-model.md, counters).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from pymongo import UpdateOne
+
+from chat_aio.errors import ConversationNotFound
+from chat_aio.store import conversations
+from chat_aio.store.database import Database
+from chat_aio.store.documents import Change, CounterDocument
+from chat_aio.store.edits import emptied
+
+MESSAGES_AT_A_TIME = 250
+HEADS_AT_A_TIME = 10_000
+SECONDS = 60.0
+
+TOMBSTONES_PER_SECOND = 1_000
+"""Streams tell of each, beside all that is being said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Old:
+    """The old messages of a conversation: those with a seq in (after, upto]."""
+
+    conversation_id: str
+    after: int
+    upto: int
+
+    def __len__(self) -> int:
+        return self.upto - self.after
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        return self._between(self.after, self.upto)
+
+    def parts(self) -> Iterator[tuple[dict[str, Any], int]]:
+        """Queries for some of them at a time, from the oldest on, and how many seqs each spans."""
+        for start in range(self.after, self.upto, MESSAGES_AT_A_TIME):
+            end = min(start + MESSAGES_AT_A_TIME, self.upto)
+            yield self._between(start, end), end - start
+
+    def _between(self, after: int, upto: int) -> dict[str, Any]:
+        return {"conversationId": self.conversation_id, "seq": {"$gt": after, "$lte": upto}}
+
+
+async def list_heads(
+    database: Database, *, conversation_id: str | None = None
+) -> list[CounterDocument]:
+    """The head of a conversation, or all heads. Raises ConversationNotFound."""
+    if conversation_id is not None:
+        head = await conversations.find_head(database, conversation_id)
+        if head is None:
+            raise ConversationNotFound
+        return [head]
+    heads: list[CounterDocument] = []
+    while True:
+        behind = {"_id": {"$gt": heads[-1]["_id"]}} if heads else {}
+        with database.reading(seconds=SECONDS):
+            rows = database.counters.find({**behind, "seq": {"$gt": 0}})
+            found = await rows.sort("_id", 1).limit(HEADS_AT_A_TIME).to_list(None)
+        heads += found
+        if len(found) < HEADS_AT_A_TIME:
+            return heads
+
+
+async def find_old_to_empty(
+    database: Database, head: CounterDocument, *, before: datetime
+) -> Old | None:
+    """What was created before a moment and is not known to be tombstones; None if nothing is."""
+    return await _find_old(database, head, before, done=head.get("emptiedSeq", 0))
+
+
+async def find_old_to_remove(
+    database: Database, head: CounterDocument, *, before: datetime
+) -> Old | None:
+    """What was created before a moment, and what a removal that was cut short has left."""
+    return await _find_old(database, head, before, done=0)
+
+
+async def _find_old(
+    database: Database, head: CounterDocument, before: datetime, *, done: int
+) -> Old | None:
+    """A message that follows a younger one, or whose time is unreadable, is not old."""
+    known = max(done, head.get("floorSeq", 0))
+    here = {"conversationId": head["_id"]}
+    young = {"seq": {"$gt": known, "$lte": head["seq"]}, "createdAt": {"$not": {"$lt": before}}}
+    with database.reading(seconds=SECONDS):
+        first_young = await database.messages.find_one(
+            {**here, **young}, {"seq": 1}, sort=[("seq", 1)]
+        )
+    upto = first_young["seq"] - 1 if first_young else head["seq"]
+    if upto <= done:
+        return None
+    with database.reading():
+        oldest = await database.messages.find_one(
+            {**here, "seq": {"$gt": done, "$lte": upto}}, {"seq": 1}, sort=[("seq", 1)]
+        )
+    if oldest is None:
+        return None
+    return Old(conversation_id=head["_id"], after=oldest["seq"] - 1, upto=upto)
+
+
+async def count(database: Database, old: Old, *, live: bool) -> int:
+    """How many messages there are of the old ones: all, or those that are no tombstones."""
+    chosen = {**old.whole, "deletedAt": None} if live else old.whole
+    with database.reading(seconds=SECONDS):
+        return cast(int, await database.messages.count_documents(chosen))
+
+
+async def empty(
+    database: Database, old: Old, *, change: Callable[[], Change], advance: Callable[[int], None]
+) -> int:
+    """Leave tombstones, as a deletion does, and note it in the head; how many are new.
+
+    `change` gives the stamp of what is written now, `advance` is told how many seqs were gone past.
+    """
+    done = 0
+    for part, size in old.parts():
+        with database.writing():
+            written = await database.messages.update_many(
+                {**part, "deletedAt": None}, emptied(change())
+            )
+        done += written.modified_count
+        advance(size)
+        await asyncio.sleep(written.modified_count / TOMBSTONES_PER_SECOND)
+    with database.writing():
+        await database.counters.update_one(
+            {"_id": old.conversation_id}, {"$max": {"emptiedSeq": old.upto}}
+        )
+    return done
+
+
+async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
+    """Note in the heads what is about to be removed: unread counts leave it out from here on."""
+    updates = [
+        UpdateOne({"_id": each.conversation_id}, {"$max": {"floorSeq": each.upto}}) for each in olds
+    ]
+    for start in range(0, len(updates), MESSAGES_AT_A_TIME):
+        with database.writing():
+            await database.counters.bulk_write(
+                updates[start : start + MESSAGES_AT_A_TIME], ordered=False
+            )
+
+
+async def remove(database: Database, old: Old, *, advance: Callable[[int], None]) -> int:
+    """Remove what is below the floor; returns how many there were."""
+    done = 0
+    for part, size in old.parts():
+        with database.writing():
+            deleted = await database.messages.delete_many(part)
+        done += deleted.deleted_count
+        advance(size)
+    return done
