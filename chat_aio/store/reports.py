@@ -86,7 +86,7 @@ async def change(
         settled = fields["status"] not in OPEN
         if settled:
             update["$unset"] = {"openKey": ""}
-        elif key := await _free_key(database, found, session):
+        elif key := await free_key(database, found, session):
             update["$set"]["openKey"] = key
         await audit.add(database, row, session)
         changed = await database.reports.find_one_and_update(
@@ -109,7 +109,8 @@ async def _pass_on(database: Database, report: ReportDocument, session: Session)
     )
 
 
-async def _free_key(database: Database, report: ReportDocument, session: Session) -> str | None:
+async def free_key(database: Database, report: ReportDocument, session: Session) -> str | None:
+    """The `openKey` of an open report; None where another one has it."""
     key = open_key(report["reporterUserId"], report["targetType"], report["targetId"])
     taken = await database.reports.find_one(
         {**_keyed(key), "_id": {"$ne": report["_id"]}}, session=session

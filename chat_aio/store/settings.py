@@ -7,8 +7,12 @@ from hashlib import sha256
 from pymongo.errors import DuplicateKeyError
 
 from chat_aio.store.database import Database
+from chat_aio.store.transactions import Session
 
 _DM_KEY = "direct_conversation_key"
+_PSEUDONYM = b"\xff\xff\xff\xfe"
+_AFTER_ERASURES = b"\xff\xff\xff\xff"
+"""No id is so long that its length reads as one of these."""
 
 
 class Settings:
@@ -23,14 +27,44 @@ class Settings:
 
         128 bits under a random key of this database: the same for ever, and nobody without the
         key can compute it. The pair is length-prefixed: `a` with `b:c` and `a:b` with `c` differ.
+        Whoever has an erased user's id later shares no conversation with them: it is another one
+        after each erasure.
         """
-        if self._direct_key is None:
-            self._direct_key = await self._make_direct_key()
-        digest = hmac.new(self._direct_key, digestmod=sha256)
+        digest = await self._digest()
+        erasures = await self._erasures([user_id, other_user_id])
         for each in sorted((user_id, other_user_id)):
             name = each.encode()
             digest.update(len(name).to_bytes(4, "big") + name)
+            if count := erasures[each]:
+                digest.update(_AFTER_ERASURES + count.to_bytes(4, "big"))
         return digest.hexdigest()[:32]
+
+    async def pseudonym(self, user_id: str) -> str:
+        """Whom an erased user's rows name in their place, always the same. Nobody without the key
+        can tell from it who that was. Raises StorageUnavailable."""
+        digest = await self._digest()
+        digest.update(_PSEUDONYM + user_id.encode())
+        return f"erased-{digest.hexdigest()[:24]}"
+
+    async def count_erasure(self, pseudonym: str, session: Session) -> None:
+        """From now on other direct conversations are those of the user with this pseudonym."""
+        await self._database.settings.update_one(
+            {"_id": pseudonym}, {"$inc": {"erasures": 1}}, upsert=True, session=session
+        )
+
+    async def _erasures(self, user_ids: list[str]) -> dict[str, int]:
+        """How often the direct conversations of each were erased. Asked anew each time: another
+        program erases them."""
+        names = {each: await self.pseudonym(each) for each in user_ids}
+        with self._database.reading():
+            rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
+            counts = {each["_id"]: each["erasures"] for each in await rows.to_list(None)}
+        return {each: counts.get(name, 0) for each, name in names.items()}
+
+    async def _digest(self) -> hmac.HMAC:
+        if self._direct_key is None:
+            self._direct_key = await self._make_direct_key()
+        return hmac.new(self._direct_key, digestmod=sha256)
 
     async def _make_direct_key(self) -> bytes:
         """The stored key, made now if there is none. It is part of the data: with another key

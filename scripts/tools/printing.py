@@ -34,11 +34,11 @@ def listed(name: str, rows: Sequence[object], text: str, *, limit: int) -> Outco
     return Outcome({name: rows[:limit], "more": more}, text, remark)
 
 
-def say(outcome: Outcome, *, as_json: bool) -> None:
+def say(outcome: Outcome, *, as_json: bool, err: bool = False) -> None:
     if as_json:
-        click.echo(json_from(outcome.document))
+        click.echo(json_from(outcome.document), err=err)
         return
-    click.echo(outcome.text)
+    click.echo(outcome.text, err=err)
     if outcome.remark:
         click.echo(outcome.remark, err=True)
 
