@@ -1,6 +1,6 @@
 """Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Self
 
@@ -14,12 +14,15 @@ from chat_aio.hooks import Hooks
 from chat_aio.live.live import Live
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
+from chat_aio.plugin import Plugin
+from chat_aio.plugins.seam import Seam
 from chat_aio.store import indexes
 from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
+from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.web.application import Auth, make_application
 
@@ -39,6 +42,7 @@ class Chat:
         auth: Auth | None = None,
         hooks: Hooks | None = None,
         options: Options | None = None,
+        plugins: Iterable[Plugin] = (),
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         hooks, options = hooks or Hooks(), options or Options()
@@ -57,6 +61,8 @@ class Chat:
             read_marks=ReadMarks(kept),
             bans=Bans(kept, clock=clock),
             settings=Settings(kept),
+            signals=Signals(kept, clock=clock, new_id=new_id),
+            plugins=tuple(plugins),
             hooks=hooks,
             permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
             options=options,
@@ -65,6 +71,8 @@ class Chat:
             new_id=new_id,
         )
         self._live = Live(self._api)
+        for plugin in self._api.plugins:
+            plugin.seam = Seam(self._api)
 
     @property
     def api(self) -> ServerAPI:
@@ -117,6 +125,8 @@ class Chat:
             )
         if Capability.STREAMS in self._api.capabilities:
             await self._live.open()
+        for plugin in self._api.plugins:
+            await plugin.open()
         self._opened = True
 
     async def close(self) -> None:
@@ -124,6 +134,9 @@ class Chat:
         if not self._opened:
             return
         await self._live.close()
+        for plugin in self._api.plugins:
+            await plugin.close()
+        await self._api.signals.close()
         await self._api.sequencer.close()
         await self._api.read_marks.close()
         await self._database.close()

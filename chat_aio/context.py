@@ -9,11 +9,13 @@ from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
+from chat_aio.plugin import Plugin
 from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
+from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
 
 Clock = Callable[[], datetime]
@@ -40,6 +42,8 @@ class Context:
     read_marks: ReadMarks
     bans: Bans
     settings: Settings
+    signals: Signals
+    plugins: tuple[Plugin, ...]
     hooks: Hooks
     permissions: Permissions
     options: Options

@@ -17,6 +17,7 @@ class Options:
     without: frozenset[Capability] = field(default_factory=frozenset)
     threads: bool = True
     enforce_bans: bool | None = None
+    extra_events: bool = False
 
     max_body_bytes: int = 1024 * 1024
     max_message_length: int = 16_384

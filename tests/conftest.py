@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from chat_aio import Chat, Hooks, Options, SetupError
 from chat_aio.embedded import Mongod
+from chat_aio.plugins import Plugin
 from tests.support.people import Person, picked_by_header
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
@@ -109,11 +110,18 @@ async def serve(database: Database, aiohttp_client: Any) -> MakePeople:
     """Serve a chat over HTTP, mounted into a host's app; returns people by user id."""
 
     async def make(
-        hooks: Hooks | None = None, auth: Any = picked_by_header, **options: Any
+        hooks: Hooks | None = None,
+        auth: Any = picked_by_header,
+        plugins: Iterable[Plugin] = (),
+        **options: Any,
     ) -> Callable[[str], Person]:
         app = web.Application()
         chat = Chat(
-            database, auth=auth, hooks=hooks, options=Options(**{"ring_seconds": 5, **options})
+            database,
+            auth=auth,
+            hooks=hooks,
+            plugins=plugins,
+            options=Options(**{"ring_seconds": 5, **options}),
         )
         chat.mount(app)
         client: TestClient[web.Request, web.Application] = await aiohttp_client(app)

@@ -35,7 +35,7 @@ async def get_or_create_conversation(
         raise InvalidInput("otherUserId: a direct conversation needs somebody else")
     pair = sorted((user_id, given.other_user_id))
     conversation_id = await context.settings.direct_conversation_id(*pair)
-    if viewed := await _find_viewed(context, user_id, conversation_id):
+    if viewed := await find_viewed(context, user_id, conversation_id):
         return viewed
     await require_users(context, user_id, [given.other_user_id])
     new = conversations.new_conversation(
@@ -92,7 +92,7 @@ async def get_conversation(
     return await _load_viewed(context, user_id, conversation_id)
 
 
-async def _find_viewed(
+async def find_viewed(
     context: Context, user_id: str, conversation_id: str
 ) -> ViewedConversation | None:
     """A conversation with the viewer's unread count; its head is read before its read-states."""
@@ -105,7 +105,7 @@ async def _find_viewed(
 
 
 async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:
-    viewed = await _find_viewed(context, user_id, conversation_id)
+    viewed = await find_viewed(context, user_id, conversation_id)
     if viewed is None:
         raise ConversationNotFound
     return viewed

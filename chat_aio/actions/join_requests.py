@@ -5,6 +5,7 @@ from typing import Literal
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_group, load_manageable
 from chat_aio.actions.altering import admission, alter, require_still_managing, write_beside
+from chat_aio.actions.extra import tell_join_request
 from chat_aio.actions.joining import ask
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
@@ -113,6 +114,7 @@ async def _approve(
     conversation = await alter(context, conversation_id, decide)
     if approved is None:
         raise JoinRequestNotFound
+    await tell_join_request(context, "join_request.resolved", approved)
     return Resolution(
         join_request=join_request_from(approved), conversation=conversation_from(conversation)
     )
@@ -129,6 +131,7 @@ async def _deny(
         )
 
     denied = await write_beside(context, conversation_id, write)
+    await tell_join_request(context, "join_request.resolved", denied)
     return Resolution(join_request=join_request_from(denied), conversation=None)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 
 from chat_aio.actions.altering import admission, alter, write_beside
+from chat_aio.actions.extra import tell_join_request
 from chat_aio.context import Context
 from chat_aio.errors import AlreadyParticipant
 from chat_aio.models import Joining
@@ -51,10 +52,13 @@ async def ask(
     returned as it is, and `before` is not run. Raises AlreadyParticipant."""
 
     place = conversation_id, user_id
+    made = False
     if waiting := await join_requests.find_pending(context.database, *place):
         return waiting  # Without a turn behind the lock: whoever repeats it holds up nobody.
 
     async def write(locked: Locked) -> JoinRequestDocument:
+        nonlocal made
+        made = False
         if locked.find_participant(user_id):
             raise AlreadyParticipant
         earlier = await join_requests.find(locked, user_id)
@@ -74,9 +78,13 @@ async def ask(
             "metadata": {},
         }
         await join_requests.put(locked, request)
+        made = True
         return request
 
-    return await write_beside(context, conversation_id, write)
+    request = await write_beside(context, conversation_id, write)
+    if made:
+        await tell_join_request(context, "join_request.created", request)
+    return request
 
 
 def joined(conversation: ConversationDocument) -> Joining:

@@ -5,8 +5,10 @@ from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_conversation, load_readable, load_within
+from chat_aio.actions.extra import tell_read
 from chat_aio.context import Context
-from chat_aio.errors import InvalidInput, ThreadsUnsupported
+from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
+from chat_aio.fields import is_id
 from chat_aio.models import Message, MessagePage
 from chat_aio.store import messages
 from chat_aio.store.views import bare_message_from
@@ -39,15 +41,26 @@ async def list_thread(
 ) -> MessagePage:
     """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
 
-    Raises ThreadsUnsupported, ConversationNotFound, MessageNotFound and ForbiddenRead.
+    Where retention has removed the root, replies that are left are listed still. Raises
+    ThreadsUnsupported, ConversationNotFound, MessageNotFound and ForbiddenRead.
     """
     given = _Slice.read("thread", limit, cursor)
     if not context.options.threads:
         raise ThreadsUnsupported
     await load_conversation(context, conversation_id)
-    await load_within(context, conversation_id, root_id)
+    await _require_thread(context, conversation_id, root_id)
     await load_readable(context, user_id, conversation_id)
     return await given.page(context, root_id)
+
+
+async def _require_thread(context: Context, conversation_id: str, root_id: str) -> None:
+    try:
+        await load_within(context, conversation_id, root_id)
+    except MessageNotFound:
+        if not is_id(root_id) or not await messages.is_any_in_thread(
+            context.database, conversation_id, root_id
+        ):
+            raise
 
 
 @acting
@@ -86,6 +99,9 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     given = inputs.read(inputs.Mark, message_id=message_id)
     await load_readable(context, user_id, conversation_id)
     await context.read_marks.mark(conversation_id, user_id, given.message_id)
+    for plugin in context.plugins:
+        plugin.message_read(user_id, conversation_id, given.message_id)
+    await tell_read(context, user_id, conversation_id)
 
 
 @dataclass(frozen=True, slots=True)

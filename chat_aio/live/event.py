@@ -5,6 +5,7 @@ from datetime import datetime
 
 from chat_aio.live.frames import Frame
 from chat_aio.models import ReplyPreview
+from chat_aio.plugin import ToldMessage
 
 Name = tuple[str, int]
 """Which message a durable event is about: its conversation and seq."""
@@ -35,9 +36,15 @@ class Event:
     position: Frame | None = None
     changed_at: datetime | None = None
     message_id: str = ""
+    sender_id: str = ""
     parent_id: str | None = None
     recreated: Frame | None = None
     quote: ReplyPreview | None = None
+
+    @property
+    def told_message(self) -> ToldMessage:
+        """Of a created event: the message, as plugins hear of it."""
+        return ToldMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
 
     @property
     def size(self) -> int:

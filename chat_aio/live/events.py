@@ -4,8 +4,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from chat_aio.context import Clock
 from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, message_frame, position_frame
+from chat_aio.live.telling import Telling, tellings_from
 from chat_aio.models import Message
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
@@ -30,27 +32,30 @@ class Fetched:
 class Translator:
     """Makes events of changes, numbering them from 1 in feed order."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, clock: Clock, extra_events: bool = False) -> None:
         self._database = database
+        self._clock = clock
+        self._extra_events = extra_events
+        self._signals = database.signals.name
         self._conversations = database.conversations.name
         self._messages = database.messages.name
         self.index = 0
 
-    async def events_from(self, changes: Sequence[RawChange]) -> list[Event]:
+    async def events_from(self, changes: Sequence[RawChange]) -> list[Event | Telling]:
         """The events of a batch of changes. What was updated is read once for the whole batch:
         its state may be later than the change, never earlier; what is gone meanwhile is skipped."""
         fetched = await self._fetch(changes)
-        events = []
+        told: list[Event | Telling] = []
         for change in changes:
             try:
-                event = self._event_from(change, fetched)
+                if change["ns"]["coll"] == self._signals:
+                    told += tellings_from(change["fullDocument"], now=self._clock())
+                elif event := self._event_from(change, fetched):
+                    self.index = event.index
+                    told.append(event)
             except Exception as error:
                 log.error("%r cannot be announced: %r", change.get("documentKey"), error)
-                continue
-            if event:
-                self.index = event.index
-                events.append(event)
-        return events
+        return told
 
     async def _fetch(self, changes: Sequence[RawChange]) -> Fetched:
         updated = _updated_ids(changes, self._messages)
@@ -114,6 +119,7 @@ class Translator:
             created=True,
             position=position_frame(message.conversation_id, message.seq),
             message_id=message.id,
+            sender_id=message.sender_id,
             parent_id=message.reply_to_message_id,
         )
 
@@ -145,13 +151,15 @@ class Translator:
         )
 
     def _conversation_created(self, document: ConversationDocument) -> Event:
-        """A group with members is told to all in it; the rest only lets its participants in."""
+        """A group with members is told to all in it, a direct conversation as an extra event; the
+        rest only lets its participants in."""
         change = document["change"]
+        is_new_direct = self._extra_events and document["type"] == "direct"
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
             frame=_membership_frame(change, document),
-            told=change["kind"] == "participant.added",
+            told=change["kind"] == "participant.added" or is_new_direct,
             added=tuple(each["userId"] for each in document["participants"]),
         )
 

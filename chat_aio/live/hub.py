@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from chat_aio.errors import RateLimited
 from chat_aio.live.event import Event
 from chat_aio.live.streams import Stream
+from chat_aio.live.telling import Telling
 
 SLICE = 64
 
@@ -33,10 +34,10 @@ class Hub:
         """Let the stream hear of the conversations that were read for its user; what the feed
         has told since it was registered goes before what was read."""
         ids = {each for each in conversation_ids if stream.membership.get(each, True)}
-        ids.update(each for each, inside in stream.membership.items() if inside)
+        ids |= stream.let_into()
         stream.subscribed = True
         stream.membership.clear()
-        for conversation_id in ids:
+        for conversation_id in ids - stream.denied:
             self._enter(stream, conversation_id)
 
     def remove(self, stream: Stream) -> None:
@@ -62,17 +63,39 @@ class Hub:
                         stream.deliver(event)
         self._dismiss(event)
 
+    async def tell(self, telling: Telling) -> None:
+        """Tell the streams that are meant, each once."""
+        by_user = (self._by_user.get(each, ()) for each in telling.user_ids)
+        inside = (self._by_conversation.get(each, ()) for each in telling.conversation_ids)
+        meant = {each for streams in (*by_user, *inside) for each in streams}
+        streams = [each for each in meant if each.user_id != telling.but and each.subscribed]
+        if not streams:
+            return
+        of_one = telling.conversation_ids[0] if len(telling.conversation_ids) == 1 else ""
+        event = Event(index=0, conversation_id=of_one, frame=telling.frame())
+        await self._each(lambda stream: stream.deliver(event), streams)
+
     async def beat(self) -> None:
         """Keep every stream alive."""
-        await self._each(Stream.beat)
+        await self._each(Stream.beat, self._everyone())
 
     async def sweep(self) -> None:
         """End the streams whose client has left."""
-        await self._each(Stream.end_if_gone)
+        await self._each(Stream.end_if_gone, self._everyone())
 
     def user_ids(self) -> list[str]:
         """Who has a stream open."""
         return list(self._by_user)
+
+    def subscribed_of(self, user_ids: Iterable[str]) -> list[Stream]:
+        """The streams of users that hear of their conversations already."""
+        of_users = (self._by_user.get(each, ()) for each in user_ids)
+        return [stream for streams in of_users for stream in streams if stream.subscribed]
+
+    def deny(self, stream: Stream, conversation_id: str) -> None:
+        """Let a stream hear no more of a conversation that its user may not read."""
+        stream.denied.add(conversation_id)
+        self._leave(stream, conversation_id)
 
     def end_user(self, user_id: str) -> None:
         """Finish all streams of a user."""
@@ -85,12 +108,15 @@ class Hub:
             for stream in streams:
                 stream.end()
 
-    async def _each(self, act: Callable[[Stream], None]) -> None:
-        everyone = [stream for streams in self._by_user.values() for stream in streams]
-        for start in range(0, len(everyone), SLICE):
-            for stream in everyone[start : start + SLICE]:
+    def _everyone(self) -> list[Stream]:
+        return [stream for streams in self._by_user.values() for stream in streams]
+
+    async def _each(self, act: Callable[[Stream], None], streams: Sequence[Stream]) -> None:
+        for start in range(0, len(streams), SLICE):
+            for stream in streams[start : start + SLICE]:
                 act(stream)
-            await asyncio.sleep(0)
+            if start + SLICE < len(streams):
+                await asyncio.sleep(0)
 
     def _admit(self, event: Event) -> None:
         for user_id in event.added:
@@ -105,6 +131,7 @@ class Hub:
             for stream in self._by_user.get(user_id, ()):
                 if not stream.subscribed:
                     stream.membership[event.conversation_id] = False
+                stream.denied.discard(event.conversation_id)
                 self._leave(stream, event.conversation_id)
 
     def _enter(self, stream: Stream, conversation_id: str) -> None:

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context as Variables
 from datetime import datetime
 from functools import partial
@@ -14,12 +14,15 @@ from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.frames import Frame, position_frame
+from chat_aio.live.gate import Gate
 from chat_aio.live.hub import Hub
 from chat_aio.live.past import TOO_MANY, Past
 from chat_aio.live.replay import Replay, position_from, replay_from_feed, replay_of_nothing
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
+from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
+from chat_aio.plugin import ToldMessage
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange
 
@@ -39,10 +42,14 @@ class Live:
         self._snapshots = context.snapshots
         self._options = options = context.options
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
-        self._translator = Translator(database)
+        self._translator = Translator(
+            database, clock=context.clock, extra_events=options.extra_events
+        )
         self._beats: asyncio.Task[None] | None = None
         self._told_bytes = 0
         self.hub = Hub(streams_per_user=options.streams_per_user)
+        self._gate = Gate(context, self.hub)
+        self._tellers = [each for each in context.plugins if each.overrides("message_told")]
         self.feed = Feed(
             database,
             Listener(changed=self._changed, live=self._went_live, lost=self._lost),
@@ -90,6 +97,7 @@ class Live:
             user_id,
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
+            on_message=self._message_told if self._tellers else None,
         )
         self.hub.register(stream)
         try:
@@ -98,11 +106,30 @@ class Live:
             ids = await conversations.ids_of_user(self._database, user_id)
             since = position_from(last_event_id)
             known, at = await self._find(since) if since else (False, None)
+            await self._gate.ask_for(stream, ids)
             self.hub.subscribe(stream, ids)
-            yield stream, await self._replay(stream, since if known else None, at)
+            replay = await self._replay(stream, since if known else None, at)
+            with self._seen_by_plugins(user_id):
+                yield stream, replay
         finally:
             stream.end()
             self.hub.remove(stream)
+
+    @contextmanager
+    def _seen_by_plugins(self, user_id: str) -> Iterator[None]:
+        """Around the life of a stream."""
+        for plugin in self._context.plugins:
+            plugin.stream_opened(user_id)
+        try:
+            yield
+        finally:
+            for plugin in self._context.plugins:
+                plugin.stream_closed(user_id)
+
+    def _message_told(self, user_id: str, message: ToldMessage) -> None:
+        if message.sender_id != user_id:
+            for plugin in self._tellers:
+                plugin.message_told(user_id, message)
 
     async def _find(self, name: Name) -> tuple[bool, datetime | None]:
         """Whether there is such a message; when it was created, unless the ring holds it."""
@@ -141,8 +168,11 @@ class Live:
 
     async def _changed(self, changes: Sequence[RawChange]) -> None:
         await self._forget(changes)
-        for event in await self._translator.events_from(changes):
-            await self._publish(event)
+        for told in await self._translator.events_from(changes):
+            if isinstance(told, Telling):
+                await self.hub.tell(told)
+            else:
+                await self._publish(told)
 
     async def _forget(self, changes: Sequence[RawChange]) -> None:
         """What is cached of what has changed is old; whoever is banned now hears no more."""
@@ -177,7 +207,9 @@ class Live:
     async def _publish(self, event: Event) -> None:
         if event.position:
             self._ring.append(event)
+        asked = self._gate.hold(event)
         await self.hub.publish(event)
+        self._gate.release(asked, event.conversation_id)
         self._told_bytes += len(event.frame.chunk)
         if self._told_bytes > BREATH_BYTES:  # Let the streams' sockets take what was written.
             self._told_bytes = 0
@@ -206,5 +238,6 @@ class Live:
             await self.hub.beat()
             try:
                 await self._end_banned()
-            except Exception as error:  # Heartbeats go on, whatever is the matter with bans.
-                log.warning("bans could not be looked up: %r", error)
+                await self._gate.ask_again()
+            except Exception as error:  # Heartbeats go on, whatever is the matter.
+                log.warning("who may go on could not be looked up: %r", error)

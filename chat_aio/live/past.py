@@ -70,7 +70,7 @@ class Past:
         if any(now - heads[name]["activityAt"] < SKEW for name, _ in real):
             await self._catch_up()
         times = await missed.times_of(self._database, real) if real else {}
-        return [(each in real, times.get(each)) for each in names]
+        return [(each in real, times.get(each) or _time_of_head(each, heads)) for each in names]
 
     async def _grant(self, wishes: Sequence[Wish]) -> list[Replay]:
         replays: dict[Wish, Replay] = {}
@@ -119,6 +119,12 @@ class Past:
             return _too_many(wish, heads)
         since = position_frame(*wish.since)
         return replay_from_storage(told, since=since, newest=_newest(wish, heads) or since)
+
+
+def _time_of_head(name: Name, heads: _Heads) -> datetime | None:
+    """Of a conversation's newest message the time is known, also when it has been removed."""
+    head = heads.get(name[0])
+    return head["activityAt"] if head and head["seq"] == name[1] else None
 
 
 def _newest(wish: Wish, heads: _Heads) -> Frame | None:

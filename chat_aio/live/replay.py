@@ -8,6 +8,7 @@ from datetime import datetime
 from chat_aio.fields import is_id
 from chat_aio.live.event import Event, Name
 from chat_aio.live.frames import Frame, reset_frame
+from chat_aio.plugin import ToldMessage
 
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 
@@ -15,13 +16,14 @@ _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
     """The frames that come first, and the `position` they leave the client at: the newest created
-    event told, else the newest there is (docs/behaviour.md 7.4).
+    event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
 
     `created` and `changed` name what was told from storage; the feed may tell it as well.
     """
 
     frames: tuple[Frame, ...] = ()
     position: Frame | None = None
+    messages: tuple[ToldMessage, ...] = ()
     created: frozenset[Name] = frozenset()
     changed: Mapping[Name, datetime] = field(default_factory=dict)
 
@@ -39,6 +41,7 @@ class Stored:
 
     name: Name
     frame: Frame
+    message: ToldMessage
     changed_at: datetime | None = None
 
 
@@ -63,7 +66,11 @@ def replay_from_feed(
             frames.append(told)
     created = next((each.position for each in reversed(events) if each.created), None)
     position = created or newest or since
-    return Replay(frames=tuple([*frames, position] if position else frames), position=position)
+    return Replay(
+        frames=tuple([*frames, position] if position else frames),
+        position=position,
+        messages=tuple(each.told_message for each in events if each.created),
+    )
 
 
 def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) -> Replay:
@@ -73,6 +80,7 @@ def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) 
     return Replay(
         frames=(*frames, newest),
         position=newest,
+        messages=tuple(each.message for each in told if each.changed_at is None),
         created=frozenset(each.name for each in told if each.changed_at is None),
         changed={each.name: each.changed_at for each in told if each.changed_at is not None},
     )

@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 from chat_aio.live.event import Event
 from chat_aio.live.frames import HEARTBEAT, Frame
 from chat_aio.live.replay import Replay
+from chat_aio.plugin import ToldMessage
 
 PATIENCE_SECONDS = 10.0
 BURST = 4
@@ -29,11 +31,19 @@ class Stream:
     hold back more than `max_events`. The client then resumes.
     """
 
-    def __init__(self, user_id: str, *, max_bytes: int, max_events: int) -> None:
+    def __init__(
+        self,
+        user_id: str,
+        *,
+        max_bytes: int,
+        max_events: int,
+        on_message: Callable[[str, ToldMessage], None] | None = None,
+    ) -> None:
         self.user_id = user_id
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
+        self.denied: set[str] = set()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._position: Frame | None = None
         self._held: list[Event] = []
@@ -42,18 +52,26 @@ class Stream:
         self._max_bytes = max_bytes
         self._behind_since: float | None = None
         self._max_events = max_events
+        self._holds = 0
+        self._on_message = on_message
+
+    def let_into(self) -> set[str]:
+        """The conversations that the user was let into while theirs were being read."""
+        return {each for each, inside in self.membership.items() if inside}
 
     def deliver(self, event: Event) -> None:
         """Tell an event now, or hold it back until the stream is live."""
         if self.ended.done():
             return
-        if self._pipe is None:
+        if self._pipe is None or self._holds:
             self._held.append(event)
             if len(self._held) > self._max_events:
                 self.end()
         elif event.created:
             self._position = event.position
             self._write(event.frame)
+            if self._on_message:
+                self._on_message(self.user_id, event.told_message)
         elif event.position and self._position:
             self._write(event.frame, self._position)
         else:
@@ -63,9 +81,28 @@ class Stream:
         """Behind the replay, what was held back and is not in it; from here on as it comes."""
         self._pipe, self._chunked = pipe, chunked
         self._position = replay.position
-        held, self._held = self._held, []
-        for event in held:
-            if not replay.covers(event):
+        if self._on_message:
+            for message in replay.messages:
+                self._on_message(self.user_id, message)
+        self._held = [event for event in self._held if not replay.covers(event)]
+        self._tell_held()
+
+    def hold(self) -> None:
+        """Hold everything back until as many releases as holds."""
+        self._holds += 1
+
+    def release(self, *, without: str | None = None) -> None:
+        """Go on; what was held back of the conversation `without` is not told."""
+        self._holds -= 1
+        if without is not None:
+            self._held = [event for event in self._held if event.conversation_id != without]
+        if self._pipe is not None:
+            self._tell_held()
+
+    def _tell_held(self) -> None:
+        if not self._holds:
+            held, self._held = self._held, []
+            for event in held:
                 self.deliver(event)
 
     def beat(self) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, message_frame
 from chat_aio.live.replay import Stored
+from chat_aio.plugin import ToldMessage
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.views import Parents, message_from
 
@@ -62,6 +63,9 @@ class Written:
             stored = Stored(
                 name=(message.conversation_id, message.seq),
                 frame=message_frame(name, message),
+                message=ToldMessage(
+                    message.id, message.conversation_id, message.seq, message.sender_id
+                ),
                 changed_at=None if name == "message.created" else at,
             )
             entry = Entry(at=max(at, message.created_at), stored=stored)

@@ -48,6 +48,13 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
     return [each["_id"] for each in found]
 
 
+async def is_in_any(database: Database, user_id: str, ids: Sequence[str]) -> bool:
+    """Whether `user_id` is in one of these conversations; from the index alone."""
+    chosen = {"participants.userId": user_id, "_id": {"$in": list(ids)}}
+    with database.reading():
+        return await database.conversations.find_one(chosen, {"_id": 1}) is not None
+
+
 async def list_heads(
     database: Database,
     ids: Sequence[str],

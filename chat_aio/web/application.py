@@ -6,6 +6,7 @@ from chat_aio.api import ServerAPI
 from chat_aio.live.live import Live
 from chat_aio.web.keys import API, AUTH, LIVE, Auth
 from chat_aio.web.middleware import add_request_id, respond
+from chat_aio.web.plugins import routes_of
 from chat_aio.web.routes import ROUTES
 
 __all__ = ["Auth", "make_application"]
@@ -17,7 +18,8 @@ def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
     app[API], app[LIVE], app[AUTH] = api, live, auth
     app.on_response_prepare.append(add_request_id)
     app.add_routes(
-        web.RouteDef(each.method, _pattern(each.path), each.handler, each.kwargs) for each in ROUTES
+        web.RouteDef(each.method, _pattern(each.path), each.handler, each.kwargs)
+        for each in (*ROUTES, *routes_of(api))
     )
     return app
 

@@ -1,5 +1,7 @@
 """Replies: JSON in the contract's envelopes, and errors in theirs."""
 
+from collections.abc import Mapping
+
 from aiohttp import web
 
 from chat_aio.errors import ChatError
@@ -11,6 +13,11 @@ JSON = "application/json; charset=utf-8"
 def reply(*, status: int = 200, **envelope: object) -> web.Response:
     """A JSON response: `reply(message=...)` is `{"message": ...}`."""
     return web.Response(body=json_from(envelope), status=status, headers={"Content-Type": JSON})
+
+
+def reply_object(answer: Mapping[str, object]) -> web.Response:
+    """A JSON object as it is."""
+    return web.Response(body=json_from(answer), headers={"Content-Type": JSON})
 
 
 def reply_shape(shape: Wire) -> web.Response:

@@ -35,12 +35,14 @@ def applied(state: State, frame: Frame, viewer: Person) -> State:
             return _with_message(state, frame.data["message"], viewer)
         case "message.updated" | "message.deleted" | "reaction.added" | "reaction.removed":
             return _with_changed(state, frame.data["message"])
-        case "participant.added" | "conversation.updated":
+        case "participant.added" | "conversation.updated" | "conversation.created":
             return _with_conversation(state, frame.data["conversation"])
         case "participant.removed":
             if viewer.user_id in frame.data["affectedUserIds"]:
                 return {name: each for name, each in state.items() if name != _id(frame)}
             return _with_conversation(state, frame.data["conversation"])
+        case "read.updated":
+            return _with_read_state(state, frame.data, viewer)
     return state
 
 
@@ -80,6 +82,18 @@ def _with_message(state: State, message: dict[str, Any], viewer: Person) -> Stat
         moved["id"]: moved,
         **{name: each for name, each in state.items() if name != moved["id"]},
     }
+
+
+def _with_read_state(state: State, read: dict[str, Any], viewer: Person) -> State:
+    conversation = state[read["conversationId"]]
+    participants = [
+        {**each, "lastReadMessageId": read["messageId"]}
+        if each["userId"] == viewer.user_id
+        else each
+        for each in conversation["participants"]
+    ]
+    now = {**conversation, "participants": participants, "unreadCount": read["unreadCount"]}
+    return {**state, now["id"]: now}
 
 
 def _with_reply(conversation: State, root_id: str, reply: dict[str, Any]) -> State:

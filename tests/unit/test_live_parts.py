@@ -19,6 +19,7 @@ from chat_aio.live.replay import (
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 from chat_aio.models import ReplyPreview
+from chat_aio.plugin import ToldMessage
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -47,6 +48,16 @@ def event(
         parent_id=parent,
         recreated=None if created else frame_from(f"recreated {name} by {index}".encode()),
         quote=None if created else quote,
+    )
+
+
+def stored(text: str, *, changed_at: datetime | None = None) -> Stored:
+    conversation_id, seq = text.split()[1].split(":")
+    return Stored(
+        name=(conversation_id, int(seq)),
+        frame=frame_from(text.encode()),
+        message=ToldMessage(text, conversation_id, int(seq), "alice"),
+        changed_at=changed_at,
     )
 
 
@@ -207,8 +218,8 @@ def test_a_replay_without_created_events_ends_at_the_newest() -> None:
 def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> None:
     replay = replay_from_storage(
         [
-            Stored(name=("a", 2), frame=frame_from(b"created a:2")),
-            Stored(name=("b", 1), frame=frame_from(b"updated b:1"), changed_at=NOON),
+            stored("created a:2"),
+            stored("updated b:1", changed_at=NOON),
         ],
         since=position_frame("a", 1),
         newest=position_frame("z", 9),
@@ -218,6 +229,7 @@ def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> Non
         *("updated b:1", "id: a:1"),
         "id: z:9",
     ]
+    assert [each.seq for each in replay.messages] == [2]
     later = NOON + timedelta(milliseconds=1)
     assert replay.covers(event(1, "a:2"))
     assert not replay.covers(event(1, "a:3"))

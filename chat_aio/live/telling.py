@@ -1,0 +1,35 @@
+"""What is told to streams once, and to whom: the notes that processes send one another."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chat_aio.live.frames import Frame, frame_from
+from chat_aio.store.signals import notes_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """An event for the streams of some users, or of some conversations' participants."""
+
+    name: str
+    data: str
+    conversation_ids: tuple[str, ...]
+    user_ids: tuple[str, ...]
+    but: str | None
+
+    def frame(self) -> Frame:
+        return frame_from(f"event: {self.name}\ndata: {self.data}\n\n".encode())
+
+
+def tellings_from(signal: Mapping[str, Any], *, now: datetime) -> Iterator[Telling]:
+    """What a signal says, unless that was long ago."""
+    for note in notes_in(signal, now=now):
+        yield Telling(
+            name=note["name"],
+            data=note["data"],
+            conversation_ids=tuple(note["conversationIds"]),
+            user_ids=tuple(note["userIds"]),
+            but=note["but"],
+        )

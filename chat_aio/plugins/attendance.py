@@ -1,0 +1,145 @@
+"""Who is present on which process, as the database knows it: leases of processes, not of users."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.models import timestamp
+from chat_aio.plugins.seam import Seam
+
+MOST_SWEPT = 500
+
+
+class Attendance:
+    """One process's part in it.
+
+    A user's document names the processes where they have streams; a process shows by `seenAt`, in
+    the database's own time, that it lives. The event is written in the same transaction as what it
+    tells of, so that the last one told is the one that is so.
+    """
+
+    def __init__(self, seam: Seam, *, lease: float) -> None:
+        self._seam = seam
+        self._lease_ms = int(lease * 1000)
+        self._id = ""
+        self._users = seam.collection("presence")
+        self._processes = seam.collection("processes")
+
+    async def open(self) -> None:
+        self._id = self._seam.new_id()
+        with self._seam.writing():
+            await self._processes.update_one(
+                {"_id": self._id}, {"$currentDate": {"seenAt": True}}, upsert=True
+            )
+
+    async def renew(self) -> bool:
+        """Say that this process lives; False where it was taken for dead, and is a new one now."""
+        with self._seam.writing():
+            renewed = await self._processes.update_one(
+                {"_id": self._id, "dead": None}, {"$currentDate": {"seenAt": True}}
+            )
+        if renewed.matched_count:
+            return True
+        await self.open()
+        return False
+
+    async def close(self, *, delay: float) -> None:
+        """Leave the users of this process to whoever sweeps, `delay` seconds from now."""
+        ago = self._lease_ms - int(delay * 1000)
+        with suppress(StorageUnavailable), self._seam.writing():
+            await self._processes.update_one(
+                {"_id": self._id}, [{"$set": {"seenAt": {"$subtract": ["$$NOW", ago]}}}]
+            )
+
+    async def enter(self, user_id: str) -> None:
+        """Note that a user is here; told, if they were nowhere."""
+        ids = await self._seam.conversation_ids_of(user_id)
+
+        async def body(session: Any) -> None:
+            now = self._seam.now()
+            before = await self._users.find_one_and_update(
+                {"_id": user_id},
+                {"$addToSet": {"processes": self._id}, "$set": {"lastSeenAt": now}},
+                upsert=True,
+                session=session,
+            )
+            if not (before and before["processes"]):
+                await self._tell(user_id, True, now, ids, session)
+
+        await self._seam.transact(body)
+
+    async def leave(self, user_id: str) -> None:
+        """Note that a user is not here any more; told, if they are nowhere else."""
+        await self._leave(user_id, self._id, self._seam.now())
+
+    async def sweep(self) -> None:
+        """Let the users of dead processes go. A process is marked first: should it live after all,
+        it finds out, and begins anew."""
+        with self._seam.writing():
+            await self._processes.update_many({"$nor": [self._alive]}, {"$set": {"dead": True}})
+        with self._seam.reading():
+            dead = await self._processes.find({"dead": True}).to_list(None)
+        for process in dead:
+            while users := await self._users_of(process["_id"]):
+                for user_id in users:
+                    await self._leave(user_id, process["_id"], process["seenAt"])
+            with self._seam.writing():
+                await self._processes.delete_one({"_id": process["_id"]})
+
+    async def look_up(self, user_ids: Sequence[str]) -> dict[str, dict[str, object]]:
+        """`{online, lastSeenAt}` by user; lastSeenAt is None for who was never here."""
+        with self._seam.reading():
+            alive = {each["_id"] async for each in self._processes.find(self._alive, {"_id": 1})}
+            known = {
+                each["_id"]: each async for each in self._users.find({"_id": {"$in": user_ids}})
+            }
+        return {each: self._entry(known.get(each), alive) for each in user_ids}
+
+    @property
+    def _alive(self) -> dict[str, Any]:
+        recent = {"$gt": ["$seenAt", {"$subtract": ["$$NOW", self._lease_ms]}]}
+        return {"dead": None, "$expr": recent}
+
+    async def _leave(self, user_id: str, process_id: str, at: datetime) -> None:
+        ids = await self._seam.conversation_ids_of(user_id)
+
+        async def body(session: Any) -> None:
+            after = await self._users.find_one_and_update(
+                {"_id": user_id, "processes": process_id},
+                {"$pull": {"processes": process_id}, "$max": {"lastSeenAt": at}},
+                return_document=True,
+                session=session,
+            )
+            if after and not after["processes"]:
+                await self._tell(user_id, False, after["lastSeenAt"], ids, session)
+
+        await self._seam.transact(body)
+
+    async def _users_of(self, process_id: str) -> list[str]:
+        with self._seam.reading():
+            found = (
+                await self._users.find({"processes": process_id}, {"_id": 1})
+                .limit(MOST_SWEPT)
+                .to_list(None)
+            )
+        return [each["_id"] for each in found]
+
+    def _entry(self, user: Any, alive: set[str]) -> dict[str, object]:
+        if user is None:
+            return {"online": False, "lastSeenAt": None}
+        online = not alive.isdisjoint(user["processes"])
+        at = self._seam.now() if online else user["lastSeenAt"]
+        return {"online": online, "lastSeenAt": timestamp(at)}
+
+    async def _tell(
+        self, user_id: str, online: bool, at: datetime, ids: Sequence[str], session: Any
+    ) -> None:
+        event = self._seam.ephemeral(
+            "presence.online" if online else "presence.offline",
+            user_id,
+            {"online": online, "lastSeenAt": timestamp(at)},
+            to_conversations=ids,
+        )
+        await self._seam.tell_within(session, event)

@@ -1,0 +1,113 @@
+"""Presence: who has a stream open, on whichever process."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping
+from contextvars import Context
+
+from chat_aio.errors import InvalidInput, StorageUnavailable
+from chat_aio.fields import is_id
+from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.attendance import Attendance
+
+MOST_ASKED = 50
+
+
+class Presence(Plugin):
+    """presence.online and presence.offline to everyone who shares a conversation with a user, and
+    `GET /presence?userIds=` (docs/behaviour.md 12.3).
+
+    Online is who has a stream, in any tab and on any process; offline who has had none for
+    `offline_delay_ms`. A process that has not been heard of for `lease_seconds` is taken for dead,
+    and its users for offline.
+    """
+
+    def __init__(self, *, offline_delay_ms: int = 5_000, lease_seconds: float = 15.0) -> None:
+        if offline_delay_ms < 0 or lease_seconds <= 0:
+            raise ValueError("Presence: delays cannot be negative, nor a lease be nothing")
+        self.routes = (PluginRoute(method="GET", path="/presence", handler=self._show),)
+        self._delay = offline_delay_ms / 1000
+        self._lease = lease_seconds
+        self._streams: Counter[str] = Counter()
+        self._leaving: dict[str, asyncio.TimerHandle] = {}
+        self._present: set[str] = set()
+        self._settling: dict[str, asyncio.Task[None]] = {}
+        self._renewing: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        self._attendance = Attendance(self.seam, lease=self._lease)
+        await self._attendance.open()
+        self._renewing = asyncio.create_task(self._renew(), context=Context())
+
+    async def close(self) -> None:
+        """Those who are here may come back to another process within the delay."""
+        for each in self._leaving.values():
+            each.cancel()
+        tasks = {*self._settling.values(), *([self._renewing] if self._renewing else [])}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._attendance.close(delay=self._delay)
+
+    def stream_opened(self, user_id: str) -> None:
+        self._streams[user_id] += 1
+        if leaving := self._leaving.pop(user_id, None):
+            leaving.cancel()
+        self._settle(user_id)
+
+    def stream_closed(self, user_id: str) -> None:
+        self._streams[user_id] -= 1
+        if self._streams[user_id] <= 0:
+            del self._streams[user_id]
+            later = asyncio.get_running_loop().call_later
+            self._leaving[user_id] = later(self._delay, self._left, user_id)
+
+    def _left(self, user_id: str) -> None:
+        del self._leaving[user_id]
+        self._settle(user_id)
+
+    def _is_here(self, user_id: str) -> bool:
+        return user_id in self._streams or user_id in self._leaving
+
+    def _settle(self, user_id: str) -> None:
+        """Let the database know, unless it knows or is being told."""
+        if self._is_here(user_id) != (user_id in self._present) and user_id not in self._settling:
+            self._settling[user_id] = asyncio.create_task(self._tell(user_id), context=Context())
+
+    async def _tell(self, user_id: str) -> None:
+        """Until what is known is so; what cannot be told now is tried again with the lease."""
+        try:
+            while (here := self._is_here(user_id)) != (user_id in self._present):
+                if here:
+                    await self._attendance.enter(user_id)
+                    self._present.add(user_id)
+                else:
+                    await self._attendance.leave(user_id)
+                    self._present.discard(user_id)
+        except StorageUnavailable:
+            return
+        finally:
+            del self._settling[user_id]
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(self._lease / 3)
+            try:
+                if not await self._attendance.renew():
+                    self._present.clear()
+                for user_id in {*self._streams, *self._leaving, *self._present}:
+                    self._settle(user_id)
+                await self._attendance.sweep()
+            except StorageUnavailable:
+                continue
+
+    async def _show(self, request: PluginRequest) -> Mapping[str, object]:
+        """Raises InvalidInput for more than 50 ids; of strangers nothing is said."""
+        ids = [each for each in request.query.get("userIds", "").split(",") if each]
+        if len(ids) > MOST_ASKED:
+            raise InvalidInput(f"userIds: at most {MOST_ASKED} at a time")
+        others = {each for each in ids if each != request.user_id and is_id(each)}
+        known = await self.seam.who_share(request.user_id, others)
+        shown = [each for each in dict.fromkeys(ids) if each in known or each == request.user_id]
+        return {"presence": await self._attendance.look_up(shown)}

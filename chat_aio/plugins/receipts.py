@@ -1,0 +1,64 @@
+"""Receipts: that a message has reached somebody, and that it was read."""
+
+import asyncio
+from collections import OrderedDict
+
+from chat_aio.plugin import Plugin, ToldMessage
+from chat_aio.plugins.seam import Note
+
+GATHER_SECONDS = 0.05
+MESSAGES_REMEMBERED = 10_000
+
+
+class Receipts(Plugin):
+    """receipt.delivered to the sender, once for each recipient whose stream was told of the
+    message; receipt.read to the other participants (docs/behaviour.md 12.4).
+
+    Those of some milliseconds travel together. What was told is remembered by this process for its
+    last messages; clients dedupe by `messageId` and sender all the same.
+    """
+
+    def __init__(self) -> None:
+        self._delivered: OrderedDict[str, set[str]] = OrderedDict()
+        self._gathered: list[Note] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._tell()
+
+    def message_told(self, user_id: str, message: ToldMessage) -> None:
+        told = self._delivered.setdefault(message.message_id, set())
+        if user_id in told:
+            return
+        told.add(user_id)
+        if len(self._delivered) > MESSAGES_REMEMBERED:
+            self._delivered.popitem(last=False)
+
+        payload = {"messageId": message.message_id, "seq": message.seq}
+        self._gather(
+            self.seam.ephemeral(
+                "receipt.delivered",
+                user_id,
+                payload,
+                conversation_id=message.conversation_id,
+                to_users=[message.sender_id],
+            )
+        )
+
+    def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
+        payload = {"messageId": message_id}
+        self._gather(
+            self.seam.ephemeral("receipt.read", user_id, payload, conversation_id=conversation_id)
+        )
+
+    def _gather(self, receipt: Note) -> None:
+        self._gathered.append(receipt)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        self._timer = None
+        gathered, self._gathered = self._gathered, []
+        self.seam.tell(*gathered)

@@ -1,0 +1,112 @@
+"""What a plugin may call: the public seam between the chat and its plugins."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any, TypeVar
+
+from chat_aio.actions.access import load_writable, require_unblocked
+from chat_aio.context import Context
+from chat_aio.models import timestamp
+from chat_aio.store import conversations
+from chat_aio.store.signals import Note
+from chat_aio.store.transactions import Session, transact
+
+__all__ = ["Note", "Seam", "Session"]
+
+T = TypeVar("T")
+
+AT_ONCE = 8
+
+
+class Seam:
+    """One chat, as its plugins see it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def now(self) -> datetime:
+        return self._context.clock()
+
+    def new_id(self) -> str:
+        return self._context.new_id()
+
+    def tell(self, *events: Note) -> None:
+        """Send ephemeral events on their way to the streams of all processes.
+
+        It never waits; they are never stored, and may be lost.
+        """
+        self._context.signals.tell(*events)
+
+    async def tell_within(self, session: Session, event: Note) -> None:
+        """Send an event in a transaction, so that it is told if, and when, that is committed."""
+        await self._context.signals.write([event], session=session)
+
+    def ephemeral(
+        self,
+        name: str,
+        sender_id: str,
+        payload: Mapping[str, object],
+        *,
+        conversation_id: str | None = None,
+        to_conversations: Collection[str] = (),
+        to_users: Collection[str] = (),
+    ) -> Note:
+        """An event in the contract's shape: for the other participants of its conversation, unless
+        it says for whom else it is, none of them the sender."""
+        here = {} if conversation_id is None else {"conversationId": conversation_id}
+        data = {
+            "ephemeral": True,
+            **here,
+            "senderId": sender_id,
+            "payload": payload,
+            "at": timestamp(self.now()),
+        }
+        if conversation_id is not None and not to_users:
+            to_conversations = [*to_conversations, conversation_id]
+        return Note(
+            name=name,
+            data=data,
+            conversation_ids=tuple(to_conversations),
+            user_ids=tuple(to_users),
+            but=sender_id,
+        )
+
+    async def require_writable(self, user_id: str, conversation_id: str) -> None:
+        """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked as a send would."""
+        snapshot = await load_writable(self._context, user_id, conversation_id)
+        await require_unblocked(self._context, snapshot)
+
+    async def conversation_ids_of(self, user_id: str) -> list[str]:
+        """The conversations that a user is in."""
+        return await conversations.ids_of_user(self._context.database, user_id)
+
+    async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
+        """Those of `others` who are in a conversation with a user."""
+        ids = await self.conversation_ids_of(user_id)
+        turns = asyncio.Semaphore(AT_ONCE)
+
+        async def shares(other: str) -> bool:
+            async with turns:
+                return await conversations.is_in_any(self._context.database, other, ids)
+
+        asked = list(others)
+        answers = await asyncio.gather(*map(shares, asked))
+        return {each for each, shared in zip(asked, answers, strict=True) if shared}
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Around reads: bounded in time, StorageUnavailable where the database is out of reach."""
+        return self._context.database.reading()
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Around a write of one document: as `reading`."""
+        return self._context.database.writing()
+
+    def collection(self, name: str) -> Any:
+        """A collection of the chat's database, for what a plugin keeps; durable on a majority."""
+        return self._context.database.collection(name)
+
+    async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
+        """Run `body` in a transaction, again where it conflicts. Raises StorageUnavailable."""
+        return await transact(self._context.database, body)

@@ -1,0 +1,33 @@
+"""Typing: who is writing just now."""
+
+from collections.abc import Mapping
+
+from chat_aio.errors import InvalidInput
+from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
+
+
+class Typing(Plugin):
+    """`POST /conversations/:id/typing` tells the other participants (docs/behaviour.md 12.2).
+
+    Nothing is kept: clients ping every three seconds at most, and let an indicator go that was not
+    pinged for about five.
+    """
+
+    def __init__(self) -> None:
+        path = "/conversations/{conversation_id}/typing"
+        self.routes = (PluginRoute(method="POST", path=path, handler=self._type),)
+
+    async def _type(self, request: PluginRequest) -> Mapping[str, object]:
+        """Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked."""
+        conversation_id = request.path["conversation_id"]
+        given = request.body.get("isTyping")
+        if given is not None and not isinstance(given, bool):
+            raise InvalidInput("isTyping: true or false is needed")
+        await self.seam.require_writable(request.user_id, conversation_id)
+        is_typing = given is not False
+        name = "typing.started" if is_typing else "typing.stopped"
+        payload = {"isTyping": is_typing}
+        self.seam.tell(
+            self.seam.ephemeral(name, request.user_id, payload, conversation_id=conversation_id)
+        )
+        return {"ok": True}

@@ -1,0 +1,111 @@
+"""Signals: what streams are told at once and never again, carried to all processes by the feed."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pymongo import WriteConcern
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.models import json_from
+from chat_aio.store.database import Database
+from chat_aio.store.transactions import Session
+
+log = logging.getLogger(__name__)
+
+KIND = "notes"
+STALE_AFTER = timedelta(seconds=30)
+MOST_WAITING = 10_000
+MOST_TOGETHER = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """An event of this `name` for the streams of some users, or of some conversations, without
+    those of `but`. `data` is what its JSON has besides the `type`."""
+
+    name: str
+    data: Mapping[str, object]
+    conversation_ids: Sequence[str] = ()
+    user_ids: Sequence[str] = ()
+    but: str | None = None
+
+
+class Signals:
+    """Writes the notes of one process; what comes while a write is in flight goes with the next."""
+
+    def __init__(
+        self, database: Database, *, clock: Callable[[], datetime], new_id: Callable[[], str]
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+        self._waiting: list[Note] = []
+        self._flight: asyncio.Task[None] | None = None
+
+    def tell(self, *notes: Note) -> None:
+        """Send notes on their way. They may be lost, where the database is out of reach."""
+        self._waiting += notes
+        if len(self._waiting) > MOST_WAITING:
+            log.warning("more than %d notes wait for the database: lost", MOST_WAITING)
+            self._waiting.clear()
+        if self._waiting and self._flight is None:
+            self._flight = asyncio.create_task(self._fly(), context=Context())
+
+    async def close(self) -> None:
+        """Wait for what is in flight."""
+        if self._flight is not None:
+            await asyncio.wait({self._flight})
+
+    async def _fly(self) -> None:
+        try:
+            while self._waiting:
+                taken = self._waiting[:MOST_TOGETHER]
+                self._waiting = self._waiting[MOST_TOGETHER:]
+                await self._write(taken)
+        finally:
+            self._flight = None
+
+    async def write(self, notes: Sequence[Note], *, session: Session = None) -> None:
+        """Write notes as one signal; in a transaction, or by itself without a majority's wait."""
+        signal = {
+            "_id": self._new_id(),
+            "kind": KIND,
+            "at": self._clock(),
+            "notes": [document_from(each) for each in notes],
+        }
+        if session is not None:
+            await self._database.signals.insert_one(signal, session=session)
+            return
+        quickly = self._database.signals.with_options(write_concern=WriteConcern(1))
+        with self._database.writing():
+            await quickly.insert_one(signal)
+
+    async def _write(self, notes: Sequence[Note]) -> None:
+        try:
+            await self.write(notes)
+        except StorageUnavailable:
+            log.warning("%d notes were lost: the database is out of reach", len(notes))
+        except Exception:
+            log.exception("%d notes were lost", len(notes))
+
+
+def document_from(note: Note) -> dict[str, Any]:
+    """A note as it stands in a signal."""
+    return {
+        "name": note.name,
+        "data": json_from({"type": note.name, **note.data}).decode(),
+        "conversationIds": list(note.conversation_ids),
+        "userIds": list(note.user_ids),
+        "but": note.but,
+    }
+
+
+def notes_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:
+    """The notes of a signal, if it is one of notes, and not one of long ago."""
+    if signal["kind"] == KIND and now - signal["at"] < STALE_AFTER:
+        yield from signal["notes"]

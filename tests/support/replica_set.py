@@ -1,0 +1,177 @@
+"""A replica set of three real mongods on loopback, whose members can be killed and paused."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pymongo
+from pymongo import AsyncMongoClient
+from pymongo.errors import PyMongoError
+
+from chat_aio.embedded import REPLICA_SET, _end_with_parent, _free_port, find_mongod
+
+PATIENCE_SECONDS = 60
+ANSWER_SECONDS = 1.0
+SETTINGS = {
+    "electionTimeoutMillis": 1_000,
+    "heartbeatIntervalMillis": 250,
+    "heartbeatTimeoutSecs": 1,
+    "catchUpTimeoutMillis": 2_000,
+}
+OPTIONS = (
+    *("--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128", "--bind_ip", "127.0.0.1"),
+    *("--nounixsocket", "--replSet", REPLICA_SET),
+    *("--setParameter", "enableTestCommands=1"),
+    *("--setParameter", "diagnosticDataCollectionEnabled=0"),
+)
+
+
+class Member:
+    """One mongod over its own folder and port, however often it is started."""
+
+    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+        self.port = _free_port()
+        self.host = f"127.0.0.1:{self.port}"
+        self.process: asyncio.subprocess.Process | None = None
+        self._folder = folder
+        self._options = options
+        self.client = AsyncMongoClient[dict[str, Any]](
+            self.host, directConnection=True, serverSelectionTimeoutMS=500
+        )
+
+    async def start(self) -> None:
+        self._folder.mkdir(exist_ok=True)
+        self.process = await asyncio.create_subprocess_exec(
+            *(find_mongod(), "--dbpath", self._folder, "--port", str(self.port)),
+            *("--logpath", self._folder / "log", "--logappend", *OPTIONS, *self._options),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            preexec_fn=_end_with_parent,
+            start_new_session=True,
+        )
+
+    async def end(self) -> None:
+        """Kill it, paused or not; this process and no other."""
+        process, self.process = self.process, None
+        if process is not None:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    async def command(self, *command: Any, **options: Any) -> dict[str, Any]:
+        with pymongo.timeout(ANSWER_SECONDS):
+            return await self.client.admin.command(*command, **options)
+
+    async def hello(self) -> dict[str, Any]:
+        """What it says of itself; nothing where it does not answer."""
+        try:
+            return await self.command("hello")
+        except PyMongoError:
+            return {}
+
+
+class ReplicaSet:
+    """An async context manager; `options` are further options of each mongod."""
+
+    def __init__(self, folder: Path, *, options: Sequence[str] = ()) -> None:
+        self._folder = folder
+        self._options = options
+        self.members: list[Member] = []
+
+    @property
+    def url(self) -> str:
+        """The connection string, with all members."""
+        hosts = ",".join(each.host for each in self.members)
+        return f"mongodb://{hosts}/?replicaSet={REPLICA_SET}"
+
+    async def __aenter__(self) -> Self:
+        self.members = [
+            Member(self._folder / f"member{number}", self._options) for number in range(3)
+        ]
+        try:
+            for each in self.members:
+                await each.start()
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._initiate()
+                await self.wait_healthy()
+        except BaseException:
+            await self._end()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._end()
+
+    async def primary(self) -> Member | None:
+        """The member that says it is the primary; of two that do, the one elected last."""
+        said = await asyncio.gather(*(each.hello() for each in self.members))
+        claims = [
+            (said_by["electionId"], place)
+            for place, said_by in enumerate(said)
+            if said_by.get("isWritablePrimary")
+        ]
+        return self.members[max(claims)[1]] if claims else None
+
+    async def wait_primary(self, *, other_than: Member | None = None) -> Member:
+        """The primary, once there is one (other than that)."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while (found := await self.primary()) is None or found is other_than:
+                await asyncio.sleep(0.05)
+            return found
+
+    async def wait_healthy(self) -> None:
+        """Until there is a primary and the others follow it."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while True:
+                said = await asyncio.gather(*(each.hello() for each in self.members))
+                primaries = [each for each in said if each.get("isWritablePrimary")]
+                if len(primaries) == 1 and sum(bool(each.get("secondary")) for each in said) == 2:
+                    return
+                await asyncio.sleep(0.05)
+
+    async def kill(self, member: Member) -> None:
+        """SIGKILL."""
+        await member.end()
+
+    async def restart(self, member: Member) -> None:
+        """Start it again over its data."""
+        await member.start()
+
+    def pause(self, member: Member) -> None:
+        """SIGSTOP: it keeps its connections, and answers nothing."""
+        member.send(signal.SIGSTOP)
+
+    def resume(self, member: Member) -> None:
+        member.send(signal.SIGCONT)
+
+    async def step_down(self) -> None:
+        """Let the primary give up, and not stand for election for a few seconds."""
+        primary = await self.wait_primary()
+        with suppress(PyMongoError):
+            await primary.command("replSetStepDown", 5, force=True)
+
+    async def _initiate(self) -> None:
+        hosts = [{"_id": place, "host": each.host} for place, each in enumerate(self.members)]
+        config = {"_id": REPLICA_SET, "members": hosts, "settings": SETTINGS}
+        for each in self.members:
+            while not await each.hello():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        await self.members[0].client.admin.command("replSetInitiate", config)
+
+    async def _end(self) -> None:
+        await asyncio.gather(*(each.end() for each in self.members))
+        for each in self.members:
+            await each.client.close()
