@@ -1,4 +1,4 @@
-"""A host's own `can_read`, asked for streams: on opening, when somebody is let in, at heartbeats."""
+"""A host's own `can_read`, asked on opening a stream, when somebody is let in, at heartbeats."""
 
 import asyncio
 

@@ -113,10 +113,10 @@ async def test_a_replay_delivers_as_well(serve: MakePeople) -> None:
     sent = await alice.send(group, "missed")
     await alice.told_all()
     later = await serve(plugins=[Receipts()], ring_seconds=0)
-    async with alice.tab() as hers:
-        async with person("bob").tab(f"{group}:1"), later("bob").tab(f"{group}:1"):
-            told = await receipts(hers, 2)
-            assert [each[3] for each in told] == [{"messageId": sent["id"], "seq": 2}] * 2
+    back = f"{group}:1"
+    async with alice.tab() as hers, person("bob").tab(back), later("bob").tab(back):
+        told = await receipts(hers, 2)
+        assert [each[3] for each in told] == [{"messageId": sent["id"], "seq": 2}] * 2
 
 
 async def test_who_has_read_is_told_to_the_others(serve: MakePeople) -> None:
