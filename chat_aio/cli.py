@@ -15,9 +15,10 @@ from aiohttp import web
 from pydantic import ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pymongo import AsyncMongoClient
+from pymongo.errors import PyMongoError
 
 from chat_aio.chat import Chat
-from chat_aio.errors import SetupError
+from chat_aio.errors import ChatError, SetupError
 from chat_aio.options import Options
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
@@ -121,7 +122,7 @@ def _database_options(command: Callable[..., None]) -> Callable[..., None]:
 @_database_options
 def check(**given: Any) -> None:
     """Name what is missing; exit code 1 if anything is."""
-    problems = _run(_with_database(settings_from(**given), indexes.missing))
+    problems = run(with_database(settings_from(**given), indexes.missing))
     for problem in problems:
         click.echo(problem)
     if problems:
@@ -133,15 +134,24 @@ def check(**given: Any) -> None:
 @_database_options
 def apply(**given: Any) -> None:
     """Create what is missing. Existing data stay readable and writable meanwhile."""
-    _run(_with_database(settings_from(**given), indexes.apply))
+    run(with_database(settings_from(**given), indexes.apply))
     click.echo("all indexes are there")
 
 
-async def _with_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
-    async with AsyncMongoClient[dict[str, Any]](settings.mongo_url) as client:
+async def with_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
+    """Do something with a database; SetupError where there is none to be reached."""
+    async with client_of(settings.mongo_url) as client:
         database = Database(client[settings.database], prefix=settings.collection_prefix)
         await database.require_replica_set()
         return await act(database)
+
+
+def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
+    """A client of what `--mongo-url` names; SetupError for what is no such URL."""
+    try:
+        return AsyncMongoClient[dict[str, Any]](url)
+    except (PyMongoError, ValueError) as error:
+        raise SetupError(f"--mongo-url: {' '.join(str(error).split())}") from error
 
 
 async def _make_served(settings: ServeSettings) -> web.Application:
@@ -152,7 +162,7 @@ async def _make_served(settings: ServeSettings) -> web.Application:
 
 def _make_standalone(settings: ServeSettings) -> web.Application:
     header = settings.auth_header or ""
-    client = AsyncMongoClient[dict[str, Any]](settings.mongo_url)
+    client = client_of(settings.mongo_url)
     chat = Chat(
         client[settings.database],
         auth=lambda request: {"id": request.headers.get(header)},
@@ -223,8 +233,9 @@ def _serve(
         raise click.ClickException(str(error)) from error
 
 
-def _run(work: Coroutine[Any, Any, T]) -> T:
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Do one command's work; what is refused or goes wrong is one line."""
     try:
         return asyncio.run(work)
-    except SetupError as error:
-        raise click.ClickException(str(error)) from error
+    except (ChatError, SetupError, PyMongoError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from error

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from pymongo import AsyncMongoClient
 
 from chat_aio.chat import Chat
+from chat_aio.cli import client_of
 from chat_aio.demo.people import MODERATORS, NAMES, PEOPLE, introduce
 from chat_aio.embedded import Mongod
 from chat_aio.hooks import Hooks
+from chat_aio.options import Options
+from chat_aio.plugins import Presence, Receipts, Typing
 
 STATIC = Path(__file__).parent / "static"
 
@@ -33,8 +35,14 @@ async def make_demo(
     if mongo_url is None:
         say(f"Starting MongoDB over {data}/ ...")
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
-    client = await stack.enter_async_context(AsyncMongoClient[dict[str, Any]](mongo_url))
-    chat = Chat(client[database], auth=_picked_user, hooks=HOOKS)
+    client = await stack.enter_async_context(client_of(mongo_url))
+    chat = Chat(
+        client[database],
+        auth=_picked_user,
+        hooks=HOOKS,
+        options=Options(extra_events=True),
+        plugins=[Typing(), Presence(), Receipts()],
+    )
     app = web.Application()
     chat.mount(app)
     app.router.add_get("/", _page)

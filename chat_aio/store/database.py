@@ -38,6 +38,8 @@ COLLECTIONS = (
     "bans",
     "audit",
     "settings",
+    "presence",
+    "processes",
     "signals",
 )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bson import json_util
 from pymongo import IndexModel
@@ -27,6 +27,26 @@ class Index:
     keys: tuple[tuple[str, Any], ...]
     options: dict[str, Any]
     serves: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a database is not as described. `index` is None where a whole collection is meant; what
+    is surplus is not described, and does no harm but to writes."""
+
+    state: Literal["missing", "different", "surplus"]
+    collection: str
+    index: str | None
+
+    def __str__(self) -> str:
+        if self.index is None:
+            return f"collection {self.collection} does not exist"
+        said = {
+            "missing": "does not exist",
+            "different": "is not as described",
+            "surplus": "is not described",
+        }
+        return f"index {self.collection}.{self.index} {said[self.state]}"
 
 
 def folder() -> Traversable | Path:
@@ -76,33 +96,45 @@ def _model(index: Index) -> IndexModel:
 
 async def missing(database: Database) -> list[str]:
     """What is missing or different, one line each; empty when all is as described."""
-    problems: list[str] = []
+    return [str(each) for each in await differences(database) if each.state != "surplus"]
+
+
+async def differences(database: Database) -> list[Difference]:
+    """Where the database is not as described; SetupError where that cannot be read."""
+    described = _by_collection()
+    found: list[Difference] = []
     try:
         existing = set(await database.handle.list_collection_names())
-        problems += [
-            f"collection {database.prefix}{name} does not exist"
-            for name in COLLECTIONS
-            if database.prefix + name not in existing
-        ]
-        for index in load():
-            if database.prefix + index.collection in existing:
-                problems += await _difference(database, index)
+        for name in COLLECTIONS:
+            if database.prefix + name in existing:
+                found += await _differences(database, name, described.get(name, []))
+            else:
+                found.append(Difference("missing", database.prefix + name, None))
     except PyMongoError as error:
         raise SetupError(f"the indexes could not be read: {error}") from error
-    return problems
+    return found
 
 
-async def _difference(database: Database, index: Index) -> list[str]:
-    cursor = await settled(database.collection(index.collection).list_indexes())
-    found = {each["name"]: each for each in await cursor.to_list(None)}
-    place = f"index {database.prefix}{index.collection}.{index.name}"
-    if index.name not in found:
-        return [f"{place} does not exist"]
-    stands = found[index.name]
-    same = _keys_of(stands) == index.keys and all(
-        stands.get(option) == value for option, value in index.options.items()
-    )
-    return [] if same else [f"{place} is not as described"]
+async def _differences(
+    database: Database, collection: str, described: list[Index]
+) -> list[Difference]:
+    cursor = await settled(database.collection(collection).list_indexes())
+    standing = {each["name"]: each for each in await cursor.to_list(None)}
+    place = database.prefix + collection
+    found = [
+        Difference("different" if each.name in standing else "missing", place, each.name)
+        for each in described
+        if not _is_as_described(standing.get(each.name), each)
+    ]
+    known = {"_id_", *(each.name for each in described)}
+    return found + [Difference("surplus", place, name) for name in standing if name not in known]
+
+
+def _is_as_described(stands: dict[str, Any] | None, index: Index) -> bool:
+    if stands is None:
+        return False
+    same = all(stands.get(option) == value for option, value in index.options.items())
+    return same and _keys_of(stands) == index.keys
 
 
 def _keys_of(stands: dict[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -37,10 +37,13 @@ async def count_unread(
     user_id: str,
     conversations: Sequence[ConversationDocument],
     heads: Mapping[str, CounterDocument],
+    *,
+    keep: bool = True,
 ) -> dict[str, int]:
     """How many messages of others each conversation holds beyond `user_id`'s read-state.
 
-    `heads` must have been read before `conversations`.
+    `heads` must have been read before `conversations`. Long counts are check-pointed, unless this
+    is not to `keep` anything.
     """
     spans = {
         each["_id"]: _span(reader, heads[each["_id"]])
@@ -50,7 +53,7 @@ async def count_unread(
     open_spans = {name: span for name, span in spans.items() if span.upto > span.after}
     counted = await _count_own(database, user_id, open_spans)
     for name, count in counted.items():
-        if count > CHECKPOINT_AFTER:
+        if keep and count > CHECKPOINT_AFTER:
             await _keep(database, user_id, name, open_spans[name], count)
     return {
         name: max(0, span.upto - span.start - span.known - counted.get(name, 0))

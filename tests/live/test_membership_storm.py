@@ -11,6 +11,7 @@ import pytest
 from aiohttp import ClientSession, ClientTimeout
 
 from tests.conftest import Database
+from tests.support.checking import expect_no_violation
 from tests.support.processes import serving
 
 
@@ -51,6 +52,7 @@ async def doors(mongo_url: str, database: Database) -> AsyncIterator[Doors]:
         session = await stack.enter_async_context(ClientSession(timeout=ClientTimeout(total=60)))
         yield Doors(session, bases, database)
     await check_invariants(database)
+    await expect_no_violation(database)
 
 
 async def check_invariants(database: Database) -> None:

@@ -15,6 +15,7 @@ from chat_aio.hooks import BeforeMessageSend, ModerationContext
 from chat_aio.store import bans, blocks, conversations
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import Database, MakeChat, MakePeople
+from tests.support.checking import expect_no_violation
 from tests.support.people import Person
 from tests.support.saboteurs import append_without_fence, prove
 
@@ -144,6 +145,7 @@ async def test_one_active_ban_and_one_open_report_at_once(make_chat: MakeChat) -
         assert len((await chats[0].api.moderation.list_bans("mod")).bans) == 1
 
     await scenario()
+    await expect_no_violation(chats[0].api.database.handle)
     for each in (await chats[0].api.moderation.list_bans("mod")).bans:
         await chats[0].api.moderation.unban_user("mod", each.id)
     drop = chats[0].api.database.bans.drop_index
@@ -188,6 +190,7 @@ async def test_nothing_slips_past_a_block(make_chat: MakeChat) -> None:
 
     for _ in range(3):
         await scenario()
+    await expect_no_violation(chats[0].api.database.handle)
     await prove(
         lambda: send_on_an_old_snapshot(chats),
         sabotage=patch.object(Sequencer, "append", append_without_fence),
@@ -255,6 +258,7 @@ async def test_blocking_and_opening_at_once(make_chat: MakeChat) -> None:
             await open_and_send(chats, user_id)
         page = await chats[0].api.moderation.list_blocked_users("alice", limit=1)
         assert page.blocks[0].blocked_user_id == user_id
+    await expect_no_violation(chats[0].api.database.handle)
 
 
 async def open_and_send(chats: list[Chat], user_id: str) -> None:

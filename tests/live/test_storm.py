@@ -7,6 +7,7 @@ from typing import Any
 from aiohttp import ClientSession, ClientTimeout
 
 from tests.conftest import Database
+from tests.support.checking import expect_no_violation
 from tests.support.people import Tab
 from tests.support.processes import serving
 
@@ -84,3 +85,4 @@ async def test_a_storm_of_senders_with_live_readers(mongo_url: str, database: Da
                 for each in ids
             }
             assert shown == counted
+    await expect_no_violation(database)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -80,6 +81,15 @@ async def test_a_database_that_is_away_is_one_line() -> None:
     ):
         assert said.startswith("Error: MongoDB was not reached")
         assert len(said.splitlines()) == 1
+
+
+async def test_a_wrong_url_is_one_line(tmp_path: Path) -> None:
+    serve = ("serve", "--auth-header", "X", "--port", "0")
+    demo = ("demo", "--port", "0", "--data", str(tmp_path))
+    for command in (serve, demo, ("indexes", "check"), ("indexes", "apply")):
+        said = await run(*command, "--mongo-url", "mongodb://127.0.0.1:99999/")
+        assert said.exit_code == 1
+        assert re.fullmatch(r"Error: --mongo-url: .+\n", said.output), said.output
 
 
 @pytest.mark.parametrize(

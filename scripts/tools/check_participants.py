@@ -1,0 +1,140 @@
+"""Checking who is in a conversation, and what each has read."""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from chat_aio.actions.altering import MAX_PARTICIPANTS
+from chat_aio.store.database import Database
+from chat_aio.store.settings import Settings
+from tools.check_conversation import Seen, greatest_seq, last_seq
+from tools.check_found import Violation, is_whole
+
+ERASED = "erased-"
+"""What the ids begin with that stand for people who were erased."""
+
+DIRECT_KEY = "direct_conversation_key"
+
+
+class DirectIds:
+    """The ids that direct conversations must have; nothing is written."""
+
+    def __init__(self, database: Database) -> None:
+        self._settings = Settings(database)
+        self._rows = database.settings
+        self._reading = database.reading
+        self._known = False
+
+    async def wrong(self, found: object, pair: tuple[str, str]) -> tuple[str, str] | None:
+        """What is there and what should be, where the id found is not that of the pair."""
+        self._known = self._known or await self._is_kept(DIRECT_KEY)
+        if not self._known:
+            return "an id, and no key in settings", "the key that ids are made with"
+        expected = await self._settings.direct_conversation_id(*pair)
+        if found == expected:
+            return None
+        for each in pair:
+            if await self._is_kept(await self._settings.pseudonym(each)):
+                return None  # An erasure is at work, or was: the id may be an earlier one.
+        return str(found), expected
+
+    async def _is_kept(self, name: str) -> bool:
+        with self._reading():
+            return await self._rows.find_one({"_id": name}, {"_id": 1}) is not None
+
+
+def is_erased(user_id: str) -> bool:
+    return user_id.startswith(ERASED)
+
+
+async def participants(seen: Seen, direct_ids: DirectIds) -> list[Violation]:
+    """What must hold of who is in a conversation, and of what they have read."""
+    conversation = seen.conversation or {}
+    found = conversation.get("participants")
+    if not isinstance(found, list) or len(found) != len(seen.participants):
+        expected = "a list of participants, each with a userId"
+        return [seen.violation("participants.form", type(found).__name__, expected)]
+    violations = [*_counted(seen)]
+    if conversation.get("type") == "direct":
+        violations += await _pair(seen, direct_ids)
+    elif conversation.get("type") != "group":
+        kinds = "direct or group"
+        violations.append(seen.violation("conversation.type", conversation.get("type"), kinds))
+    elif found and not any(each.get("role") == "admin" for each in found):
+        violations.append(seen.violation("participants.admin", "no admin", "one admin at least"))
+    return violations + await _read_states(seen)
+
+
+def _counted(seen: Seen) -> Iterator[Violation]:
+    users = Counter(each["userId"] for each in seen.participants)
+    for user_id, count in users.items():
+        if count > 1:
+            yield seen.violation("participants.repeated", f"{user_id} {count} times", "each once")
+    if len(users) > MAX_PARTICIPANTS:
+        expected = f"at most {MAX_PARTICIPANTS}"
+        yield seen.violation("participants.too-many", len(users), expected)
+    for each in seen.participants:
+        if each.get("role") not in ("admin", "member") or not isinstance(
+            each.get("joinedAt"), datetime
+        ):
+            found = f"{each['userId']}, {each.get('role')}, joined {each.get('joinedAt')}"
+            yield seen.violation("participants.form", found, "admin or member, with a time")
+
+
+async def _pair(seen: Seen, direct_ids: DirectIds) -> list[Violation]:
+    """A direct conversation has two admins, and the id and key of the two."""
+    users = sorted(each["userId"] for each in seen.participants)
+    if len(users) != 2:
+        return [seen.violation("direct.pair", f"{len(users)} participants", "two users")]
+    violations = []
+    if any(each.get("role") != "admin" for each in seen.participants):
+        violations.append(seen.violation("direct.roles", "a member", "two admins"))
+    if users[0] == users[1] or any(map(is_erased, users)):
+        return violations
+    key = (seen.conversation or {}).get("pairKey")
+    if key != ":".join(users):
+        violations.append(seen.violation("direct.pair-key", key, ":".join(users)))
+    if wrong := await direct_ids.wrong(seen.id, (users[0], users[1])):
+        violations.append(seen.violation("direct.id", *wrong))
+    return violations
+
+
+async def _read_states(seen: Seen) -> list[Violation]:
+    """A read-state is the number of a message of this conversation, and its id."""
+    named = [each.get("lastReadMessageId") for each in seen.participants]
+    rows = seen.database.messages.find(
+        {"_id": {"$in": [each for each in named if isinstance(each, str)]}},
+        {"conversationId": 1, "seq": 1},
+        session=seen.session,
+    )
+    messages = {each["_id"]: each for each in await rows.to_list(None)}
+    return [
+        violation for each in seen.participants for violation in _read_state(seen, each, messages)
+    ]
+
+
+def _read_state(
+    seen: Seen, reader: dict[str, Any], messages: dict[object, dict[str, Any]]
+) -> Iterator[Violation]:
+    seq, message_id, who = (
+        reader.get("lastReadSeq"),
+        reader.get("lastReadMessageId"),
+        reader["userId"],
+    )
+    top = max(last_seq(seen), greatest_seq(seen))
+    if not is_whole(seq):
+        yield seen.violation("read-state.seq", f"{seq} of {who}", "a whole number")
+    elif seq > top:
+        yield seen.violation("read-state.ahead", f"{seq} of {who}", f"at most {top}")
+    elif message_id is None:
+        if seq > seen.floor:
+            found = f"seq {seq} without a message, of {who}"
+            yield seen.violation("read-state.message", found, "the message that was read")
+    elif (message := messages.get(message_id)) is None:
+        if seq > seen.floor:
+            found = f"message {message_id}, which is not there, of {who}"
+            yield seen.violation("read-state.message", found, f"the message with seq {seq}")
+    elif (message["conversationId"], message["seq"]) != (seen.id, seq):
+        found = f"seq {message['seq']} of conversation {message['conversationId']}, of {who}"
+        yield seen.violation("read-state.message", found, f"the message with seq {seq}, of here")
