@@ -1,4 +1,4 @@
-"""Events beyond the contract, for hosts that switch them on (docs/behaviour.md 7.9)."""
+"""Events beyond the contract, for hosts that switch them on (docs/behaviour.md 7.10)."""
 
 from collections.abc import Iterable
 

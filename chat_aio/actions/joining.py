@@ -65,18 +65,7 @@ async def ask(
         if earlier and earlier["status"] == "pending":
             raise Unchanged(earlier)
         await before(locked)
-        request: JoinRequestDocument = {
-            "_id": context.new_id(),
-            "conversationId": conversation_id,
-            "userId": user_id,
-            "status": "pending",
-            "message": message,
-            "inviteCode": invite_code,
-            "createdAt": context.clock(),
-            "resolvedAt": None,
-            "resolvedBy": None,
-            "metadata": {},
-        }
+        request = _new_request(context, place, message, invite_code)
         await join_requests.put(locked, request)
         made = True
         return request
@@ -85,6 +74,24 @@ async def ask(
     if made:
         await tell_join_request(context, "join_request.created", request)
     return request
+
+
+def _new_request(
+    context: Context, place: tuple[str, str], message: str | None, invite_code: str | None
+) -> JoinRequestDocument:
+    conversation_id, user_id = place
+    return {
+        "_id": context.new_id(),
+        "conversationId": conversation_id,
+        "userId": user_id,
+        "status": "pending",
+        "message": message,
+        "inviteCode": invite_code,
+        "createdAt": context.clock(),
+        "resolvedAt": None,
+        "resolvedBy": None,
+        "metadata": {},
+    }
 
 
 def joined(conversation: ConversationDocument) -> Joining:

@@ -94,7 +94,9 @@ async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocu
 async def _all_heads(database: Database) -> list[CounterDocument]:
     heads: list[CounterDocument] = []
     while True:
-        chosen = {"_id": {"$gt": heads[-1]["_id"]}} if heads else {}
+        chosen: dict[str, Any] = {"seq": {"$gt": 0}}
+        if heads:
+            chosen["_id"] = {"$gt": heads[-1]["_id"]}
         with database.reading(seconds=SECONDS):
             rows = database.counters.find(chosen).sort("_id", 1).limit(HEADS_AT_A_TIME)
             found = await rows.to_list(None)

@@ -12,6 +12,7 @@ async def test_messages_are_found(
     reply = await bob.send(one, "A moth, 東京タワー", replyToMessageId=first["id"])
     moths = await alice.send(two, "moths")
     gone = await alice.send(two, "moth again")
+    await alice.post("/moderation/blocks", {"targetUserId": "a stranger"})
     await alice.delete(gone["id"])
     wanted: dict[tuple[str, ...], list[str]] = {
         ("--user", "alice"): [gone["id"], moths["id"], first["id"]],

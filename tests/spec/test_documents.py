@@ -1,5 +1,6 @@
 """Documents say what the code does: tables, examples, links."""
 
+import asyncio
 import inspect
 import json
 import re
@@ -14,11 +15,13 @@ from chat_aio import ChatError, Hooks, Options
 from chat_aio.api import ServerAPI
 from chat_aio.context import Context
 from chat_aio.moderation import ModerationAPI
+from chat_aio.plugins import Plugin, Presence
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.search import search_fields
 from chat_aio.store.views import conversation_from, message_from
 from chat_aio.web.routes import ROUTES
+from tests.conftest import MakePeople
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
@@ -37,6 +40,16 @@ def table(title: str, text: str = README) -> list[list[str]]:
 def test_every_route_is_documented() -> None:
     documented = [(row[0].strip("| "), row[1]) for row in table("Method | Path")]
     assert documented == [(each.method, each.path) for each in ROUTES]
+
+
+def test_every_plugin_is_documented() -> None:
+    documented = {row[0].strip("| "): row[1] for row in table("Plugin | Route")}
+    built = [each() for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
+    assert documented == {
+        type(each).__name__: " ".join(f"{route.method} {route.path}" for route in each.routes)
+        or "-"
+        for each in built
+    }
 
 
 def table_of_api() -> dict[str, list[str]]:
@@ -77,7 +90,7 @@ def meant(text: str) -> Any:
         return int(match[1]) * {"KiB": 1024, "MiB": 1024 * 1024}[match[2]]
     if re.fullmatch(r"[\d,.]+", text):
         return float(text.replace(",", ""))
-    return {"True": True, "None": None, '""': ""}[text]
+    return {"True": True, "False": False, "None": None, '""': ""}[text]
 
 
 def test_every_collection_is_documented_with_an_example() -> None:
@@ -100,9 +113,13 @@ def test_the_example_documents_are_real() -> None:
 
 
 async def test_the_example_documents_have_the_keys_of_stored_ones(
-    make_chat: Any, database: Any
+    serve: MakePeople, database: Any
 ) -> None:
-    chat = await make_chat(Hooks(can_moderate=lambda _: True))
+    person = await serve(Hooks(can_moderate=lambda _: True), plugins=[Presence()])
+    chat = person("ada").chat
+    async with person("ada").tab():
+        while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
     group = await chat.api.create_group_conversation("ada")
     sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
     await chat.api.send_message("ada", group.id, "x", thread_root_message_id=sent.id)
