@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from chat_aio.errors import InvalidInput
+from chat_aio.errors import DirectInteractionBlocked, InvalidInput
 from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
 
 
@@ -18,12 +18,16 @@ class Typing(Plugin):
         self.routes = (PluginRoute(method="POST", path=path, handler=self._type),)
 
     async def _type(self, request: PluginRequest) -> Mapping[str, object]:
-        """Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked."""
+        """Raises InvalidInput, ConversationNotFound, ForbiddenWrite. Who is blocked is not told so,
+        and nobody hears of them."""
         conversation_id = request.path["conversation_id"]
         given = request.body.get("isTyping")
         if given is not None and not isinstance(given, bool):
             raise InvalidInput("isTyping: true or false is needed")
-        await self.seam.require_writable(request.user_id, conversation_id)
+        try:
+            await self.seam.require_writable(request.user_id, conversation_id)
+        except DirectInteractionBlocked:
+            return {"ok": True}
         is_typing = given is not False
         name = "typing.started" if is_typing else "typing.stopped"
         payload = {"isTyping": is_typing}

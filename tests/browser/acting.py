@@ -1,5 +1,7 @@
 """What a person does on the page."""
 
+from datetime import datetime, timedelta
+
 from playwright.async_api import Locator, Page
 
 
@@ -39,3 +41,9 @@ async def write(page: Page, body: str, *, in_thread: bool = False) -> None:
     label = "Message in the thread" if in_thread else "Message"
     await page.get_by_label(label, exact=True).fill(body)
     await page.keyboard.press("Enter")
+
+
+async def stop_time(page: Page) -> None:
+    """From here on the page's timers run only by `page.clock.run_for(ms)`."""
+    await page.clock.install()
+    await page.clock.pause_at(datetime.now() + timedelta(minutes=1))

@@ -21,6 +21,7 @@ class Demo:
         self._data = data
         self._http = http
         self._runner: web.AppRunner | None = None
+        self._twins: list[Demo] = []
 
     async def start(self) -> None:
         """Serve: on any free port at first, later on the same one."""
@@ -37,7 +38,16 @@ class Demo:
         await site.start()
         self.port = self._runner.addresses[0][1]
 
+    async def twin(self) -> "Demo":
+        """Another server over the same database, with a port of its own; it ends with this one."""
+        made = Demo(self._mongo_url, self._database, self._data, self._http)
+        await made.start()
+        self._twins.append(made)
+        return made
+
     async def stop(self) -> None:
+        while self._twins:
+            await self._twins.pop().stop()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None

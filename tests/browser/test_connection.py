@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from tests.browser.acting import stop_time
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 from tests.browser.test_talking import say
@@ -117,3 +118,32 @@ async def test_a_stream_that_is_refused_is_tried_again(
     await is_back(linus)
     await demo.send("dennis", conversation_id, "hello")
     await expect(linus.get_by_role("log")).to_contain_text("hello")
+
+
+async def test_a_lost_connection_is_said_and_can_be_tried_at_once(
+    visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
+) -> None:
+    complaints.excuse(NETWORK)
+    complaints.excuse("429")
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id, port=cable.port)
+    banner = linus.get_by_text("Connection lost. Trying again…")
+    await stop_time(linus)
+    await linus.route("**/stream?*", lambda route: route.fulfill(status=429))
+    async with linus.expect_response("**/stream?*"):
+        await cable.cut()
+        await cable.mend()
+    await expect(linus.locator("#status")).to_have_text("Reconnecting…")
+    await expect(banner).to_be_hidden()
+    async with linus.expect_response("**/stream?*"):
+        await linus.clock.run_for(1_900)
+    await expect(banner).to_be_hidden()
+    await linus.clock.run_for(200)
+    await expect(banner).to_be_visible()
+    await expect(linus.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+
+    await linus.unroute_all()
+    await linus.get_by_role("button", name="Try now").press("Enter")
+    await is_back(linus)
+    await expect(banner).to_be_hidden()
+    await expect(linus.get_by_label("Message", exact=True)).to_be_focused()

@@ -81,12 +81,14 @@ async def test_who_has_asked_is_let_in_by_an_admin(
     await grace.get_by_role("button", name="Ask to join").click()
     await expect(grace.get_by_text("You have asked to be let in.")).to_be_visible()
     await expect(grace.get_by_role("button", name="Ask to join")).to_be_hidden()
+    requests = details(linus).get_by_role("region", name="Requests")
+    await expect(requests.locator(".request-note")).to_have_text("I found a bug")
     await demo.post("margaret", f"{path}/join-requests")
     await demo.post("ada", f"{path}/join-requests")
+    await expect(requests.locator(".person-name")).to_have_text(["Ada", "Margaret", "Grace"])
 
     await linus.route("**/join-requests?*limit=20*", one_by_one)
     await details(linus).get_by_role("button", name="Refresh").click()
-    requests = details(linus).get_by_role("region", name="Requests")
     await expect(requests.get_by_role("heading")).to_have_text("Requests (1+)")
     await requests.get_by_role("button", name="Load more").click()
     await expect(requests.get_by_role("listitem")).to_have_count(2)
@@ -107,10 +109,13 @@ async def test_who_has_asked_is_let_in_by_an_admin(
     await expect(requests.get_by_role("heading")).to_have_text("Requests (1)")
 
     # Another admin was quicker.
-    await demo.patch("linus", f"{path}/join-requests", userId="ada", decision="deny")
+    gone = {"error": {"code": "JOIN_REQUEST_NOT_FOUND", "message": "There is no such request."}}
+    await linus.route(
+        "**/join-requests?as=linus", lambda route: route.fulfill(status=404, json=gone)
+    )
     await requests.get_by_role("button", name="Approve Ada").click()
-    await expect(requests.get_by_role("alert")).to_be_visible()
-    await requests.get_by_role("button", name="Refresh").click()
+    await expect(requests.get_by_role("alert")).to_have_text("There is no such request.")
+    await demo.patch("linus", f"{path}/join-requests", userId="ada", decision="deny")
     await expect(requests).to_contain_text("Nobody is waiting.")
     group = (await demo.get("linus", path))["conversation"]
     assert {each["userId"] for each in group["participants"]} == {"linus", "dennis", "grace"}
@@ -160,6 +165,22 @@ async def test_channels_are_found_joined_and_asked_for(
     await expect(waiting).to_be_visible()
     await channels.get_by_role("link", name="Open Apollo").click()
     await expect(main_list(linus)).to_contain_text("The Eagle has landed")
+
+
+async def test_an_answer_is_seen_by_who_has_asked(visit: Visit, demo: Demo) -> None:
+    body = {"name": "Kernel", "visibility": "public", "joinPolicy": "approval"}
+    group_id = (await demo.post("margaret", "/conversations/group", **body))["conversation"]["id"]
+    path = f"/conversations/{group_id}"
+    made = await demo.post("margaret", f"{path}/invites", requiresApproval=True)
+    channels = (await visit("linus", "channels")).get_by_role("main", name="Channels")
+    invite = await visit("linus", f"invite/{made['invite']['code']}")
+    await expect(channels.get_by_role("button", name="Ask to join Kernel")).to_be_visible()
+
+    await invite.get_by_role("button", name="Ask to join").click()
+    await expect(channels.get_by_text("Requested")).to_be_visible()
+    await demo.patch("margaret", f"{path}/join-requests", userId="linus", decision="deny")
+    await expect(channels.get_by_role("button", name="Ask to join Kernel")).to_be_visible()
+    await expect(invite.get_by_role("button", name="Ask to join")).to_be_visible()
 
 
 async def test_on_a_phone_channels_and_links_are_screens(visit: Visit, demo: Demo) -> None:

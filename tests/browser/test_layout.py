@@ -1,9 +1,10 @@
 """How it looks and is operated: on a phone, in the dark, with the keyboard."""
 
+import asyncio
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import main_list, message, thread, write
 from tests.browser.conftest import Visit
@@ -150,6 +151,24 @@ async def test_a_draft_waits_in_its_conversation(visit: Visit, demo: Demo) -> No
 
     await linus.go_back()
     await expect(linus.get_by_label("Message", exact=True)).to_have_value("not yet")
+
+
+async def test_what_is_written_early_is_kept(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id)
+    is_held = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await is_held.wait()
+        await route.continue_()
+
+    await linus.route(re.compile(r"/conversations(/\w+)?\?"), hold)
+    await linus.reload()
+    await linus.get_by_label("Message", exact=True).fill("early")
+    await expect(linus.get_by_role("heading", name="Dennis")).to_have_count(0)
+    is_held.set()
+    await expect(linus.get_by_role("heading", name="Dennis")).to_be_visible()
+    await expect(linus.get_by_label("Message", exact=True)).to_have_value("early")
 
 
 async def test_a_conversation_of_others_is_not_shown(

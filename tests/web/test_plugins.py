@@ -43,12 +43,10 @@ async def test_typing_is_told_to_the_others_on_every_process(serve: MakePeople) 
 async def test_who_may_not_write_does_not_type(serve: MakePeople) -> None:
     person = await serve(plugins=[Typing()])
     alice, bob = person("alice"), person("bob")
-    group, direct = await alice.group(), await alice.direct("bob")
-    await alice.post("/moderation/blocks", {"targetUserId": "bob"})
+    group = await alice.group()
     refused = {
         (group, None): (403, "FORBIDDEN_WRITE"),
         ("unknown", None): (404, "CONVERSATION_NOT_FOUND"),
-        (direct, None): (403, "DIRECT_INTERACTION_BLOCKED"),
         (group, "yes"): (400, "INVALID_INPUT"),
         (group, 1): (400, "INVALID_INPUT"),
     }
@@ -58,6 +56,17 @@ async def test_who_may_not_write_does_not_type(serve: MakePeople) -> None:
         assert (answer.status, answer.code) == expected
     broken = await bob.post(f"/conversations/{group}/typing", data=b"[]")
     assert (broken.status, broken.code) == (400, "INVALID_INPUT")
+
+
+async def test_who_is_blocked_types_unheard(serve: MakePeople) -> None:
+    person = await serve(plugins=[Typing()])
+    alice, bob = person("alice"), person("bob")
+    group, direct = await alice.group("bob"), await alice.direct("bob")
+    await alice.post("/moderation/blocks", {"targetUserId": "bob"})
+    async with alice.tab() as hers:
+        assert (await bob.post(f"/conversations/{direct}/typing")).json == {"ok": True}
+        await bob.post(f"/conversations/{group}/typing")
+        assert (await hers.event("typing.started"))["conversationId"] == group
 
 
 async def test_routes_are_there_only_where_their_plugin_is(serve: MakePeople) -> None:

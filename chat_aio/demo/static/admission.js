@@ -23,7 +23,7 @@ export class Admission {
     });
   }
 
-  /** Nothing tells of new requests, or of uses of a link. */
+  /** Nothing tells of uses of a link, or of what happened while the stream was down. */
   reload() {
     this.invites.reload();
     this.requests.reload();
@@ -46,6 +46,13 @@ export class Admission {
     const answer = await this.#chat.resolveJoinRequest(this.conversationId, userId, decision);
     if (answer.conversation) this.#store.putConversation(answer.conversation, asOf);
     this.requests.drop(request);
+  }
+
+  /** Somebody asks, or an admin has decided. */
+  tell({ conversationId, joinRequest }) {
+    if (conversationId !== this.conversationId) return;
+    if (joinRequest.status === "pending") this.requests.add(joinRequest);
+    else this.requests.drop(joinRequest);
   }
 
   async #loadInvites() {

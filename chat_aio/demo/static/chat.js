@@ -202,6 +202,16 @@ export class Chat {
     return this.#post(placeOf(conversationId, "read"), { messageId });
   }
 
+  /** While one writes, every three seconds at most; `false` tells at once that one has stopped. */
+  setTyping(conversationId, isTyping = true) {
+    return this.#post(placeOf(conversationId, "typing"), { isTyping });
+  }
+
+  /** {online, lastSeenAt} by user id, of those one shares a conversation with; at most 50 ids. */
+  async getPresence(userIds) {
+    return (await this.#get("/presence", { userIds: userIds.join(",") })).presence;
+  }
+
   /** The live stream of the acting user: see ChatStream for the handlers. */
   openStream(handlers) {
     return new ChatStream((lastEventId) => this.#urlOf("/stream", { lastEventId }), handlers);

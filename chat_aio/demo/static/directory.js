@@ -19,10 +19,17 @@ export class Directory {
     });
   }
 
-  /** "in", "waiting" or "out": events tell who comes in, but not how one's request ended. */
+  /** "in", "waiting" or "out". */
   stateOf({ conversationId, alreadyParticipant, requestPending }) {
     if (alreadyParticipant || this.#store.conversation(conversationId)) return "in";
     return requestPending ? "waiting" : "out";
+  }
+
+  /** One asks oneself, perhaps in another window, or was answered. */
+  tell({ conversationId, joinRequest: { userId, status } }) {
+    const channel = this.channels.items.find((each) => each.conversationId === conversationId);
+    if (!channel || userId !== this.#store.userId) return;
+    this.channels.replace({ ...channel, requestPending: status === "pending" });
   }
 
   /** Resolves to whether one is in now. */

@@ -44,6 +44,12 @@ export class Invitation {
     if (code === this.code) this.#show({ isWaiting: status === "pending" });
   }
 
+  /** One asks oneself, perhaps in another window, or was answered. */
+  tell({ conversationId, joinRequest: { userId, status } }) {
+    if (conversationId !== this.preview?.conversationId || userId !== this.#store.userId) return;
+    this.#show({ isWaiting: status === "pending" });
+  }
+
   #show(fields) {
     Object.assign(this, fields);
     this.#store.changed();

@@ -9,6 +9,7 @@ import { Store } from "./store.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";
+import { ConnectionBanner } from "./views/connection-banner.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { Frame } from "./views/frame.js";
@@ -20,6 +21,7 @@ import { SearchView } from "./views/search.js";
 import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
+import { TypingLine } from "./views/typing-line.js";
 
 /** The demo has no passwords: each request says who is asking. */
 function chatAs(userId, onError) {
@@ -44,6 +46,8 @@ export class Page {
   #groups;
   #reporting;
   #blocked;
+  #typingLine;
+  #banner;
   /** What stands in the place of a conversation, by its name in the address. */
   #screens;
 
@@ -54,7 +58,10 @@ export class Page {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
     this.#store = store;
-    this.#session = new Session(chat, store, { onGone: (...gone) => this.#gone(...gone) });
+    this.#session = new Session(chat, store, {
+      onGone: (...gone) => this.#gone(...gone),
+      onJoinRequest: (event) => this.#groups.tellJoinRequest(event),
+    });
     this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
     this.#tools = new MessageTools(this.#session.changes, store, people, {
       moreConversations: () => this.#session.loadMoreConversations(),
@@ -63,7 +70,7 @@ export class Page {
       composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
       report: (message) => this.#reporting.openForMessage(message),
     });
-    this.#frame = new Frame(store, people);
+    this.#frame = new Frame(store, people, this.#session.presence);
     this.#list = this.#makeList();
     this.#timeline = this.#makeTimeline();
     this.#composer = this.#makeComposer();
@@ -74,6 +81,11 @@ export class Page {
     const moderation = new ModerationScreen(new Casework(chat, store), store, people);
     this.#screens = { ...this.#groups.screens, moderation };
     this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
+    this.#typingLine = new TypingLine(this.#session.typing, store, people);
+    this.#banner = new ConnectionBanner(store, {
+      reconnect: () => this.#session.reconnect(),
+      focus: () => this.#composer.focus(),
+    });
     makeDirectDialog(people, async (id) => this.#go((await this.#session.openDirect(id)).id));
     store.subscribe(() => this.#show());
   }
@@ -114,6 +126,7 @@ export class Page {
   #makeList() {
     return new ConversationList(this.#store, this.#people, {
       hrefOf: (id) => addressOf(this.#people.userId, id),
+      presence: this.#session.presence,
       preview: (id) => this.#session.loadPreview(id),
       more: () => this.#session.loadMoreConversations(),
     });
@@ -125,7 +138,7 @@ export class Page {
     const read = () =>
       store.open && {
         timeline: store.timeline(store.openId),
-        rows: mainRows(store, this.#people),
+        rows: mainRows(store, this.#people, this.#session.receipts),
         drafts: draftsOf(store),
         unread: store.unreadOf(store.open),
       };
@@ -137,6 +150,7 @@ export class Page {
     const current = () => this.#store.openThread.timeline;
     return new ThreadPanel(this.#store, this.#people, {
       tools: this.#toolsFor(current, { isThread: true }),
+      receipts: this.#session.receipts,
       needs: {
         ...this.#writing(() => this.#store.openThread?.timeline),
         closeHref: () => addressOf(this.#people.userId, this.#store.openId),
@@ -149,6 +163,7 @@ export class Page {
     return new GroupViews(chat, this.#store, this.#people, {
       groups: this.#session.groups,
       boundaries: this.#session.boundaries,
+      presence: this.#session.presence,
       reporting: this.#reporting,
       hrefOf,
       go: (conversationId) => this.#go(conversationId),
@@ -167,6 +182,7 @@ export class Page {
       send: (written) => this.#send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
+      typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
   }
 
@@ -186,6 +202,7 @@ export class Page {
     const { openId } = this.#store;
     this.#store.timeline(openId).firstUnreadId = null;
     this.#session.sender.send(openId, written);
+    this.#session.typing.stopped(openId);
   }
 
   async #unblock(userId) {
@@ -232,17 +249,19 @@ export class Page {
       showBanned(this.#people);
       return;
     }
-    const { open } = this.#store;
+    const { open, openId } = this.#store;
     const mentionable = open ? this.#people.idsOfOthersIn(open) : [];
-    const find = (id) => this.#store.message(open.id, id);
+    const find = (id) => this.#store.message(openId, id);
     this.#frame.show();
+    this.#banner.show();
     this.#list.show();
     this.#search.show();
-    this.#composer.show(open?.id ?? null, {
+    this.#composer.show(openId, {
       placeholder: open ? `Message ${this.#people.titleOf(open)}` : "",
       ...{ mentionable, find },
     });
     this.#thread.show({ mentionable, find });
+    this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();
     for (const each of Object.values(this.#screens)) each.show();

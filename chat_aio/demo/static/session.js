@@ -4,8 +4,11 @@ import { Boundaries } from "./boundaries.js";
 import { MessageChanges } from "./changes.js";
 import { GroupChanges } from "./groups.js";
 import { History, isGone } from "./history.js";
+import { Presence } from "./presence.js";
+import { Receipts } from "./receipts.js";
 import { Sender } from "./sender.js";
 import { inTurn, later } from "./tasks.js";
+import { Typing } from "./typing.js";
 
 const CONVERSATIONS_PER_PAGE = 50;
 const FIRST_SYNC_MS = 1_500;
@@ -16,6 +19,7 @@ export class Session {
   #store;
   #stream = null;
   #onGone;
+  #onJoinRequest;
   #firstSync = null;
   #confirming = new Map();
   /** Asked for since the stream was opened. */
@@ -24,14 +28,19 @@ export class Session {
   /**
    * `onGone(conversation, removedBy)` is told when the open conversation cannot be read (any
    * longer): what was known of it, and who took one out of it, both null where that is not known.
+   * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on.
    */
-  constructor(chat, store, { onGone }) {
+  constructor(chat, store, { onGone, onJoinRequest }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
+    this.#onJoinRequest = onJoinRequest;
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
+    this.typing = new Typing(chat, store);
+    this.presence = new Presence(chat, store);
+    this.receipts = new Receipts(store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());
@@ -119,6 +128,7 @@ export class Session {
   #becomeStale() {
     this.#store.becomeStale();
     this.#previewed.clear();
+    this.presence.becomeStale();
     this.sync();
   }
 
@@ -150,10 +160,14 @@ export class Session {
     const isMine = event.affectedUserIds?.includes(store.userId);
     if (event.type === "stream.reset") {
       this.#becomeStale();
+    } else if (event.ephemeral) {
+      for (const each of [this.typing, this.presence, this.receipts]) each.tell(event);
+    } else if (event.joinRequest) {
+      this.#onJoinRequest(event);
     } else if (event.type === "message.created") {
       this.#receivedMessage(event.message);
     } else if (event.type === "read.updated") {
-      store.setUnread(event.conversationId, event.unreadCount);
+      this.#readElsewhere(event);
     } else if (event.type === "participant.removed" && isMine) {
       this.#left(event.conversationId, event.actorId);
     } else if (event.conversation) {
@@ -167,6 +181,7 @@ export class Session {
 
   #receivedMessage(message) {
     const store = this.#store;
+    this.typing.arrived(message);
     store.receive(message);
     store.countReply(message);
     const conversation = store.conversation(message.conversationId);
@@ -175,8 +190,21 @@ export class Session {
   }
 
   /**
+   * In another window. What this one is reading it counts itself: each count that is told here
+   * would have it tell again what it reads.
+   */
+  #readElsewhere({ conversationId, unreadCount }) {
+    const store = this.#store;
+    if (store.isReading && store.openId === conversationId) return;
+    store.setUnread(conversationId, unreadCount);
+    store.outdateUnread(conversationId);
+    this.#confirm(conversationId);
+  }
+
+  /**
    * The count is shown at once and asked for a moment later: a list may have counted the message
-   * too, and a page that brought it before its event has not counted it.
+   * too, a page that brought it before its event has not counted it, and what is told of a reading
+   * may be older than the newest message.
    */
   #confirm(conversationId) {
     if (!this.#confirming.has(conversationId)) {

@@ -29,3 +29,14 @@ export function later(pauseMs) {
     timer = setTimeout(work, pauseMs);
   };
 }
+
+/** `work` as a function that runs once for all calls within `pauseMs`. */
+export function gathered(pauseMs, work) {
+  let timer = null;
+  return () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      work();
+    }, pauseMs);
+  };
+}

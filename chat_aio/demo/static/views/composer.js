@@ -21,7 +21,8 @@ export class Composer {
 
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
-   * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text.
+   * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
+   * `needs.typed(isBlank)` is told of typing that is no edit.
    */
   constructor(form, people, needs) {
     this.#form = form;
@@ -181,6 +182,8 @@ export class Composer {
 
   #typed() {
     this.complain("");
+    const isEdit = this.#draft.about?.kind === "edit";
+    if (!isEdit) this.#needs.typed(this.#input.value.trim() === "");
     this.#completion.update();
     this.#show();
   }

@@ -1,8 +1,9 @@
 /** The list of conversations. */
 
-import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { icon } from "../icons.js";
 import { agoOf, momentOf } from "../times.js";
+import { picturedWithDot } from "./presence-mark.js";
 
 const MOST_SHOWN = 99;
 
@@ -16,8 +17,9 @@ export class ConversationList {
   #visible = new Set();
 
   /**
-   * `needs.hrefOf(id)` is where a row leads; `needs.preview(id)` and `needs.more()` are called
-   * for rows that come into view without their last message, and at the end of the list.
+   * `needs.hrefOf(id)` is where a row leads, `needs.presence` knows who is here.
+   * `needs.preview(id)` and `needs.more()` are called for rows that come into view without their
+   * last message, and at the end of the list.
    */
   constructor(store, people, needs) {
     this.#store = store;
@@ -48,10 +50,16 @@ export class ConversationList {
       title: this.#people.titleOf(conversation),
       preview: this.#previewOf(conversation),
       unread: this.#store.unreadOf(conversation),
+      isOnline: this.#isOnline(conversation),
       isMuted: this.#store.mutedIds.has(id),
       isOpen: id === this.#store.openId,
     };
     return { key: id, Row: ConversationRow, state };
+  }
+
+  #isOnline(conversation) {
+    const otherId = this.#people.otherIn(conversation);
+    return otherId !== null && this.#needs.presence.of(otherId).online;
   }
 
   #previewOf({ type, lastMessage, hasPreview }) {
@@ -71,16 +79,17 @@ export class ConversationList {
   }
 
   #askForMissing() {
-    for (const id of this.#visible) {
-      if (this.#store.conversation(id)?.hasPreview === false) this.#needs.preview(id);
-    }
+    const visible = this.#store.conversations.filter(({ id }) => this.#visible.has(id));
+    for (const { id, hasPreview } of visible) if (!hasPreview) this.#needs.preview(id);
+    const others = visible.map((each) => this.#people.otherIn(each));
+    this.#needs.presence.watch("list", others.filter(Boolean));
     const last = this.#store.conversations.at(-1);
     if (last && this.#visible.has(last.id)) this.#needs.more();
   }
 }
 
 class ConversationRow {
-  #avatar = avatar();
+  #pictured = picturedWithDot();
   #title = element("span", { class: "row-title" });
   #time = element("time", { class: "row-time" });
   #preview = element("span", { class: "row-preview" });
@@ -102,15 +111,16 @@ class ConversationRow {
       element("span", { class: "row-line" }, this.#title, " ", this.#muted, " ", this.#time),
       element("span", { class: "row-line" }, this.#preview, " ", this.#badge),
     );
-    this.#link.append(this.#avatar, " ", lines);
+    this.#link.append(this.#pictured.node, " ", lines);
     this.node = element("li", {}, this.#link);
   }
 
-  show({ id, href, title, preview, at, ago, unread, isMuted, isOpen, ...picture }) {
+  show({ id, href, title, preview, at, ago, unread, isMuted, isOnline, isOpen, ...picture }) {
     const isNew = this.node.dataset.id === undefined;
     this.node.dataset.id = id;
     if (isNew) this.#watcher.observe(this.node);
-    setAvatar(this.#avatar, picture);
+    setAvatar(this.#pictured.picture, picture);
+    this.#pictured.dot.hidden = !isOnline;
     setText(this.#title, title);
     setText(this.#preview, preview);
     setText(this.#time, ago);

@@ -24,19 +24,20 @@ export class DetailsPanel {
   #needs;
   #admission = null;
   #shownIds = "";
+  #shownStatus = null;
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.admissionTo(id)` brings links and requests, and `needs.hrefOf(conversationId, part?)` is
-   * where links lead.
+   * `needs.presence` knows who is here, `needs.admissionTo(id)` brings links and requests, and
+   * `needs.hrefOf(conversationId, part?)` is where links lead.
    */
   constructor(store, people, needs) {
     this.#store = store;
     this.#people = people;
     this.#needs = needs;
-    const { groups } = needs;
+    const { groups, presence } = needs;
     this.#settings = new SettingsSection(people, (group, fields) => groups.update(group, fields));
-    this.#members = new MembersSection(people, groups);
+    this.#members = new MembersSection(people, groups, presence);
     this.#invites = new InvitesSection();
     this.#requests = new RequestsSection(people);
     this.#boundaries = new BoundariesSection(store, people, needs);
@@ -63,12 +64,19 @@ export class DetailsPanel {
     this.#showGroup(openDetails?.type === "group" ? openDetails : null);
   }
 
+  /** Somebody asks to be let in, or was answered. */
+  tell(event) {
+    this.#admission?.tell(event);
+  }
+
   get #groupSections() {
     return [this.#requests, this.#members, this.#invites, this.#settings];
   }
 
   #showGroup(group) {
     for (const each of this.#groupSections) each.node.hidden = group === null;
+    const members = group?.participants ?? [];
+    this.#needs.presence.watch("members", members.map((each) => each.userId));
     if (!group) {
       this.#admission = null;
       return;
@@ -96,9 +104,12 @@ export class DetailsPanel {
     const isOther = this.#admission?.conversationId !== group.id;
     if (isOther) this.#admission = this.#needs.admissionTo(group.id);
     const ids = group.participants.map((each) => each.userId).join(" ");
+    const { status } = this.#store;
+    const isBack = status === "live" && this.#shownStatus !== "live";
     // Who comes in may have used a link, or was asking.
-    if (isOther || ids !== this.#shownIds) this.#admission.reload();
+    if (isOther || isBack || ids !== this.#shownIds) this.#admission.reload();
     this.#shownIds = ids;
+    this.#shownStatus = status;
     this.#invites.show(this.#admission);
     this.#requests.show(this.#admission);
   }

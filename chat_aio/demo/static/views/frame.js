@@ -2,6 +2,7 @@
 
 import { addressOf } from "../address.js";
 import { setAttribute, setAvatar, setText } from "../dom.js";
+import { presenceWords } from "./presence-mark.js";
 
 const STATUS = {
   connecting: "Connecting…",
@@ -16,15 +17,18 @@ export class Frame {
   #title = document.querySelector("#title");
   #subtitle = document.querySelector("#subtitle");
   #avatar = document.querySelector("#conversation-avatar");
+  #dot = document.querySelector("#conversation-dot");
   #channels = document.querySelector("#to-channels");
   #moderation = document.querySelector("#to-moderation");
   #notice = document.querySelector("#notice");
   #store;
   #people;
+  #presence;
 
-  constructor(store, people) {
+  constructor(store, people, presence) {
     this.#store = store;
     this.#people = people;
+    this.#presence = presence;
     this.#app.hidden = false;
     const { userId } = store;
     for (const each of document.querySelectorAll(".back")) each.href = addressOf(userId);
@@ -49,13 +53,23 @@ export class Frame {
     const words = [...(title ? [title] : []), name].join(" · ");
     document.title = totalUnread > 0 ? `(${totalUnread}) ${words}` : words;
     setText(this.#title, title);
-    setText(this.#subtitle, open ? this.#people.subtitleOf(open) : "");
     if (open) setAvatar(this.#avatar, this.#people.pictureOf(open));
+    this.#showAbout(open);
   }
 
   /** Say something that is not about one place; an empty text takes it away. */
   notify(words) {
     setText(this.#notice, words);
+  }
+
+  /** Below the title: whether the other one is here, or who is in a group. */
+  #showAbout(open) {
+    const otherId = open && this.#people.otherIn(open);
+    this.#presence.watch("head", otherId ? [otherId] : []);
+    const presence = otherId ? this.#presence.of(otherId) : null;
+    this.#dot.hidden = !presence?.online;
+    const words = presence ? presenceWords(presence) : "";
+    setText(this.#subtitle, words || (open ? this.#people.subtitleOf(open) : ""));
   }
 
   /** What stands beside the conversation, or before it where there is no room for both. */

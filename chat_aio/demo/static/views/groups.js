@@ -10,21 +10,26 @@ import { InviteScreen } from "./invite.js";
 
 export class GroupViews {
   #details;
+  #directory;
+  #invitation;
   /** The screens of their own, by name: `open(code)`, `focus()` and `show()`. */
   screens;
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.hrefOf(conversationId, part?)` is an address, `needs.go(conversationId)` opens a
-   * conversation, `needs.enter(conversationId)` opens it in the place of what is shown.
+   * `needs.presence` knows who is here, `needs.hrefOf(conversationId, part?)` is an address,
+   * `needs.go(conversationId)` opens a conversation, `needs.enter(conversationId)` opens it in the
+   * place of what is shown.
    */
   constructor(chat, store, people, needs) {
-    const { groups, boundaries, reporting, go, enter, hrefOf } = needs;
+    const { groups, boundaries, reporting, presence, go, enter, hrefOf } = needs;
     const admissionTo = (id) => new Admission(chat, store, id);
     const directory = new Directory(chat, store, groups);
     const invitation = new Invitation(chat, store, groups);
-    const changes = { groups, boundaries, reporting };
-    this.#details = new DetailsPanel(store, people, { ...changes, hrefOf, admissionTo });
+    const shared = { groups, boundaries, reporting, presence };
+    this.#directory = directory;
+    this.#invitation = invitation;
+    this.#details = new DetailsPanel(store, people, { ...shared, hrefOf, admissionTo });
     this.screens = {
       channels: new ChannelDirectory(directory, store, people, { go, hrefOf }),
       invite: new InviteScreen(invitation, store, people, enter),
@@ -34,6 +39,11 @@ export class GroupViews {
 
   focusDetails({ isClosed }) {
     this.#details.focus({ isClosed });
+  }
+
+  /** Somebody asks to be let in, or was answered. */
+  tellJoinRequest(event) {
+    for (const each of [this.#details, this.#directory, this.#invitation]) each.tell(event);
   }
 
   show() {

@@ -1,10 +1,11 @@
 /** Who is in a group, and what its admins can do about it; leaving it, for everybody. */
 
-import { avatar, element, Rows, setAvatar, setText } from "../dom.js";
+import { element, Rows, setAvatar, setText } from "../dom.js";
 import { icon } from "../icons.js";
 import { AddPeopleDialog, ConfirmDialog } from "./group-dialogs.js";
 import { countOf } from "./group-words.js";
 import { Menu } from "./popovers.js";
+import { picturedWithDot } from "./presence-mark.js";
 import { Section, smallButton } from "./section.js";
 
 export class MembersSection {
@@ -18,11 +19,13 @@ export class MembersSection {
   #rows;
   #people;
   #groups;
+  #presence;
   #group = null;
 
-  constructor(people, groups) {
+  constructor(people, groups, presence) {
     this.#people = people;
     this.#groups = groups;
+    this.#presence = presence;
     this.#adding = new AddPeopleDialog(people, (group, userIds) => groups.add(group, userIds));
     const act = (userId, button) => this.#menu.open(button, this.#itemsFor(userId));
     this.#rows = new Rows(this.#list, { act });
@@ -43,7 +46,8 @@ export class MembersSection {
     const name = this.#people.nameOf(userId);
     const isMe = userId === this.#people.userId;
     const picture = this.#people.pictureOfPerson(userId);
-    const state = { userId, name, role, isMe, isManaged, ...picture };
+    const isOnline = this.#presence.of(userId).online;
+    const state = { userId, name, role, isMe, isManaged, isOnline, ...picture };
     return { key: userId, Row: PersonRow, state };
   }
 
@@ -78,7 +82,7 @@ export class MembersSection {
 }
 
 class PersonRow {
-  #avatar = avatar();
+  #pictured = picturedWithDot();
   #name = element("span", { class: "person-name" });
   #role = element("span", { class: "role" }, "Admin");
   #button;
@@ -88,12 +92,13 @@ class PersonRow {
     const onclick = ({ currentTarget }) => act(this.#userId, currentTarget);
     const fields = { type: "button", class: "icon", "aria-haspopup": "menu" };
     this.#button = element("button", { ...fields, onclick }, icon("more"));
-    this.node = element("li", {}, this.#avatar, this.#name, this.#role, this.#button);
+    this.node = element("li", {}, this.#pictured.node, this.#name, this.#role, this.#button);
   }
 
-  show({ userId, name, role, isMe, isManaged, ...picture }) {
+  show({ userId, name, role, isMe, isManaged, isOnline, ...picture }) {
     this.#userId = userId;
-    setAvatar(this.#avatar, picture);
+    setAvatar(this.#pictured.picture, picture);
+    this.#pictured.dot.hidden = !isOnline;
     setText(this.#name, isMe ? `${name} (you)` : name);
     this.#role.hidden = role !== "admin";
     this.#button.hidden = !isManaged;

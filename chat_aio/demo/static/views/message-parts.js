@@ -1,6 +1,7 @@
 /** What a message has beside its body: where it comes from, what it answers, what others did. */
 
 import { element, setAttribute, setText } from "../dom.js";
+import { icon } from "../icons.js";
 import { agoOf, momentOf } from "../times.js";
 
 /** Above the body: that it was forwarded, or belongs to a thread. */
@@ -103,5 +104,19 @@ export class ThreadLink {
     setText(this.#count, replyCount === 1 ? "1 reply" : `${replyCount} replies`);
     setText(this.#last, ` · last ${agoOf(lastReplyAt)}`);
     setAttribute(this.node, "title", `Last reply ${momentOf(lastReplyAt)}`);
+  }
+}
+
+/** Beside the time of one's own: delivered, read. In a log whatever comes is read out; not this. */
+export class Ticks {
+  node = element("span", { class: "ticks", role: "img", "aria-live": "off", hidden: true });
+
+  show({ mark, words, isDeleted }) {
+    this.node.hidden = mark === null || isDeleted;
+    if (this.node.hidden) return;
+    if (mark !== this.node.dataset.mark) this.node.replaceChildren(icon(mark));
+    this.node.dataset.mark = mark;
+    setAttribute(this.node, "aria-label", words);
+    setAttribute(this.node, "title", words);
   }
 }

@@ -2,7 +2,7 @@
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { piecesOf } from "../mentions.js";
-import { Origin, Quote, ReactionChip, ThreadLink } from "./message-parts.js";
+import { Origin, Quote, ReactionChip, ThreadLink, Ticks } from "./message-parts.js";
 import { Toolbar } from "./toolbar.js";
 
 export class MessageRow {
@@ -13,6 +13,7 @@ export class MessageRow {
   #body = element("p", { class: "body", dir: "auto" });
   #edited = element("span", { class: "edited" }, "edited");
   #time = element("time");
+  #ticks = new Ticks();
   #note = element("span", { class: "note" });
   #actions = element("span", { class: "failed-actions" });
   #chips = element("div", { class: "chips", role: "group", "aria-label": "Reactions" });
@@ -75,7 +76,7 @@ export class MessageRow {
       { class: "message", tabindex: "-1" },
       ...[this.#avatar, this.#author, bubble],
       element("div", { class: "extras" }, this.#chips, this.#threadLink.node),
-      element("div", { class: "meta" }, this.#time, this.#note, this.#actions),
+      element("div", { class: "meta" }, this.#time, this.#ticks.node, this.#note, this.#actions),
     );
   }
 
@@ -101,6 +102,7 @@ export class MessageRow {
     setText(this.#time, state.time);
     setAttribute(this.#time, "datetime", state.createdAt);
     setAttribute(this.#time, "title", state.moment);
+    this.#ticks.show(state);
     setText(this.#note, noteOf(state));
     this.#actions.hidden = state.sending !== "failed";
   }

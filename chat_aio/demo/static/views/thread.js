@@ -10,15 +10,17 @@ export class ThreadPanel {
   #also = document.querySelector("#also");
   #store;
   #people;
+  #receipts;
   #needs;
   #view;
   #composer;
   #shownId = null;
 
   /** `tools` are for the rows; `needs` are a composer's, and `closeHref()`: where closing leads. */
-  constructor(store, people, { tools, needs }) {
+  constructor(store, people, { tools, receipts, needs }) {
     this.#store = store;
     this.#people = people;
+    this.#receipts = receipts;
     this.#needs = needs;
     this.#view = new TimelineView(this.#panel.querySelector(".stage"), () => this.#read(), tools);
     this.#composer = new Composer(document.querySelector("#thread-composer"), people, {
@@ -56,7 +58,7 @@ export class ThreadPanel {
     const { openThread } = this.#store;
     if (!openThread) return null;
     const { timeline } = openThread;
-    const rows = threadRows(this.#store, this.#people);
+    const rows = threadRows(this.#store, this.#people, this.#receipts);
     return { timeline, rows, drafts: draftsOf(this.#store, timeline.rootId), unread: 0 };
   }
 

@@ -6,8 +6,11 @@ const GROUP_MS = 5 * 60_000;
 /** One array for all, so that a row without any does not seem changed. */
 const NONE = [];
 
-/** Rows of the open conversation's main list, as {kind, key, state}. */
-export function mainRows(store, people) {
+/**
+ * Rows of the open conversation's main list, as {kind, key, state}. `receipts` tell how far one's
+ * own messages have come.
+ */
+export function mainRows(store, people, receipts) {
   const conversation = store.open;
   const timeline = store.timeline(conversation.id);
   const { firstUnreadId } = timeline;
@@ -16,16 +19,18 @@ export function mainRows(store, people) {
   const name = isDirect ? `your conversation with ${title}` : title;
   const rows = [historyRow(timeline, `This is the beginning of ${name}.`)];
   const entries = entriesOf(timeline, draftsOf(store));
-  return [...rows, ...rowsOf(entries, people, { isNamed: !isDirect, firstUnreadId })];
+  const standingOf = receipts.standingIn(conversation);
+  return [...rows, ...rowsOf(entries, people, { isNamed: !isDirect, firstUnreadId, standingOf })];
 }
 
 /** Rows of the open thread: its root, then the replies. */
-export function threadRows(store, people) {
+export function threadRows(store, people, receipts) {
   const { root, timeline } = store.openThread;
   const entries = entriesOf(timeline, draftsOf(store, timeline.rootId));
   const count = Math.max(root?.threadSummary?.replyCount ?? 0, entries.length);
   const words = { 0: "No replies yet", 1: "1 reply" }[count] ?? `${count} replies`;
-  const options = { isNamed: true, isInThread: true };
+  const standingOf = receipts.standingIn(store.open);
+  const options = { isNamed: true, isInThread: true, standingOf };
   return [
     ...(root ? rowsOf([root], people, options) : []),
     historyRow(timeline, words),
@@ -47,7 +52,8 @@ function entriesOf(timeline, drafts) {
 }
 
 /** `root` is the message that stands above, and has its day there. */
-function rowsOf(entries, people, { firstUnreadId, isNamed, isInThread = false, root = null }) {
+function rowsOf(entries, people, options) {
+  const { firstUnreadId, isNamed, isInThread = false, root = null, standingOf } = options;
   const rows = [];
   const isFirstUnread = (each) => Boolean(each?.id) && each.id === firstUnreadId;
   const areApart = (first, second) => isFirstUnread(second) || !belongTogether(first, second);
@@ -59,6 +65,7 @@ function rowsOf(entries, people, { firstUnreadId, isNamed, isInThread = false, r
     state.isHead = areApart(before, message);
     state.isTail = areApart(message, entries[index + 1]);
     state.isNamed = isNamed && !state.isOwn;
+    if (state.isOwn && message.id !== null) Object.assign(state, standingOf(message));
     rows.push({ kind: "message", key: keyOf(message, people.userId), state });
   });
   return rows;
@@ -84,6 +91,7 @@ function stateOf(message, people, isInThread) {
     threadSummary: isInThread ? null : (message.threadSummary ?? null),
     isOwn: senderId === people.userId,
     author: people.nameOf(senderId),
+    ...{ mark: null, words: "" },
     time: timeOf(createdAt),
     moment: momentOf(createdAt),
     isEdited: Boolean(message.editedAt) && !message.deletedAt,

@@ -1,0 +1,87 @@
+/** Who is here, of those who are shown. No DOM. */
+
+import { gathered, inTurn } from "./tasks.js";
+
+/** When a server starts again, many come back at once. */
+const GATHER_MS = 50;
+const MOST_ASKED = 50;
+const UNKNOWN = { online: false, lastSeenAt: null };
+const HERE = { online: true, lastSeenAt: null };
+
+export class Presence {
+  #chat;
+  #store;
+  /** {online, lastSeenAt, toldAt} by user. */
+  #known = new Map();
+  #watched = new Map();
+  #asked = new Set();
+  #ask = inTurn(() => this.#askAll());
+  #changed;
+
+  constructor(chat, store) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#changed = gathered(GATHER_MS, () => store.changed());
+  }
+
+  /** {online, lastSeenAt}; while nothing tells of it nobody is said to be here. */
+  of(userId) {
+    if (this.#store.status !== "live") return UNKNOWN;
+    if (userId === this.#store.userId) return HERE;
+    return this.#known.get(userId) ?? UNKNOWN;
+  }
+
+  /** The people that are shown in some `place`: who comes into view is asked about. */
+  watch(place, userIds) {
+    this.#watched.set(place, userIds);
+    const shown = this.#shown;
+    for (const each of this.#asked) if (!shown.has(each)) this.#asked.delete(each);
+    if (this.#missing.length > 0) this.#ask();
+  }
+
+  /** The stream is (re)open: what it told before may have changed since. */
+  becomeStale() {
+    this.#known.clear();
+    this.#asked.clear();
+    this.#ask();
+  }
+
+  tell({ type, senderId, payload }) {
+    if (type === "presence.online" || type === "presence.offline") this.#put(senderId, payload);
+  }
+
+  get #shown() {
+    return new Set([...this.#watched.values()].flat());
+  }
+
+  get #missing() {
+    if (this.#store.status !== "live") return [];
+    const isMissing = (each) => each !== this.#store.userId && !this.#asked.has(each);
+    return [...this.#shown].filter(isMissing);
+  }
+
+  async #askAll() {
+    const ids = this.#missing;
+    for (const each of ids) this.#asked.add(each);
+    for (let from = 0; from < ids.length; from += MOST_ASKED) {
+      await this.#askFor(ids.slice(from, from + MOST_ASKED));
+    }
+  }
+
+  /** An answer tells less than an event that came since. */
+  async #askFor(userIds) {
+    const asOf = this.#store.now();
+    try {
+      const found = await this.#chat.getPresence(userIds);
+      const isOlder = (each) => asOf > (this.#known.get(each)?.toldAt ?? 0);
+      for (const each of userIds.filter(isOlder)) this.#put(each, found[each] ?? UNKNOWN);
+    } catch {
+      // Nothing is said of them; the next opening of the stream asks again.
+    }
+  }
+
+  #put(userId, { online, lastSeenAt }) {
+    this.#known.set(userId, { online, lastSeenAt, toldAt: this.#store.now() });
+    this.#changed();
+  }
+}

@@ -1,0 +1,87 @@
+/** How far one's own messages have come: whom they have reached, and who has read them. No DOM. */
+
+import { gathered } from "./tasks.js";
+
+/** A message to many comes back as many receipts. */
+const GATHER_MS = 50;
+const NOWHERE = { mark: null, words: "" };
+
+export class Receipts {
+  #store;
+  /** Who was told of a message, by its id. */
+  #reached = new Map();
+  /** What each reader of a conversation has read: {upTo, toldId}, a seq, and what has none yet. */
+  #readers = new Map();
+  #changed;
+
+  constructor(store) {
+    this.#store = store;
+    this.#changed = gathered(GATHER_MS, () => store.changed());
+  }
+
+  /** Receipts come at least once: each is taken into a set, or compared by seq. */
+  tell({ type, conversationId, senderId, payload }) {
+    if (type === "receipt.delivered") this.#reach(payload.messageId, senderId);
+    else if (type === "receipt.read") this.#read(conversationId, senderId, payload.messageId);
+  }
+
+  /**
+   * A function that tells of a message of one's own {mark, words}: "read", "delivered" or null,
+   * and what that means. Who has read a message has read those before it.
+   */
+  standingIn(conversation) {
+    const others = conversation.participants.filter((each) => each.userId !== this.#store.userId);
+    const reads = new Map(others.map((each) => [each.userId, this.#readUpTo(conversation, each)]));
+    return ({ id, seq }) => {
+      const hasRead = ({ userId }) => reads.get(userId) >= seq;
+      const isReached = ({ userId }) => this.#reached.get(id)?.has(userId);
+      return standingOf(conversation, {
+        all: others.length,
+        read: others.filter(hasRead).length,
+        reached: others.filter(isReached).length,
+      });
+    };
+  }
+
+  #reach(messageId, userId) {
+    if (!this.#reached.has(messageId)) this.#reached.set(messageId, new Set());
+    this.#reached.get(messageId).add(userId);
+    this.#changed();
+  }
+
+  #read(conversationId, userId, messageId) {
+    this.#readerOf(conversationId, userId).toldId = messageId;
+    this.#readUpTo({ id: conversationId }, { userId, lastReadMessageId: null });
+    this.#changed();
+  }
+
+  /** The highest seq that is known of; a message that is not held says nothing, for the time. */
+  #readUpTo({ id }, { userId, lastReadMessageId }) {
+    const reader = this.#readerOf(id, userId);
+    const seqs = [reader.toldId, lastReadMessageId].map((each) => this.#seqOf(id, each));
+    reader.upTo = Math.max(reader.upTo, ...seqs);
+    return reader.upTo;
+  }
+
+  #readerOf(conversationId, userId) {
+    if (!this.#readers.has(conversationId)) this.#readers.set(conversationId, new Map());
+    const readers = this.#readers.get(conversationId);
+    if (!readers.has(userId)) readers.set(userId, { upTo: 0, toldId: null });
+    return readers.get(userId);
+  }
+
+  #seqOf(conversationId, messageId) {
+    if (messageId === null) return 0;
+    const { lastMessage, lastReply } = this.#store.conversation(conversationId) ?? {};
+    const held = this.#store.message(conversationId, messageId);
+    const found = held ?? [lastMessage, lastReply].find((each) => each?.id === messageId);
+    return found?.seq ?? 0;
+  }
+}
+
+function standingOf({ type }, { all, read, reached }) {
+  const isDirect = type === "direct";
+  if (read > 0) return { mark: "read", words: isDirect ? "Read" : `Read by ${read} of ${all}` };
+  if (reached === 0) return NOWHERE;
+  return { mark: "delivered", words: isDirect ? "Delivered" : `Delivered to ${reached}` };
+}

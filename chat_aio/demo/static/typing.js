@@ -1,0 +1,84 @@
+/** Who is writing where just now, and telling the others when one writes oneself. No DOM. */
+
+import { inTurn } from "./tasks.js";
+
+const PING_MS = 3_000;
+const GONE_AFTER_MS = 5_000;
+const NOTHING_TOLD = { conversationId: null, at: -Infinity };
+
+export class Typing {
+  #chat;
+  #store;
+  /** What ends each indicator, by conversation and by person. */
+  #timers = new Map();
+  #told = NOTHING_TOLD;
+  #next = null;
+  #send = inTurn(() => this.#sendNext());
+
+  constructor(chat, store) {
+    this.#chat = chat;
+    this.#store = store;
+  }
+
+  /** One has typed; the others are told now and then, and at once when nothing is left. */
+  typed(conversationId, isBlank) {
+    if (isBlank) this.stopped(conversationId);
+    else if (!this.#isTold(conversationId, PING_MS)) this.#tellOthers(conversationId, true);
+  }
+
+  /** One writes no more: the message is sent, or was given up. */
+  stopped(conversationId) {
+    if (this.#isTold(conversationId, GONE_AFTER_MS)) this.#tellOthers(conversationId, false);
+  }
+
+  /** The ids of those who are writing, whoever began first in front. */
+  idsIn(conversationId) {
+    return [...(this.#timers.get(conversationId)?.keys() ?? [])];
+  }
+
+  tell({ type, conversationId, senderId }) {
+    if (type === "typing.started") this.#begin(conversationId, senderId);
+    else if (type === "typing.stopped") this.#end(conversationId, senderId);
+  }
+
+  /** What somebody was writing is there. */
+  arrived({ conversationId, senderId }) {
+    this.#end(conversationId, senderId);
+  }
+
+  #begin(conversationId, userId) {
+    if (!this.#timers.has(conversationId)) this.#timers.set(conversationId, new Map());
+    const timers = this.#timers.get(conversationId);
+    clearTimeout(timers.get(userId));
+    timers.set(userId, setTimeout(() => this.#end(conversationId, userId), GONE_AFTER_MS));
+    this.#store.changed();
+  }
+
+  #end(conversationId, userId) {
+    const timers = this.#timers.get(conversationId);
+    clearTimeout(timers?.get(userId));
+    if (timers?.delete(userId)) this.#store.changed();
+  }
+
+  #isTold(conversationId, withinMs) {
+    const { conversationId: toldId, at } = this.#told;
+    return toldId === conversationId && performance.now() - at < withinMs;
+  }
+
+  #tellOthers(conversationId, isTyping) {
+    if (this.#store.status !== "live") return;
+    this.#told = isTyping ? { conversationId, at: performance.now() } : NOTHING_TOLD;
+    this.#next = { conversationId, isTyping };
+    this.#send();
+  }
+
+  /** One after another, and only the newest: they must not overtake each other. */
+  async #sendNext() {
+    const { conversationId, isTyping } = this.#next;
+    try {
+      await this.#chat.setTyping(conversationId, isTyping);
+    } catch {
+      // Writing goes on; nobody needs to know that the others were not told.
+    }
+  }
+}

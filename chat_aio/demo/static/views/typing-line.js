@@ -1,0 +1,28 @@
+/** Below the messages: who is writing just now. Its line is always there, so that nothing moves. */
+
+import { setText } from "../dom.js";
+
+export class TypingLine {
+  #line = document.querySelector("#typing");
+  #typing;
+  #store;
+  #people;
+
+  constructor(typing, store, people) {
+    this.#typing = typing;
+    this.#store = store;
+    this.#people = people;
+  }
+
+  show() {
+    const ids = this.#typing.idsIn(this.#store.openId);
+    setText(this.#line, wordsOf(ids.map((each) => this.#people.nameOf(each))));
+  }
+}
+
+function wordsOf(names) {
+  const [first, second] = names;
+  if (names.length === 0) return "";
+  if (names.length > 2) return "Several people are typing…";
+  return second ? `${first} and ${second} are typing…` : `${first} is typing…`;
+}

@@ -1,0 +1,115 @@
+"""The modules behind presence, receipts and readings, where the order of events matters."""
+
+import pytest
+
+from tests.browser.conftest import Visit
+from tests.browser.test_modules import run
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_presence_is_asked_for_in_parts_and_once(visit: Visit) -> None:
+    script = """
+        const { Presence } = await import("/static/presence.js");
+        const store = new Store("ada");
+        const asked = [];
+        const answers = [];
+        const getPresence = (ids) => {
+          asked.push(ids.length);
+          return new Promise((resolve) => answers.push(resolve));
+        };
+        const presence = new Presence({ getPresence }, store);
+        const ids = Array.from({ length: 60 }, (_, index) => `user ${index}`);
+        presence.watch("list", [...ids.slice(0, 40), "ada"]);
+        presence.watch("members", ids.slice(30));
+        const early = asked.length;
+        store.set({ status: "live" });
+        presence.becomeStale();
+        const at = "2026-01-31T09:30:00.000Z";
+        const told = { senderId: "user 1", payload: { online: false, lastSeenAt: at } };
+        presence.tell({ type: "presence.offline", ...told });
+        const here = { online: true, lastSeenAt: at };
+        answers[0]({ "user 0": here, "user 1": here });
+        await new Promise((resolve) => setTimeout(resolve));
+        answers[1]({});
+        presence.watch("list", ids.slice(0, 40));
+        const isOnline = (id) => presence.of(id).online;
+        const online = ["ada", "user 0", "user 1", "user 2"].map(isOnline);
+        store.set({ status: "reconnecting" });
+        return [early, asked, online, isOnline("user 0")];
+    """
+    found = await run(await visit(""), script)
+    assert found == [0, [50, 10], [True, True, False, False], False]
+
+
+async def test_receipts_count_each_reader_once_and_never_back(visit: Visit) -> None:
+    script = """
+        const { Receipts } = await import("/static/receipts.js");
+        const store = new Store("ada");
+        const receipts = new Receipts(store);
+        const group = (lastReadMessageId) => ({
+          ...conversation("c", 0), type: "group",
+          participants: ["ada", "grace", "linus"].map((userId) => ({ userId, lastReadMessageId })),
+        });
+        store.putConversation(group(null));
+        const words = [];
+        const say = () => words.push(
+          [2, 3].map((seq) => receipts.standingIn(store.conversation("c"))(message(seq)).words),
+        );
+        const tell = (type, senderId, seq) => {
+          const payload = { messageId: `m${seq}` };
+          receipts.tell({ type: `receipt.${type}`, conversationId: "c", senderId, payload });
+        };
+        for (const seq of [1, 2, 3]) store.receive(message(seq, { senderId: "ada" }));
+        for (const user of ["grace", "grace"]) tell("delivered", user, 3);
+        say();
+        tell("read", "grace", 4);
+        say();
+        tell("read", "grace", 2);
+        tell("read", "grace", 1);
+        say();
+        tell("read", "linus", 4);
+        store.receive(message(4));
+        say();
+        store.putConversation(group("m9"));
+        say();
+        return words;
+    """
+    found = await run(await visit(""), script)
+    assert found == [
+        ["", "Delivered to 1"],
+        ["", "Delivered to 1"],
+        ["Read by 1 of 2", "Delivered to 1"],
+        ["Read by 2 of 2", "Read by 1 of 2"],
+        ["Read by 2 of 2", "Read by 1 of 2"],
+    ]
+
+
+async def test_a_window_that_reads_is_not_told_what_it_has_read(visit: Visit) -> None:
+    """Else a count that stays above zero would be answered by reading again, without an end."""
+    script = """
+        const { Session } = await import("/static/session.js");
+        const store = new Store("ada");
+        let handlers;
+        const answers = {
+          openStream: (given) => { handlers = given; return { close() {} }; },
+          getConversation: async (id) => conversation(id, 3),
+        };
+        const chat = new Proxy(answers, { get: (all, name) => all[name] ?? (async () => ({})) });
+        const session = new Session(chat, store, { onGone() {}, onJoinRequest() {} });
+        session.start();
+        for (const id of ["c", "d"]) store.putConversation(conversation(id, 7));
+        store.set({ openId: "c", isReading: true });
+        for (const conversationId of ["c", "d"]) {
+          handlers.onEvent({ type: "read.updated", conversationId, unreadCount: 2 });
+        }
+        const counts = () => ["c", "d"].map((id) => store.conversation(id).unreadCount);
+        const told = counts();
+        // It may be older than a message that came before it: the service is asked.
+        await new Promise((resolve) => {
+          setTimeout(resolve, 5_000);
+          store.subscribe(() => store.conversation("d").unreadCount === 3 && resolve());
+        });
+        return [told, counts()];
+    """
+    assert await run(await visit(""), script) == [[7, 2], [7, 3]]

@@ -1,0 +1,373 @@
+"""Processes that come and go: health, shutdown, workers, and a rolling restart under load."""
+
+import asyncio
+import logging
+import os
+import random
+import signal
+import socket
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from aiohttp import (
+    ClientConnectionError,
+    ClientConnectorError,
+    ClientSession,
+    ClientTimeout,
+    TCPConnector,
+    web,
+)
+from pymongo import AsyncMongoClient
+
+from chat_aio import Chat, Hooks, Options, embedded
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.web.health import add_health
+from tests.conftest import Database
+from tests.support.people import Tab, picked_by_header
+from tests.support.processes import Service, until
+
+BY_HEADER = ("--auth-header", "X-User")
+WRITERS = ("w1", "w2", "w3", "w4")
+READERS = ("r1", "r2", "r3", "r4")
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[ClientSession]:
+    connector, timeout = TCPConnector(limit=0), ClientTimeout(total=60)
+    async with ClientSession(connector=connector, timeout=timeout) as opened:
+        yield opened
+
+
+async def make_group(session: ClientSession, base: str, *user_ids: str) -> str:
+    """The id of a new group."""
+    url, headers = f"{base}/conversations/group", {"X-User": user_ids[0]}
+    async with session.post(url, json={"userIds": user_ids}, headers=headers) as response:
+        assert response.status == 201, await response.text()
+        return str((await response.json())["conversation"]["id"])
+
+
+async def look(session: ClientSession, url: str) -> tuple[int, Any]:
+    async with session.get(url) as response:
+        return response.status, await response.json()
+
+
+async def answer_mine(_: web.Request) -> web.Response:
+    return web.json_response("mine")
+
+
+OK = (200, {"status": "ok"})
+
+
+async def test_readiness(database: Database, aiohttp_client: Any) -> None:
+    """Of a chat at any depth, with a host's own /healthz left as it is."""
+    chat = Chat(database, auth=picked_by_header, options=Options(ring_seconds=1))
+    inner, app = web.Application(), web.Application()
+    chat.mount(inner)
+    app.add_subapp("/company", inner)
+    app.router.add_get("/healthz", answer_mine)
+    add_health(app)
+    client = await aiohttp_client(app)
+    assert await look(client, "/healthz") == (200, "mine")
+    assert await look(client, "/readyz") == OK
+    await chat._live.feed.close()
+    reason = {"status": "unavailable", "reason": "the feed is not live"}
+    assert await look(client, "/readyz") == (503, reason)
+    await app.shutdown()
+    assert await look(client, "/readyz") == (503, {**reason, "reason": "shutting down"})
+
+
+async def test_a_database_that_stops_answering(session: ClientSession, tmp_path: Path) -> None:
+    """Not ready, but alive; ready again by itself; and it stands in the way of no shutdown."""
+    async with embedded.Mongod(tmp_path) as mongod:
+        service = Service(mongod.url, "chat", *BY_HEADER)
+        async with service.running():
+            with paused(mongod.pid):
+                reason = "the database does not answer"
+                answer = (503, {"status": "unavailable", "reason": reason})
+                assert await look(session, f"{service.origin}/readyz") == answer
+                assert await look(session, f"{service.origin}/healthz") == OK
+            async with asyncio.timeout(30):
+                while True:
+                    if await look(session, f"{service.origin}/readyz") == OK:
+                        break
+                    await asyncio.sleep(0.1)
+            with paused(mongod.pid):
+                service.send(signal.SIGTERM)
+                assert await service.ended() in (0, 1)
+    assert "Traceback" not in service.log
+    assert "healthz" not in service.log
+    assert "readyz" not in service.log
+
+
+class paused:
+    """A process that does nothing meanwhile."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def __enter__(self) -> None:
+        os.kill(self._pid, signal.SIGSTOP)
+
+    def __exit__(self, *_: object) -> None:
+        os.kill(self._pid, signal.SIGCONT)
+
+
+async def make_slow() -> web.Application:
+    """For `--app`: a message called "late" is held until the chat has shut down."""
+    client = AsyncMongoClient[dict[str, Any]](os.environ["CHAT_AIO_MONGO_URL"])
+    ended = asyncio.Event()
+
+    async def hold(sending: BeforeMessageSend) -> None:
+        if sending.body == "late":
+            logging.getLogger("tests").info("one is held")
+            await ended.wait()
+
+    async def end(_: web.Application) -> None:
+        ended.set()
+
+    async def close(_: web.Application) -> None:
+        await client.close()
+
+    chat = Chat(
+        client[os.environ["CHAT_AIO_DATABASE"]],
+        auth=picked_by_header,
+        hooks=Hooks(before_message_send=hold),
+        options=Options(hook_timeout_seconds=60),
+    )
+    app = web.Application()
+    chat.mount(app)
+    app.on_shutdown.append(end)
+    app.on_cleanup.append(close)
+    return app
+
+
+async def test_shutdown(mongo_url: str, database: Database, session: ClientSession) -> None:
+    """A request in flight is answered, 200 streams end cleanly, and one who reads nothing, with a
+    buffer full of what was not read, keeps nobody waiting."""
+    service = Service(mongo_url, database.name, "--app", "tests.web.test_serving:make_slow")
+    async with AsyncExitStack() as streams, service.running():
+        group = await make_group(session, service.base, "ada", "deaf")
+        tabs = [
+            Tab(await streams.enter_async_context(stream_of(session, service, f"u{each}")))
+            for each in range(200)
+        ]
+        with socket.socket() as deaf:
+            await hang_on(deaf, service)
+            path = f"{service.base}/conversations/{group}/messages"
+            ada = {"X-User": "ada"}
+            for _ in range(24):
+                async with session.post(path, json={"body": "x" * 16_000}, headers=ada) as sent:
+                    assert sent.status == 201
+            late = asyncio.create_task(session.post(path, json={"body": "late"}, headers=ada))
+            await until(lambda: "one is held" in service.log)
+            service.send(signal.SIGTERM)
+            await asyncio.gather(*(each.end() for each in tabs))
+            async with await late as answer:
+                assert answer.status == 201
+            assert await service.ended() == 0, service.log
+    kept = await database["messages"].find_one({"body": "late"})
+    assert kept is not None
+
+
+def stream_of(session: ClientSession, service: Service, user_id: str) -> Any:
+    return session.get(f"{service.base}/stream", headers={"X-User": user_id})
+
+
+async def hang_on(deaf: socket.socket, service: Service) -> None:
+    """Open a stream, read its first bytes, and nothing more."""
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    deaf.setblocking(False)
+    loop = asyncio.get_running_loop()
+    await loop.sock_connect(deaf, ("127.0.0.1", service.port))
+    await loop.sock_sendall(
+        deaf, b"GET /api/chat/stream HTTP/1.1\r\nHost: x\r\nX-User: deaf\r\n\r\n"
+    )
+    assert b"200 OK" in await loop.sock_recv(deaf, 256)
+
+
+async def test_workers_that_die(mongo_url: str, database: Database) -> None:
+    """One that is killed is replaced; when the supervisor is killed, nobody stays behind."""
+    service = Service(mongo_url, database.name, *BY_HEADER, "--workers", "2")
+    async with service.running():
+        first, second = await service.has_served(2)
+        os.kill(first, signal.SIGKILL)
+        *_, third = await service.has_served(3)
+        service.send(signal.SIGKILL)
+        await service.ended()
+        await until(lambda: not any(is_alive(each) for each in (first, second, third)))
+
+
+def is_alive(pid: int) -> bool:
+    """A zombie is not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2]
+    except OSError:
+        return False
+    return not state.startswith("Z")
+
+
+class Load:
+    """Writers and readers of one group, who go to any service, and come again when it is gone.
+
+    Nothing may fail but connections without an answer: `failures` counts them. A stream that has
+    begun must end as a response does.
+    """
+
+    def __init__(self, session: ClientSession, services: Sequence[Service], group: str) -> None:
+        self.sent: dict[str, str] = {}
+        self.failures: Counter[str] = Counter()
+        self._told: dict[str, set[str]] = {each: set() for each in READERS}
+        self._reading: set[str] = set()
+        self._session = session
+        self._services = services
+        self._group = group
+        self._stopped = False
+        self._progress = asyncio.Condition()
+
+    async def during(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Load before, during and after; until every reader has been told every message."""
+        await self._send("w1", "for a position", note=False)
+        async with asyncio.timeout(90), asyncio.TaskGroup() as group:
+            readers = [group.create_task(self._read(each)) for each in READERS]
+            await self._until(lambda: len(self._reading) == len(READERS))
+            writers = [group.create_task(self._write(each)) for each in WRITERS]
+            await self.more(40)
+            await act()
+            await self.more(40)
+            self._stopped = True
+            await asyncio.wait(writers)
+            await self._until(self._is_complete)
+            for each in readers:
+                each.cancel()
+
+    async def more(self, count: int) -> None:
+        """Wait until so many more sends are acknowledged."""
+        target = len(self.sent) + count
+        await self._until(lambda: len(self.sent) >= target)
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        async with self._progress:
+            await self._progress.wait_for(reached)
+
+    async def _note(self) -> None:
+        async with self._progress:
+            self._progress.notify_all()
+
+    def _is_complete(self) -> bool:
+        return all(told.issuperset(self.sent.values()) for told in self._told.values())
+
+    async def _write(self, user_id: str) -> None:
+        while not self._stopped:
+            key = str(uuid4())
+            while True:
+                if await self._send(user_id, key):
+                    break
+                await asyncio.sleep(random.uniform(0.01, 0.05))
+
+    async def _send(self, user_id: str, key: str, *, note: bool = True) -> bool:
+        """Whether it was acknowledged."""
+        path = f"{random.choice(self._services).base}/conversations/{self._group}/messages"
+        sending, headers = {"body": key, "clientMessageId": key}, {"X-User": user_id}
+        try:
+            async with self._session.post(path, json=sending, headers=headers) as response:
+                answer = await response.json()
+                assert response.status in (200, 201), answer
+        except ClientConnectionError as failure:
+            self._count(failure)
+            return False
+        if note:
+            self.sent[key] = answer["message"]["id"]
+            await self._note()
+        return True
+
+    async def _read(self, reader: str) -> None:
+        tab: Tab | None = None
+        while True:
+            position = tab.last_event_id if tab else None
+            async with AsyncExitStack() as opened:
+                try:
+                    response = await opened.enter_async_context(self._open(reader, position))
+                except ClientConnectionError as failure:
+                    self._count(failure)
+                else:
+                    assert response.status == 200
+                    tab = Tab(response, last_event_id=position)
+                    with suppress(EOFError):
+                        await self._listen(reader, tab)
+            await asyncio.sleep(random.uniform(0, 0.05))
+
+    def _open(self, reader: str, position: str | None) -> Any:
+        headers = {"X-User": reader, "Last-Event-ID": position or ""}
+        return self._session.get(f"{random.choice(self._services).base}/stream", headers=headers)
+
+    async def _listen(self, reader: str, tab: Tab) -> None:
+        while True:
+            frame = await tab.next()
+            if frame.event is not None:
+                assert frame.event == "message.created", frame
+                self._told[reader].add(frame.data["message"]["id"])
+            self._reading.add(reader)
+            await self._note()
+
+    def _count(self, failure: ClientConnectionError) -> None:
+        refused = isinstance(failure, ClientConnectorError)
+        self.failures["refused" if refused else "disconnected"] += 1
+
+
+async def loaded(
+    session: ClientSession, services: Sequence[Service], act: Callable[[], Awaitable[None]]
+) -> Load:
+    """The load, after it has gone on while something was done to the services."""
+    group = await make_group(session, services[0].base, *WRITERS, *READERS)
+    load = Load(session, services, group)
+    await load.during(act)
+    return load
+
+
+async def require_all_kept(load: Load, database: Database) -> None:
+    """Each that was acknowledged is stored, once, and numbers have no gaps."""
+    stored = await database["messages"].find().sort("seq").to_list()
+    assert [each["seq"] for each in stored] == list(range(1, len(stored) + 1))
+    kept = {each["clientMessageId"]: each["_id"] for each in stored}
+    assert len(kept) == len(stored)
+    assert load.sent.items() <= kept.items()
+
+
+async def test_two_services_restart(
+    mongo_url: str, database: Database, session: ClientSession
+) -> None:
+    """One after the other, under load."""
+    services = [Service(mongo_url, database.name, *BY_HEADER) for _ in range(2)]
+    async with services[0].running(), services[1].running():
+
+        async def restart() -> None:
+            for each in services:
+                await each.stop()
+                await each.start()
+
+        load = await loaded(session, services, restart)
+    await require_all_kept(load, database)
+
+
+async def test_workers_restart(mongo_url: str, database: Database, session: ClientSession) -> None:
+    """One after the other on SIGHUP, under load; no connection is refused at any moment."""
+    service = Service(mongo_url, database.name, *BY_HEADER, "--workers", "2")
+    async with service.running():
+        old = await service.has_served(2)
+
+        async def restart() -> None:
+            service.send(signal.SIGHUP)
+            new = await service.has_served(4)
+            assert not any(is_alive(each) for each in old)
+            assert len(set(new)) == 4
+
+        load = await loaded(session, [service], restart)
+        assert load.failures["refused"] == 0
+        assert all(is_alive(each) for each in service.pids()[2:])
+    await require_all_kept(load, database)
+    assert not any(is_alive(each) for each in service.pids())
