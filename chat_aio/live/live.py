@@ -29,6 +29,9 @@ from chat_aio.store.change_stream import RawChange
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
+OPENING_AT_ONCE = 32
+"""Thousands who come back at once leave connections to the database for those who write."""
+
 BREATH_BYTES = 64 * 1024
 REMOVED = "position_removed"
 
@@ -47,6 +50,7 @@ class Live:
         )
         self._beats: asyncio.Task[None] | None = None
         self._told_bytes = 0
+        self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._gate = Gate(context, self.hub)
         self._tellers = [each for each in context.plugins if each.overrides("message_told")]
@@ -84,10 +88,8 @@ class Live:
         self._context.bans.trust(False)
 
     @asynccontextmanager
-    async def attach(
-        self, user_id: str, last_event_id: str | None
-    ) -> AsyncIterator[tuple[Stream, Replay]]:
-        """A stream that holds back what comes from now on, and what to tell it before that.
+    async def attach(self, user_id: str, last_event_id: str | None) -> AsyncIterator[Stream]:
+        """A stream that holds back what comes from now on, with the replay to tell before that.
 
         It is registered before its conversations are read, and subscribed before its replay is
         put together: whatever happens in between is in one or the other. Raises RateLimited,
@@ -101,19 +103,23 @@ class Live:
         )
         self.hub.register(stream)
         try:
-            if self._context.enforces_bans and await self._context.bans.is_banned(user_id):
-                raise UserBanned
-            ids = await conversations.ids_of_user(self._database, user_id)
-            since = position_from(last_event_id)
-            known, at = await self._find(since) if since else (False, None)
-            await self._gate.ask_for(stream, ids)
-            self.hub.subscribe(stream, ids)
-            replay = await self._replay(stream, since if known else None, at)
+            await self._prepare(stream, last_event_id)
             with self._seen_by_plugins(user_id):
-                yield stream, replay
+                yield stream
         finally:
             stream.end()
             self.hub.remove(stream)
+
+    async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
+        if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
+            raise UserBanned
+        async with self._opening:
+            ids = await conversations.ids_of_user(self._database, stream.user_id)
+        since = position_from(last_event_id)
+        known, at = await self._find(since) if since else (False, None)
+        await self._gate.ask_for(stream, ids)
+        self.hub.subscribe(stream, ids)
+        stream.replay = await self._replay(stream, since if known else None, at)
 
     @contextmanager
     def _seen_by_plugins(self, user_id: str) -> Iterator[None]:

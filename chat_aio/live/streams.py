@@ -28,8 +28,27 @@ class Stream:
 
     Bytes are written straight to the pipe. A reader that has more than `max_bytes` unsent for
     `PATIENCE_SECONDS`, or four times as much at once, is cut off, and so is a stream that must
-    hold back more than `max_events`. The client then resumes.
+    hold back more than `max_events`. The client then resumes. `replay` is told before it goes live.
     """
+
+    __slots__ = (
+        "_behind_since",
+        "_chunked",
+        "_held",
+        "_holds",
+        "_max_bytes",
+        "_max_events",
+        "_on_message",
+        "_pipe",
+        "_position",
+        "conversation_ids",
+        "denied",
+        "ended",
+        "membership",
+        "replay",
+        "subscribed",
+        "user_id",
+    )
 
     def __init__(
         self,
@@ -44,6 +63,7 @@ class Stream:
         self.membership: dict[str, bool] = {}
         self.subscribed = False
         self.denied: set[str] = set()
+        self.replay = Replay()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._position: Frame | None = None
         self._held: list[Event] = []
@@ -77,8 +97,10 @@ class Stream:
         else:
             self._write(event.frame)
 
-    def go_live(self, pipe: Pipe, replay: Replay, *, chunked: bool) -> None:
-        """Behind the replay, what was held back and is not in it; from here on as it comes."""
+    def go_live(self, pipe: Pipe, *, chunked: bool) -> None:
+        """Behind the replay, what was held back and is not in it; from here on as it comes. The
+        replay is let go."""
+        replay, self.replay = self.replay, Replay()
         self._pipe, self._chunked = pipe, chunked
         self._position = replay.position
         if self._on_message:

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import socket
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -12,7 +11,7 @@ from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import StorageUnavailable
-from chat_aio.live.frames import Frame, opening_frame
+from chat_aio.live.frames import opening_frame
 from chat_aio.live.live import Live
 from chat_aio.live.streams import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.web.keys import API, LIVE, USER_ID
@@ -33,25 +32,21 @@ async def stream(request: web.Request) -> web.StreamResponse:
     live: Live = request.config_dict[LIVE]
     response = _response()
     if not await live.feed.wait_live(seconds=FAREWELL_SECONDS):
-        return _hung_up(request, response)
+        return _hung_up(request)
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
-        async with live.attach(request[USER_ID], last_event_id) as (events, replay):
+        async with live.attach(request[USER_ID], last_event_id) as events:
+            if request.transport is None:
+                return _hung_up(request)
+            _bound_kernel_buffer(request.transport)
             await response.prepare(request)
-            if request.transport is not None:
-                _bound_kernel_buffer(request.transport)
-                await _tell(response, events, [_opening(), *replay.frames])
-                events.go_live(
-                    cast(Pipe, request.transport),
-                    replay,
-                    chunked=request.version >= HttpVersion11,
-                )
-                await events.ended
+            response.stop_streaming()  # Its own keep-alive: a task for each stream.
+            await _tell(response, events)
+            pipe = cast(Pipe, request.transport)
+            events.go_live(pipe, chunked=request.version >= HttpVersion11)
+            await events.ended
     except (StorageUnavailable, ConnectionError, TimeoutError):
-        return _hung_up(request, response)
-    finally:
-        if response.prepared:
-            response.stop_streaming()
+        return _hung_up(request)
     return await _finished(request, response)
 
 
@@ -64,13 +59,10 @@ def _response() -> EventSourceResponse:
     return response
 
 
-def _opening() -> Frame:
-    return opening_frame(random.randint(2_000, 5_000))
-
-
-async def _tell(response: EventSourceResponse, events: Stream, frames: Sequence[Frame]) -> None:
+async def _tell(response: EventSourceResponse, events: Stream) -> None:
     """What comes before the live events, as fast as the client takes it."""
-    told = b"".join(each.plain for each in frames)
+    opening = opening_frame(random.randint(2_000, 5_000))
+    told = b"".join(each.plain for each in (opening, *events.replay.frames))
     for start in range(0, len(told), SEND_BUFFER_BYTES):
         if events.ended.done():
             return
@@ -86,10 +78,11 @@ def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
 
-def _hung_up(request: web.Request, response: web.StreamResponse) -> web.StreamResponse:
+def _hung_up(request: web.Request) -> web.StreamResponse:
+    """No answer at all: the connection is closed, and what is returned here cannot be sent."""
     if request.transport is not None:
         cast(Pipe, request.transport).abort()
-    return response
+    return web.Response(status=503)
 
 
 async def _finished(request: web.Request, response: EventSourceResponse) -> EventSourceResponse:
@@ -99,5 +92,5 @@ async def _finished(request: web.Request, response: EventSourceResponse) -> Even
             async with asyncio.timeout(FAREWELL_SECONDS):
                 await response.write_eof()
         except TimeoutError:
-            _hung_up(request, response)
+            _hung_up(request)
     return response

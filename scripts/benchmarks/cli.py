@@ -17,7 +17,17 @@ from typing import Any
 import click
 from pymongo import AsyncMongoClient
 
-from benchmarks import deliveries, floors, groups, marks, reads, search, sends
+from benchmarks import (
+    deliveries,
+    floors,
+    groups,
+    marks,
+    reads,
+    returning,
+    search,
+    sends,
+    streams,
+)
 from benchmarks.loops import LoopKind
 from benchmarks.neighbours import Neighbours
 from benchmarks.processes import LoadFailed
@@ -25,7 +35,18 @@ from benchmarks.stage import Stage, local_mongod_pid
 from benchmarks.table import ROWS, Figure, Line, Row, table_of
 from chat_aio.embedded import Mongod
 
-__all__ = ["deliveries", "floors", "groups", "main", "marks", "reads", "search", "sends"]
+__all__ = [
+    "deliveries",
+    "floors",
+    "groups",
+    "main",
+    "marks",
+    "reads",
+    "returning",
+    "search",
+    "sends",
+    "streams",
+]
 
 ROW_SECONDS = 120
 ALL_SECONDS = 465

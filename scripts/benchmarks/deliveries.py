@@ -17,6 +17,7 @@ from benchmarks.table import Figure, Figures, at_most, micros, ms, row, times
 
 GROUPS = 4
 STREAMS = 250
+AT_ONCE = 100
 WAIT_SECONDS = 10
 FRAME_BYTES = 660
 
@@ -31,26 +32,35 @@ class Arrival:
 
 
 class Reading:
-    """A process with open streams."""
+    """A process with open streams; it began to connect them at `began` (monotonic)."""
 
-    def __init__(self, process: Child) -> None:
+    def __init__(self, process: Child, began: float) -> None:
+        self.began = began
         self._process = process
 
-    async def wait_for(self, count: int) -> Arrival:
+    async def wait_for(self, count: int, *, seconds: float = WAIT_SECONDS) -> Arrival:
         """Once `count` events have arrived since the beginning. TimeoutError after a while."""
-        async with asyncio.timeout(WAIT_SECONDS):
+        async with asyncio.timeout(seconds):
             said = (await self._process.ask(f"wait {count}")).split()
         return Arrival(int(said[0]), int(said[1]) / 1e9, int(said[2]))
 
 
 @asynccontextmanager
-async def reading(port: int, user_ids: Iterable[str]) -> AsyncIterator[Reading]:
-    """One open stream for each user, all in one process of their own."""
-    requests = [get("/stream", each).decode() for each in user_ids]
+async def reading(
+    port: int, requests: Iterable[bytes], *, at_once: int = AT_ONCE
+) -> AsyncIterator[Reading]:
+    """One open stream for each request, in a process of their own that opens so many at once."""
+    texts = [each.decode() for each in requests]
+    given = {"port": port, "requests": texts, "at_once": at_once}
     async with child("readers") as process, asyncio.timeout(2 * START_SECONDS) as starting:
-        await process.ask(json.dumps({"port": port, "requests": requests}))
+        said = await process.ask(json.dumps(given))
         starting.reschedule(None)
-        yield Reading(process)
+        yield Reading(process, int(said.split()[1]) / 1e9)
+
+
+def streams_of(user_ids: Iterable[str]) -> list[bytes]:
+    """The requests that open one stream for each of these users."""
+    return [get("/stream", each) for each in user_ids]
 
 
 class Deliveries:
@@ -88,7 +98,7 @@ async def writing(stage: Stage, size: int) -> AsyncIterator[tuple[Deliveries, Ca
     streams = GROUPS * STREAMS
     async with child("writer", stage.loop) as writer:
         port = int(await writer.say())
-        async with reading(port, map(str, range(streams))) as readers:
+        async with reading(port, streams_of(map(str, range(streams)))) as readers:
             yield (
                 Deliveries(lambda: writer.ask(f"write {size}"), readers, streams),
                 lambda: Meter([writer.pid]),
@@ -135,7 +145,7 @@ async def measure_deliveries(stage: Stage) -> Figures:
         database = await stack.enter_async_context(stage.database("deliveries"))
         streaming, posting = await stack.enter_async_context(stage.services(database, 2))
         await put_conversations(database, groups)
-        readers = await stack.enter_async_context(reading(streaming.port, users))
+        readers = await stack.enter_async_context(reading(streaming.port, streams_of(users)))
         connections = await stack.enter_async_context(connected([posting], GROUPS))
         chat = Deliveries(posts_to(connections, groups), readers, len(users))
 
@@ -175,7 +185,7 @@ async def measure_last_reader(stage: Stage) -> Figures:
         connected(services) as (sender,),
     ):
         await put_conversations(database, [group])
-        async with reading(services[0].port, group.user_ids) as readers:
+        async with reading(services[0].port, streams_of(group.user_ids)) as readers:
             for told in itertools.count(1):
                 if told > stage.sized(420, 120):
                     break

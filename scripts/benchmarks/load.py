@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from statistics import median
 from typing import cast
 
@@ -190,6 +191,23 @@ class Callers:
         self._active -= 1
         if not self._active:
             self._idle.set()
+
+
+async def paced(
+    connections: Sequence[Connection], requests: Iterator[bytes], *, count: int, per_second: float
+) -> Round:
+    """`count` requests evenly spaced in time; later ones where all connections are busy."""
+    loop = asyncio.get_running_loop()
+    latencies: list[float] = []
+    began, turns = loop.time(), enumerate(islice(requests, count))
+
+    async def call(connection: Connection) -> None:
+        for turn, request in turns:
+            await asyncio.sleep(began + turn / per_second - loop.time())
+            latencies.append(await connection.timed(request))
+
+    await asyncio.gather(*map(call, connections))
+    return Round(latencies, loop.time() - began)
 
 
 async def closed_loop(

@@ -89,6 +89,11 @@ def cpu_seconds(pids: Iterable[int]) -> float:
     return sum(map(_ticks, pids)) / os.sysconf("SC_CLK_TCK")
 
 
+def resident_bytes(pid: int) -> int:
+    """The main memory that a process takes now."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 def _ticks(pid: int) -> int:
     behind_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return int(behind_name[11]) + int(behind_name[12])

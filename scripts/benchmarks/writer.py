@@ -8,7 +8,7 @@ import sys
 from typing import cast
 
 from benchmarks.loops import run
-from benchmarks.readers import EVENT, FRAME_END
+from benchmarks.readers import ACCEPTED, EVENT, FRAME_END
 
 transports: list[asyncio.Transport] = []
 
@@ -16,7 +16,7 @@ transports: list[asyncio.Transport] = []
 class Accepted(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         made = cast(asyncio.Transport, transport)
-        made.write(b": open" + FRAME_END)
+        made.write(ACCEPTED + b"OK" + FRAME_END)
         transports.append(made)
 
 

@@ -9,7 +9,7 @@ from chat_aio import Chat
 from chat_aio.live.frames import position_frame
 from chat_aio.live.hub import Hub
 from chat_aio.live.live import Live
-from chat_aio.live.replay import Replay, position_from
+from chat_aio.live.replay import position_from
 from chat_aio.live.streams import Stream
 from chat_aio.store import conversations
 from tests.support.membership import change
@@ -41,10 +41,11 @@ async def reading_ids_takes_a_while(meanwhile: Meanwhile) -> AsyncIterator[None]
 async def told_to_bob(chat: Chat, last_event_id: str | None, afterwards: Meanwhile) -> str:
     """What a stream of bob is told when `afterwards` happens before it goes live."""
     pipe = Pipe()
-    async with chat._live.attach("bob", last_event_id) as (stream, replay):
+    async with chat._live.attach("bob", last_event_id) as stream:
         await afterwards()
-        stream.go_live(pipe, replay, chunked=False)
-    return b"".join([*(each.plain for each in replay.frames), *pipe.written]).decode()
+        replayed = [each.plain for each in stream.replay.frames]
+        stream.go_live(pipe, chunked=False)
+    return b"".join([*replayed, *pipe.written]).decode()
 
 
 async def nothing() -> None:
@@ -131,15 +132,15 @@ async def test_nothing_falls_between_replay_and_live(chat: Chat) -> None:
 @asynccontextmanager
 async def replay_before_attach(
     self: Live, user_id: str, last_event_id: str
-) -> AsyncIterator[tuple[Stream, Replay]]:
+) -> AsyncIterator[Stream]:
     """The order of the two steps turned round."""
     stream = Stream(user_id, max_bytes=100_000, max_events=100)
     found = await self._database.conversations.find({"participants.userId": user_id}).to_list(None)
     stream.conversation_ids = {each["_id"] for each in found}
-    replay = await self._replay(stream, position_from(last_event_id), None)
+    stream.replay = await self._replay(stream, position_from(last_event_id), None)
     self.hub.register(stream)
     self.hub.subscribe(stream, await conversations.ids_of_user(self._database, user_id))
-    yield stream, replay
+    yield stream
     self.hub.remove(stream)
 
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from chat_aio import SetupError, embedded
 from chat_aio.cli import main
 from tests.conftest import Database
+from tests.support.people import Tab
 from tests.support.processes import serving
 
 
@@ -67,7 +68,7 @@ async def failing_process(*arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "chat_aio", *arguments), stderr=asyncio.subprocess.PIPE
     )
-    _, errors = await asyncio.wait_for(process.communicate(), 30)
+    _, errors = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 1
     assert b"Traceback" not in errors
     return errors.decode()
@@ -75,7 +76,8 @@ async def failing_process(*arguments: str) -> str:
 
 async def test_a_database_that_is_away_is_one_line() -> None:
     serve = ("serve", "--auth-header", "X", "--port", "0")
-    commands = (serve, ("indexes", "check"), ("indexes", "apply"))
+    workers = (*serve, "--workers", "2")
+    commands = (serve, workers, ("indexes", "check"), ("indexes", "apply"))
     for said in await asyncio.gather(
         *(failing_process(*each, "--mongo-url", AWAY) for each in commands)
     ):
@@ -106,6 +108,21 @@ async def test_a_wrong_setting_names_its_variable() -> None:
     assert result.output.startswith("Error: CHAT_AIO_PORT")
 
 
+async def test_a_plugin_that_there_is_not() -> None:
+    for env in ({"CHAT_AIO_PLUGINS": "typing, telepathy"}, None):
+        given = () if env else ("--plugins", "telepathy")
+        result = await run("serve", "--auth-header", "X", *given, env=env)
+        assert (result.exit_code, len(result.output.splitlines())) == (2, 1)
+        assert "'telepathy'" in result.output
+
+
+@pytest.mark.parametrize("workers", ["0", "-1", "some"])
+async def test_a_number_of_workers_that_cannot_be(workers: str) -> None:
+    result = await run("serve", "--auth-header", "X", env={"CHAT_AIO_WORKERS": workers})
+    assert (result.exit_code, len(result.output.splitlines())) == (1, 1)
+    assert result.output.startswith("Error: CHAT_AIO_WORKERS")
+
+
 async def test_indexes_are_checked_and_applied(mongo_url: str, database: Database) -> None:
     options = ("--mongo-url", mongo_url, "--database", database.name)
     result = await run("indexes", "check", *options)
@@ -126,6 +143,45 @@ async def test_a_served_chat(mongo_url: str, database: Database) -> None:
         url = f"{base}/search/messages"
         async with session.get(url, params=params, headers=headers) as response:
             assert response.status == 200
+
+
+async def test_a_served_chat_with_plugins(mongo_url: str, database: Database) -> None:
+    """By option or by environment; without, there are none."""
+    options, environment = ("--plugins", "typing"), {"CHAT_AIO_PLUGINS": " presence ,receipts"}
+    async with (
+        serving(mongo_url, database.name, *options) as typing,
+        serving(mongo_url, database.name, environment=environment) as presence,
+        ClientSession(headers={"X-User": "ada"}) as session,
+    ):
+        async with session.post(f"{typing}/conversations/group") as response:
+            group = (await response.json())["conversation"]["id"]
+        statuses = []
+        for base in (typing, presence):
+            async with session.post(f"{base}/conversations/{group}/typing") as response:
+                statuses.append(response.status)
+            async with session.get(f"{base}/presence?userIds=ada") as response:
+                statuses.append(response.status)
+        assert statuses == [200, 404, 404, 200]
+
+
+@pytest.mark.parametrize("options", [(), ("--extra-events",)])
+async def test_a_served_chat_with_extra_events(
+    options: tuple[str, ...], mongo_url: str, database: Database
+) -> None:
+    async with (
+        serving(mongo_url, database.name, *options) as base,
+        ClientSession(headers={"X-User": "ada"}) as session,
+        session.get(f"{base}/stream") as response,
+    ):
+        tab = Tab(response)
+        async with session.post(f"{base}/conversations", json={"otherUserId": "bob"}) as made:
+            conversation = (await made.json())["conversation"]["id"]
+        path = f"{base}/conversations/{conversation}/messages"
+        async with session.post(path, json={"body": "hi"}) as sent:
+            assert sent.status == 201
+        told = await tab.until(lambda frame: frame.event == "message.created")
+        events = [frame.event for frame in told]
+        assert ("conversation.created" in events) == bool(options)
 
 
 async def test_an_invites_code_is_not_logged(mongo_url: str, database: Database) -> None:

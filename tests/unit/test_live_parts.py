@@ -258,22 +258,23 @@ class Pipe:
         self.aborted = True
 
 
-def stream(**bounds: int) -> Stream:
-    return Stream("alice", **{"max_bytes": 1_000, "max_events": 5, **bounds})
+def stream(*, max_bytes: int = 1_000, max_events: int = 5) -> Stream:
+    return Stream("alice", max_bytes=max_bytes, max_events=max_events)
 
 
 async def test_a_stream_holds_back_until_it_is_live() -> None:
     one, pipe = stream(), Pipe()
     one.deliver(event(5, "a:3"))
     one.deliver(event(6, "a:4"))
-    one.go_live(pipe, Replay(created=frozenset({("a", 3)})), chunked=False)
+    one.replay = Replay(created=frozenset({("a", 3)}))
+    one.go_live(pipe, chunked=False)
     one.deliver(event(7, "a:5"))
     assert pipe.written == [b"created a:4", b"created a:5"]
 
 
 async def test_an_update_is_written_together_with_the_newest_position() -> None:
     one, pipe = stream(), Pipe()
-    one.go_live(pipe, Replay(), chunked=False)
+    one.go_live(pipe, chunked=False)
     one.deliver(event(1, "a:1"))
     one.deliver(event(2, "b:7", created=False))
     assert pipe.written[-1] == b"updated b:7id: a:1\n\n"
@@ -288,7 +289,7 @@ async def test_a_stream_that_holds_back_too_much_ends() -> None:
 
 async def test_a_reader_that_falls_behind_is_cut_off() -> None:
     one, pipe = stream(max_bytes=10), Pipe()
-    one.go_live(pipe, Replay(), chunked=True)
+    one.go_live(pipe, chunked=True)
     pipe.unsent = 40
     one.deliver(event(1, "a:1"))
     assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (False, False, 1)
@@ -302,7 +303,7 @@ async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
 ) -> None:
     monkeypatch.setattr("chat_aio.live.streams.PATIENCE_SECONDS", 0.0)
     one, pipe = stream(max_bytes=10), Pipe()
-    one.go_live(pipe, Replay(), chunked=True)
+    one.go_live(pipe, chunked=True)
     for unsent in (11, 10, 11):
         pipe.unsent = unsent
         one.beat()
@@ -313,7 +314,7 @@ async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
 
 async def test_a_client_that_left_is_noticed() -> None:
     one, pipe = stream(), Pipe()
-    one.go_live(pipe, Replay(), chunked=True)
+    one.go_live(pipe, chunked=True)
     one.end_if_gone()
     assert not one.ended.done()
     pipe.closing = True

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio.capabilities import Capability
+from chat_aio.store import conversations
 from tests.conftest import Database, MakePeople
 from tests.support.membership import change
 from tests.support.people import Frame, Person, Tab
@@ -299,6 +301,35 @@ async def test_a_reader_that_never_reads_is_cut_off(serve: MakePeople) -> None:
             await tab.event("message.created")
             sent += 1
     writer.close()
+
+
+async def test_a_client_that_leaves_before_its_stream_begins(
+    person: People, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is nobody's failure, and nothing of it stays."""
+    alice = person("alice")
+    read, reading, gone = conversations.ids_of_user, asyncio.Event(), asyncio.Event()
+
+    async def slow(*args: Any) -> list[str]:
+        reading.set()
+        await gone.wait()
+        return await read(*args)
+
+    server = alice.client.server
+    with patch.object(conversations, "ids_of_user", slow):
+        _, writer = await asyncio.open_connection(server.host, server.port)
+        writer.write(b"GET /api/chat/stream HTTP/1.1\r\nHost: x\r\nX-User: bob\r\n\r\n")
+        await reading.wait()
+        writer.transport.abort()
+        connections = server.handler.connections  # type: ignore[attr-defined]
+        while any(each.transport is not None for each in connections):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        gone.set()
+        while await alice.chat_streams():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+    async with alice.tab():
+        assert await alice.chat_streams() == 1
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
 
 
 async def test_http_1_0_gets_plain_frames(person: People) -> None:

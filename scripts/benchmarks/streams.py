@@ -1,0 +1,105 @@
+"""Rows about open streams: what an idle one takes, and how far what it tells is behind."""
+
+import asyncio
+import itertools
+import json
+from contextlib import AsyncExitStack
+
+from benchmarks.data import BODY, Place, put_conversations
+from benchmarks.deliveries import reading, streams_of
+from benchmarks.floors import CALLERS
+from benchmarks.load import get, paced, percentile, post
+from benchmarks.processes import START_SECONDS, LoadFailed, child, resident_bytes
+from benchmarks.reads import places_of
+from benchmarks.stage import Stage, connected
+from benchmarks.table import Figure, Figures, at_least, at_most, micros, ms, rate, row
+from chat_aio.live.frames import HEARTBEAT
+
+STREAMS_PER_USER = 50
+CONVERSATIONS_PER_USER = 4
+HEARTBEAT_SECONDS = 15
+EVENTS_PER_SECOND = 1_000
+CONVERSATIONS = 1_000
+LAG_SECONDS = 30
+
+
+def neighbours_of(count: int) -> list[Place]:
+    """As many conversations as users, each of 4 neighbours on a circle: each user is in 4."""
+    users = [f"idle-{number:03}" for number in range(count)]
+    return [
+        Place(f"circle-{first:03}", tuple((users[first:] + users[:first])[:CONVERSATIONS_PER_USER]))
+        for first in range(count)
+    ]
+
+
+@row(
+    "P6",
+    "5,000 idle streams, 50 of each of 100 users, in 4 conversations each, opened 100 at "
+    "a time: memory (RSS) that the process has grown by; all its CPU in 15 s, one heartbeat each",
+    at_most("KiB/stream", 10),
+    at_most("CPU/1,000", 1),
+)
+async def measure_idle_streams(stage: Stage) -> Figures:
+    circle = neighbours_of(stage.sized(100, 20))
+    users = [each.user_ids[0] for each in circle for _ in range(STREAMS_PER_USER)]
+    async with stage.database("idle") as database, stage.services(database) as services:
+        await put_conversations(database, circle)
+        (service,) = services
+        empty = resident_bytes(service.pid)
+        async with reading(service.port, streams_of(users)) as readers:
+            await asyncio.sleep(1)
+            before, meter = await readers.wait_for(0), stage.meter(services, mongod=False)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            after, cpu = await readers.wait_for(0), meter.seconds()
+            grown = resident_bytes(service.pid) - empty
+    beats = (after.bytes - before.bytes) / len(HEARTBEAT.chunk) / len(users)
+    if beats < 1:
+        raise LoadFailed(f"{beats:.2f} heartbeats in {HEARTBEAT_SECONDS} s")
+    return {
+        "streams": Figure(len(users)),
+        "heartbeats": Figure(beats),
+        "CPU": ms(cpu),
+        "process without streams": Figure(empty / 2**20, "MiB"),
+        "KiB/stream": Figure(grown / 1024 / len(users)),
+        "CPU/1,000": Figure(100 * cpu / HEARTBEAT_SECONDS / len(users) * 1_000, "%"),
+    }
+
+
+@row(
+    "P13",
+    "Feed: 1,000 messages/s, sent evenly through one process, told by another one to a member of "
+    "all 1,000 conversations of 4; lag from createdAt until it is read, the commit included; CPU "
+    "of the process that tells",
+    at_least("events", 950),
+    at_most("lag p99", 100),
+    at_most("CPU/event", 80),
+)
+async def measure_lag(stage: Stage) -> Figures:
+    found, count = places_of("watcher", *[0] * CONVERSATIONS), stage.sized(5_000, 3_000)
+    requests = itertools.cycle(
+        post(f"/conversations/{each.id}/messages", each.user_ids[1], {"body": BODY})
+        for each in found
+    )
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("feed"))
+        telling, posting = await stack.enter_async_context(stage.services(database, 2))
+        await put_conversations(database, found)
+        connections = await stack.enter_async_context(connected([posting], CALLERS))
+        watcher = await stack.enter_async_context(child("watcher"))
+        request = get("/stream", "watcher").decode()
+        async with asyncio.timeout(START_SECONDS):
+            await watcher.ask(json.dumps({"port": telling.port, "request": request}))
+        for number in (CONVERSATIONS, count):  # The first time each conversation once, uncounted.
+            meter = stage.meter([telling], mongod=False)
+            lags = asyncio.ensure_future(watcher.ask(str(number)))
+            sent = await paced(connections, requests, count=number, per_second=EVENTS_PER_SECOND)
+            p50, p99, most = map(float, (await asyncio.wait_for(lags, LAG_SECONDS)).split())
+            cpu = meter.seconds() / number
+    return {
+        "events": rate(sent.rate),
+        "lag p50": ms(p50),
+        "most": ms(most),
+        "answer p99": ms(percentile(sent.latencies, 99)),
+        "lag p99": ms(p99),
+        "CPU/event": micros(cpu),
+    }
