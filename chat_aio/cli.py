@@ -6,13 +6,13 @@ import importlib
 import inspect
 import logging
 import socket
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 from aiohttp import web
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
@@ -20,16 +20,29 @@ from pymongo.errors import PyMongoError
 from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, SetupError
 from chat_aio.options import Options
+from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
-from chat_aio.web.access_log import RouteAccessLogger
+from chat_aio.web import serving
+from chat_aio.web.health import add_health
+from chat_aio.workers import AS_WORKER, Workers
 
 GC_THRESHOLDS = (50_000, 20, 20)
+END_SECONDS = 4.5
 
-MAX_LINE_BYTES = 32 * 1024
-"""Room for a search of 2,048 characters, percent-encoded."""
+PLUGINS: dict[str, type[Plugin]] = {
+    "typing": Typing,
+    "presence": Presence,
+    "receipts": Receipts,
+}
 
 T = TypeVar("T")
+
+
+class WrongName(click.ClickException):
+    """Wrong usage, said in one line."""
+
+    exit_code = 2
 
 
 class ServeSettings(BaseSettings):
@@ -44,6 +57,9 @@ class ServeSettings(BaseSettings):
     port: int = 8080
     auth_header: str | None = None
     app: str | None = None
+    plugins: str = ""
+    extra_events: bool = False
+    workers: int = Field(1, ge=1)
 
 
 def settings_from(**given: object) -> ServeSettings:
@@ -78,8 +94,8 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
     """A chat in the browser with sample people, over an embedded MongoDB."""
     from chat_aio.demo.application import make_demo
 
-    _require_port("127.0.0.1", port)
-    _serve(make_demo(data=data, mongo_url=mongo_url, port=port, say=click.echo), port=port)
+    at = _bound("127.0.0.1", port)
+    _serve(make_demo(data=data, mongo_url=mongo_url, port=port, say=click.echo), at)
 
 
 @main.command()
@@ -90,10 +106,21 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 @click.option("--port", type=int, help="Port to listen on.")
 @click.option("--auth-header", help="Request header in which a trusted proxy names the user.")
 @click.option("--app", help="module:factory of an aiohttp app that mounts its own Chat.")
-def serve(**given: Any) -> None:
-    """The chat at /api/chat, behind a proxy that authenticates; or your own app.
+@click.option("--plugins", help="Of typing, presence and receipts, with commas between.")
+@click.option(
+    "--extra-events",
+    is_flag=True,
+    default=None,
+    help="Events beyond the contract, such as read.updated.",
+)
+@click.option("--workers", type=int, help="Processes that share the port.")
+@click.option(AS_WORKER, type=(int, int), hidden=True)
+def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
+    """The chat at /api/chat, behind a proxy that authenticates; or your own app, to which only
+    --host, --port and --workers apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
+    /healthz and /readyz say whether the process is well.
     """
     settings = settings_from(**given)
     if (settings.auth_header is None) == (settings.app is None):
@@ -101,10 +128,18 @@ def serve(**given: Any) -> None:
             "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
             "or --app module:factory"
         )
-    _require_port(settings.host, settings.port)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    plugins = _plugins_from(settings.plugins)
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s"
+    )
+    if as_worker is not None:
+        at, lifeline = (socket.socket(fileno=each) for each in as_worker)
+    else:
+        at, lifeline = _bound(settings.host, settings.port), None
+        if settings.workers > 1:
+            raise click.exceptions.Exit(asyncio.run(Workers(settings.workers, at).run()))
     spare_the_collector()
-    _serve(_make_served(settings), host=settings.host, port=settings.port)
+    _serve(_make_served(settings, plugins), at, lifeline=lifeline, end_within=END_SECONDS)
 
 
 @main.group("indexes")
@@ -154,27 +189,31 @@ def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
         raise SetupError(f"--mongo-url: {' '.join(str(error).split())}") from error
 
 
-async def _make_served(settings: ServeSettings) -> web.Application:
-    app = await _made_by(settings.app) if settings.app else _make_standalone(settings)
-    app.router.add_get("/healthz", _healthy)
+async def _make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
+    app = await _made_by(settings.app) if settings.app else _make_standalone(settings, plugins)
+    add_health(app)
     return app
 
 
-def _make_standalone(settings: ServeSettings) -> web.Application:
+def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
     header = settings.auth_header or ""
     client = client_of(settings.mongo_url)
     chat = Chat(
         client[settings.database],
         auth=lambda request: {"id": request.headers.get(header)},
-        options=Options(collection_prefix=settings.collection_prefix),
+        options=Options(
+            collection_prefix=settings.collection_prefix, extra_events=settings.extra_events
+        ),
+        plugins=plugins,
     )
     app = web.Application()
     chat.mount(app)
 
-    async def close_client(_: web.Application) -> None:
-        await client.close()
+    async def keep_client(_: web.Application) -> AsyncIterator[None]:
+        async with client:
+            yield
 
-    app.on_cleanup.append(close_client)
+    app.cleanup_ctx.append(keep_client)
     return app
 
 
@@ -192,21 +231,26 @@ async def _made_by(place: str) -> web.Application:
     return app
 
 
-async def _healthy(_: web.Request) -> web.Response:
-    return web.json_response({"ok": True})
+def _plugins_from(names: str) -> list[Plugin]:
+    """The plugins that are named, with commas between."""
+    named = dict.fromkeys(each.strip() for each in names.split(",") if each.strip())
+    if unknown := next((each for each in named if each not in PLUGINS), None):
+        raise WrongName(f"--plugins: there is no {unknown!r}; there are {', '.join(PLUGINS)}")
+    return [PLUGINS[each]() for each in named]
 
 
-def _require_port(host: str, port: int) -> None:
-    """Refuse a taken port before anything is started."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except (OSError, OverflowError) as error:
-            raise click.ClickException(
-                f"cannot listen on {host}:{port} ({error}); choose another one with --port"
-            ) from None
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket at which nobody listens yet; a taken port is refused before anything is started."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise click.ClickException(
+            f"cannot listen on {host}:{port} ({error}); choose another one with --port"
+        ) from None
+    return bound
 
 
 def spare_the_collector() -> None:
@@ -217,18 +261,15 @@ def spare_the_collector() -> None:
 
 
 def _serve(
-    app: Coroutine[Any, Any, web.Application], *, port: int, host: str = "127.0.0.1"
+    app: Coroutine[Any, Any, web.Application],
+    at: socket.socket,
+    *,
+    lifeline: socket.socket | None = None,
+    end_within: float | None = None,
 ) -> None:
     try:
-        web.run_app(
-            app,
-            host=host,
-            port=port,
-            print=None,
-            access_log_class=RouteAccessLogger,
-            shutdown_timeout=5,
-            max_line_size=MAX_LINE_BYTES,
-        )
+        with at:
+            asyncio.run(serving.serve(app, at, lifeline=lifeline, end_within=end_within))
     except SetupError as error:
         raise click.ClickException(str(error)) from error
 

@@ -1,53 +1,150 @@
 """Real service processes, as `chat-aio serve` starts them, and calls to them."""
 
 import asyncio
+import os
+import re
+import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import BinaryIO
 
 from aiohttp import ClientError, ClientSession
 
 from chat_aio.embedded import _free_port
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 30
+EXIT_SECONDS = 10
+"""What operators are promised is half of it; this machine may be busy."""
+
+
+class Service:
+    """`chat-aio serve` on one port, which can be started again; `log` is all that it said."""
+
+    def __init__(
+        self,
+        mongo_url: str,
+        database: str,
+        *options: str,
+        start: tuple[str, ...] = ("-m", "chat_aio"),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.port = _free_port()
+        self._command = (*start, "serve", "--port", str(self.port), *options)
+        self._environment = {
+            **os.environ,
+            "CHAT_AIO_MONGO_URL": mongo_url,
+            "CHAT_AIO_DATABASE": database,
+            **(environment or {}),
+        }
+        self._log: BinaryIO | None = None
+        self._said = ""
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def base(self) -> str:
+        """The address of its chat."""
+        return f"{self.origin}/api/chat"
+
+    @property
+    def log(self) -> str:
+        if self._log is None:
+            return self._said
+        return os.pread(self._log.fileno(), 10_000_000, 0).decode()
+
+    def pids(self) -> list[int]:
+        """The processes that have come to serve, one after the other."""
+        return [int(each) for each in re.findall(r"process (\d+) is serving", self.log)]
+
+    async def start(self) -> None:
+        """Until it is ready."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *(sys.executable, *self._command), stderr=self._log, env=self._environment, cwd=ROOT
+        )
+        async with ClientSession() as session, asyncio.timeout(START_SECONDS):
+            while process.returncode is None:
+                try:
+                    async with session.get(f"{self.origin}/readyz") as response:
+                        assert response.status == 200, await response.text()
+                        return
+                except ClientError:
+                    await asyncio.sleep(0.05)
+        raise AssertionError(self.log)
+
+    async def has_served(self, count: int) -> list[int]:
+        """Wait until so many processes have come to serve; their ids."""
+        await until(lambda: len(self.pids()) >= count)
+        return self.pids()
+
+    def send(self, number: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(number)
+
+    async def ended(self) -> int:
+        """Its exit code, once it has ended, which it must do in time."""
+        assert self._process is not None
+        try:
+            return await asyncio.wait_for(self._process.wait(), EXIT_SECONDS)
+        except TimeoutError:
+            self._process.kill()
+            raise
+
+    async def stop(self) -> None:
+        """SIGTERM, which it must obey in time and cleanly."""
+        assert self._process is not None
+        if self._process.returncode is None:
+            self._process.terminate()
+        assert await self.ended() == 0, self.log
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """From a start until an end that must be clean, unless it has ended by then."""
+        with tempfile.TemporaryFile() as self._log:
+            try:
+                await self.start()
+                yield
+                if self._process is not None and self._process.returncode is None:
+                    await self.stop()
+            finally:
+                if self._process is not None and self._process.returncode is None:
+                    self._process.kill()
+                    await self._process.wait()
+                self._said, self._log = self.log, None
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Look again and again."""
+    async with asyncio.timeout(START_SECONDS):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.05)
 
 
 @asynccontextmanager
 async def serving(
     mongo_url: str,
     database: str,
-    *,
+    *options: str,
     start: tuple[str, ...] = ("-m", "chat_aio"),
     logged: list[str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> AsyncIterator[str]:
     """A process over a database; gives the address of its chat. It must end cleanly; the lines
     that it has logged are in `logged` then."""
-    port = _free_port()
-    with tempfile.TemporaryFile() as log:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, *start, "serve", "--mongo-url", mongo_url),
-            *("--database", database, "--port", str(port), "--auth-header", "X-User"),
-            stderr=log,
-        )
-        try:
-            await _healthy(f"http://127.0.0.1:{port}/healthz", process)
-            yield f"http://127.0.0.1:{port}/api/chat"
-        finally:
-            if process.returncode is None:
-                process.terminate()
-            await asyncio.wait_for(process.wait(), 20)
-            log.seek(0)
-            text = log.read().decode()
-            assert process.returncode == 0, text
-            if logged is not None:
-                logged += text.splitlines()
-
-
-async def _healthy(url: str, process: asyncio.subprocess.Process) -> None:
-    async with ClientSession() as session, asyncio.timeout(30):
-        while process.returncode is None:
-            try:
-                async with session.get(url) as response:
-                    assert response.status == 200
-                    return
-            except ClientError:
-                await asyncio.sleep(0.05)
+    options = ("--auth-header", "X-User", *options)
+    service = Service(mongo_url, database, *options, start=start, environment=environment)
+    try:
+        async with service.running():
+            yield service.base
+            await service.stop()
+    finally:
+        if logged is not None:
+            logged += service.log.splitlines()

@@ -3,37 +3,31 @@
 import asyncio
 import logging
 import os
-import random
 import signal
 import socket
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from aiohttp import (
-    ClientConnectionError,
-    ClientConnectorError,
-    ClientSession,
-    ClientTimeout,
-    TCPConnector,
-    web,
-)
+from aiohttp import ClientSession, ClientTimeout, TCPConnector, web
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Hooks, Options, embedded
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.web.health import add_health
 from tests.conftest import Database
+from tests.support.load import loaded, make_group, require_all_kept
 from tests.support.people import Tab, picked_by_header
 from tests.support.processes import Service, until
 
 BY_HEADER = ("--auth-header", "X-User")
-WRITERS = ("w1", "w2", "w3", "w4")
-READERS = ("r1", "r2", "r3", "r4")
+STREAM_OF_DEAF = b"GET /api/chat/stream HTTP/1.1\r\nHost: x\r\nX-User: deaf\r\n\r\n"
+HALF_A_GROUP = (
+    b"POST /api/chat/conversations/group HTTP/1.1\r\nHost: x\r\nX-User: ada\r\n"
+    b"Content-Length: 99\r\n\r\n{"
+)
 
 
 @pytest.fixture
@@ -41,14 +35,6 @@ async def session() -> AsyncIterator[ClientSession]:
     connector, timeout = TCPConnector(limit=0), ClientTimeout(total=60)
     async with ClientSession(connector=connector, timeout=timeout) as opened:
         yield opened
-
-
-async def make_group(session: ClientSession, base: str, *user_ids: str) -> str:
-    """The id of a new group."""
-    url, headers = f"{base}/conversations/group", {"X-User": user_ids[0]}
-    async with session.post(url, json={"userIds": user_ids}, headers=headers) as response:
-        assert response.status == 201, await response.text()
-        return str((await response.json())["conversation"]["id"])
 
 
 async def look(session: ClientSession, url: str) -> tuple[int, Any]:
@@ -147,8 +133,8 @@ async def make_slow() -> web.Application:
 
 
 async def test_shutdown(mongo_url: str, database: Database, session: ClientSession) -> None:
-    """A request in flight is answered, 200 streams end cleanly, and one who reads nothing, with a
-    buffer full of what was not read, keeps nobody waiting."""
+    """A request in flight is answered and 200 streams end cleanly. Who does not read what fills a
+    buffer, or never sends the rest of a body, keeps nobody waiting."""
     service = Service(mongo_url, database.name, "--app", "tests.web.test_serving:make_slow")
     async with AsyncExitStack() as streams, service.running():
         group = await make_group(session, service.base, "ada", "deaf")
@@ -156,8 +142,10 @@ async def test_shutdown(mongo_url: str, database: Database, session: ClientSessi
             Tab(await streams.enter_async_context(stream_of(session, service, f"u{each}")))
             for each in range(200)
         ]
-        with socket.socket() as deaf:
-            await hang_on(deaf, service)
+        with socket.socket() as deaf, socket.socket() as halting:
+            await ask(deaf, service, STREAM_OF_DEAF)
+            assert b"200 OK" in await asyncio.get_running_loop().sock_recv(deaf, 256)
+            await ask(halting, service, HALF_A_GROUP)
             path = f"{service.base}/conversations/{group}/messages"
             ada = {"X-User": "ada"}
             for _ in range(24):
@@ -179,16 +167,13 @@ def stream_of(session: ClientSession, service: Service, user_id: str) -> Any:
     return session.get(f"{service.base}/stream", headers={"X-User": user_id})
 
 
-async def hang_on(deaf: socket.socket, service: Service) -> None:
-    """Open a stream, read its first bytes, and nothing more."""
-    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-    deaf.setblocking(False)
+async def ask(connection: socket.socket, service: Service, asked: bytes) -> None:
+    """Connect, with little room for an answer, and say something."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+    connection.setblocking(False)
     loop = asyncio.get_running_loop()
-    await loop.sock_connect(deaf, ("127.0.0.1", service.port))
-    await loop.sock_sendall(
-        deaf, b"GET /api/chat/stream HTTP/1.1\r\nHost: x\r\nX-User: deaf\r\n\r\n"
-    )
-    assert b"200 OK" in await loop.sock_recv(deaf, 256)
+    await loop.sock_connect(connection, ("127.0.0.1", service.port))
+    await loop.sock_sendall(connection, asked)
 
 
 async def test_workers_that_die(mongo_url: str, database: Database) -> None:
@@ -210,133 +195,6 @@ def is_alive(pid: int) -> bool:
     except OSError:
         return False
     return not state.startswith("Z")
-
-
-class Load:
-    """Writers and readers of one group, who go to any service, and come again when it is gone.
-
-    Nothing may fail but connections without an answer: `failures` counts them. A stream that has
-    begun must end as a response does.
-    """
-
-    def __init__(self, session: ClientSession, services: Sequence[Service], group: str) -> None:
-        self.sent: dict[str, str] = {}
-        self.failures: Counter[str] = Counter()
-        self._told: dict[str, set[str]] = {each: set() for each in READERS}
-        self._reading: set[str] = set()
-        self._session = session
-        self._services = services
-        self._group = group
-        self._stopped = False
-        self._progress = asyncio.Condition()
-
-    async def during(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Load before, during and after; until every reader has been told every message."""
-        await self._send("w1", "for a position", note=False)
-        async with asyncio.timeout(90), asyncio.TaskGroup() as group:
-            readers = [group.create_task(self._read(each)) for each in READERS]
-            await self._until(lambda: len(self._reading) == len(READERS))
-            writers = [group.create_task(self._write(each)) for each in WRITERS]
-            await self.more(40)
-            await act()
-            await self.more(40)
-            self._stopped = True
-            await asyncio.wait(writers)
-            await self._until(self._is_complete)
-            for each in readers:
-                each.cancel()
-
-    async def more(self, count: int) -> None:
-        """Wait until so many more sends are acknowledged."""
-        target = len(self.sent) + count
-        await self._until(lambda: len(self.sent) >= target)
-
-    async def _until(self, reached: Callable[[], bool]) -> None:
-        async with self._progress:
-            await self._progress.wait_for(reached)
-
-    async def _note(self) -> None:
-        async with self._progress:
-            self._progress.notify_all()
-
-    def _is_complete(self) -> bool:
-        return all(told.issuperset(self.sent.values()) for told in self._told.values())
-
-    async def _write(self, user_id: str) -> None:
-        while not self._stopped:
-            key = str(uuid4())
-            while True:
-                if await self._send(user_id, key):
-                    break
-                await asyncio.sleep(random.uniform(0.01, 0.05))
-
-    async def _send(self, user_id: str, key: str, *, note: bool = True) -> bool:
-        """Whether it was acknowledged."""
-        path = f"{random.choice(self._services).base}/conversations/{self._group}/messages"
-        sending, headers = {"body": key, "clientMessageId": key}, {"X-User": user_id}
-        try:
-            async with self._session.post(path, json=sending, headers=headers) as response:
-                answer = await response.json()
-                assert response.status in (200, 201), answer
-        except ClientConnectionError as failure:
-            self._count(failure)
-            return False
-        if note:
-            self.sent[key] = answer["message"]["id"]
-            await self._note()
-        return True
-
-    async def _read(self, reader: str) -> None:
-        tab: Tab | None = None
-        while True:
-            position = tab.last_event_id if tab else None
-            async with AsyncExitStack() as opened:
-                try:
-                    response = await opened.enter_async_context(self._open(reader, position))
-                except ClientConnectionError as failure:
-                    self._count(failure)
-                else:
-                    assert response.status == 200
-                    tab = Tab(response, last_event_id=position)
-                    with suppress(EOFError):
-                        await self._listen(reader, tab)
-            await asyncio.sleep(random.uniform(0, 0.05))
-
-    def _open(self, reader: str, position: str | None) -> Any:
-        headers = {"X-User": reader, "Last-Event-ID": position or ""}
-        return self._session.get(f"{random.choice(self._services).base}/stream", headers=headers)
-
-    async def _listen(self, reader: str, tab: Tab) -> None:
-        while True:
-            frame = await tab.next()
-            if frame.event is not None:
-                assert frame.event == "message.created", frame
-                self._told[reader].add(frame.data["message"]["id"])
-            self._reading.add(reader)
-            await self._note()
-
-    def _count(self, failure: ClientConnectionError) -> None:
-        refused = isinstance(failure, ClientConnectorError)
-        self.failures["refused" if refused else "disconnected"] += 1
-
-
-async def loaded(
-    session: ClientSession, services: Sequence[Service], act: Callable[[], Awaitable[None]]
-) -> Load:
-    """The load, after it has gone on while something was done to the services."""
-    group = await make_group(session, services[0].base, *WRITERS, *READERS)
-    load = Load(session, services, group)
-    await load.during(act)
-    return load
-
-
-async def require_all_kept(load: Load, database: Database) -> None:
-    """Each that was acknowledged is stored, once, and numbers have no gaps."""
-    stored = await database["messages"].find().sort("seq").to_list()
-    assert [each["seq"] for each in stored] == list(range(1, len(stored) + 1))
-    kept = {each["clientMessageId"]: each["_id"] for each in stored}
-    assert len(kept) == len(stored)
-    assert load.sent.items() <= kept.items()
 
 
 async def test_two_services_restart(
