@@ -15,10 +15,10 @@ Name = tuple[str, int]
 class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
-    Durable message events have a `position`, which clients resume from. Those of an edit or
-    deletion say of which moment the state is that they show (`changed_at`), and how what came
-    before is told from then on: `recreated`, that the message was created, and `quote`, what
-    replies to it show.
+    Durable message events have a `position`, which clients resume from. `changed_at` is when the
+    message was last edited or deleted in the state that is shown, in events of reactions too. Edits
+    and deletions say how what came before is told from then on: `recreated`, that the message was
+    created, and `quote`, what replies to it show.
     `added` and `removed` are the users that this event lets in and out; `told` is False where that
     is all it does. An event that shows a later state than its own has an `audience`: who was in the
     conversation even then, so that whoever goes out in between is not shown what came after.

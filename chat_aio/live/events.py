@@ -135,6 +135,8 @@ class Translator:
                 conversation_id=message.conversation_id,
                 audience=audience,
                 frame=_reaction_frame(change, message),
+                seq=message.seq,
+                changed_at=document.get("changedAt"),
             )
         return Event(
             index=self.index + 1,

@@ -1,5 +1,6 @@
 """The past that this process does not remember: replays from storage, many of them in one go."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -9,7 +10,7 @@ from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
 from chat_aio.live.gathering import Gathering
 from chat_aio.live.replay import Replay, replay_from_storage, replay_of_nothing
-from chat_aio.live.written import SKEW, Wish, Written, joined_in
+from chat_aio.live.written import SKEW, Wish, Written
 from chat_aio.store import messages, missed
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
@@ -85,6 +86,10 @@ class Past:
         since = min(each.horizon for each in group)
         # Heads before all else: what comes later than the newest of them, the feed tells.
         heads = await missed.heads_of(self._database, ids, since=since)
+        if busy := [each for each in group if len(heads.keys() & each.ids) > self._limit]:
+            others = [each for each in group if each not in busy]
+            granted = await self._grant_group(others) if others else {}
+            return granted | {each: _too_many(each, heads) for each in busy}
         try:
             written = await self._read(ids, heads, since=since)
         except TooMuch:
@@ -93,7 +98,11 @@ class Past:
             middle = len(group) // 2
             first = await self._grant_group(group[:middle])
             return first | await self._grant_group(group[middle:])
-        return {each: self._replay(each, heads, written) for each in group}
+        granted = {}
+        for each in group:
+            granted[each] = self._replay(each, heads, written)
+            await asyncio.sleep(0)
+        return granted
 
     async def _read(self, ids: Iterable[str], heads: Iterable[str], *, since: datetime) -> Written:
         """Changes before creations: what is changed is created in the same replay, or before it.
@@ -104,16 +113,15 @@ class Past:
         parents = await messages.find_parents(self._database, [*changed, *created])
         concerned = {each["conversationId"] for each in (*changed, *created)}
         members = await missed.members_of(self._database, concerned)
-        written = Written(joined={each["_id"]: joined_in(each) for each in members})
+        written = Written(members)
         for each in created:
-            written.add(each, "message.created", each["createdAt"], parents)
+            written.add_created(each, parents)
         for each in changed:
-            name = "message.deleted" if each["deletedAt"] else "message.updated"
-            written.add(each, name, each["changedAt"], parents)
+            written.add_changed(each, parents)
         return written
 
     def _replay(self, wish: Wish, heads: _Heads, written: Written) -> Replay:
-        told = [each.stored for each in written.missed_by(wish)]
+        told = [each.stored for each in written.missed_by(wish, most=self._limit + 1)]
         size = sum(len(each.frame.chunk) for each in told)
         if len(told) > self._limit or size > self._max_bytes:
             return _too_many(wish, heads)

@@ -32,7 +32,11 @@ class Replay:
         if event.created:
             return event.name in self.created
         told = self.changed.get(event.name)
-        return told is not None and event.changed_at is not None and event.changed_at <= told
+        if told is None:
+            return False
+        if event.position is None:  # A reaction, with the message as it was then.
+            return event.changed_at is None or event.changed_at < told
+        return event.changed_at is not None and event.changed_at <= told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

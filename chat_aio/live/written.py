@@ -2,9 +2,10 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, message_frame
@@ -17,6 +18,8 @@ log = logging.getLogger(__name__)
 
 SKEW = timedelta(minutes=1)
 """How far apart the clocks of processes may be."""
+
+ALWAYS = datetime.min.replace(tzinfo=UTC) + SKEW
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -51,33 +54,29 @@ class Entry:
 
 
 class Written:
-    """What was written since the oldest of some wishes, by conversation."""
+    """What was written since the oldest of some wishes, by conversation.
 
-    def __init__(self, *, joined: Mapping[str, Mapping[str, datetime]]) -> None:
-        self._joined = joined
+    Rows of other programs that cannot be told are passed over, as the feed does.
+    """
+
+    def __init__(self, members: Iterable[ConversationDocument]) -> None:
+        self._joined = {each["_id"]: _joined_in(each) for each in members}
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
-    def add(self, document: MessageDocument, name: str, at: datetime, parents: Parents) -> None:
-        try:
-            message = message_from(document, parents)
-            stored = Stored(
-                name=(message.conversation_id, message.seq),
-                frame=message_frame(name, message),
-                message=ToldMessage(
-                    message.id, message.conversation_id, message.seq, message.sender_id
-                ),
-                changed_at=None if name == "message.created" else at,
-            )
-            entry = Entry(at=max(at, message.created_at), stored=stored)
-        except Exception as error:  # Another program's row, perhaps; the feed skips it as well.
-            log.error("message %r cannot be told: %r", document.get("_id"), error)
-            return
-        self._entries[document["conversationId"]].append(entry)
+    def add_created(self, document: MessageDocument, parents: Parents) -> None:
+        self._add(document, "message.created", None, parents)
 
-    def missed_by(self, wish: Wish) -> list[Entry]:
-        """What came after the wish's moment, oldest first; of its own conversation by seq."""
+    def add_changed(self, document: MessageDocument, parents: Parents) -> None:
+        name = "message.deleted" if document.get("deletedAt") else "message.updated"
+        self._add(document, name, document.get("changedAt"), parents)
+
+    def missed_by(self, wish: Wish, *, most: int) -> list[Entry]:
+        """What came after the wish's moment, oldest first; of its own conversation by seq. Where
+        that is more than `most`, some `most` of it."""
+        return sorted(islice(self._missed_by(wish), most), key=lambda each: each.order)
+
+    def _missed_by(self, wish: Wish) -> Iterator[Entry]:
         own, seen = wish.since
-        found: list[Entry] = []
         for conversation_id in self._entries.keys() & wish.ids:
             joined = self._joined.get(conversation_id, {}).get(wish.user_id)
             if joined is None:
@@ -90,9 +89,36 @@ class Written:
                 else:
                     is_missed = each.at >= oldest
                 if is_missed:
-                    found.append(each)
-        return sorted(found, key=lambda each: each.order)
+                    yield each
+
+    def _add(
+        self,
+        document: MessageDocument,
+        name: str,
+        changed_at: datetime | None,
+        parents: Parents,
+    ) -> None:
+        try:
+            message = message_from(document, parents)
+            stored = Stored(
+                name=(message.conversation_id, message.seq),
+                frame=message_frame(name, message),
+                message=ToldMessage(
+                    message.id, message.conversation_id, message.seq, message.sender_id
+                ),
+                changed_at=changed_at,
+            )
+            at = max(changed_at or message.created_at, message.created_at)
+        except Exception as error:
+            log.error("message %r cannot be told: %r", document.get("_id"), error)
+            return
+        self._entries[message.conversation_id].append(Entry(at=at, stored=stored))
 
 
-def joined_in(conversation: ConversationDocument) -> dict[str, datetime]:
-    return {each["userId"]: each["joinedAt"] for each in conversation["participants"]}
+def _joined_in(conversation: ConversationDocument) -> dict[str, datetime]:
+    """Who is in, and since when; a row that does not say so was always in."""
+    found = {}
+    for each in conversation["participants"]:
+        joined = each.get("joinedAt")
+        found[each["userId"]] = joined if isinstance(joined, datetime) else ALWAYS
+    return found

@@ -8,11 +8,18 @@ from aiohttp import web
 from chat_aio import hooks
 from chat_aio.actions.access import require_unbanned
 from chat_aio.context import new_id
-from chat_aio.errors import ChatError, InternalError, NotFound, Unauthenticated
+from chat_aio.errors import (
+    ChatError,
+    InternalError,
+    NotFound,
+    StorageUnavailable,
+    Unauthenticated,
+)
 from chat_aio.fields import is_id
 from chat_aio.web.access_log import route_of
 from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
 from chat_aio.web.replies import reply_error
+from chat_aio.web.stream import hung_up, is_stream
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +35,8 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
         request[USER_ID] = user_id = await _authenticated(request)
         await require_unbanned(request.config_dict[API], user_id)
         return await handler(request)
+    except StorageUnavailable as error:
+        return hung_up(request) if is_stream(request) else reply_error(error)
     except ChatError as error:
         return reply_error(error)
     except web.HTTPException as unrouted:

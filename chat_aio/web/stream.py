@@ -3,6 +3,7 @@
 import asyncio
 import random
 import socket
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import cast
 
@@ -11,7 +12,7 @@ from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import StorageUnavailable
-from chat_aio.live.frames import opening_frame
+from chat_aio.live.frames import Frame, opening_frame
 from chat_aio.live.live import Live
 from chat_aio.live.streams import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.web.keys import API, LIVE, USER_ID
@@ -20,6 +21,7 @@ NEVER = 10.0**8
 UNACKNOWLEDGED_SECONDS = 30
 SEND_BUFFER_BYTES = 64 * 1024
 FAREWELL_SECONDS = 3
+REPLAY_SECONDS = 60
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
@@ -32,12 +34,12 @@ async def stream(request: web.Request) -> web.StreamResponse:
     live: Live = request.config_dict[LIVE]
     response = _response()
     if not await live.feed.wait_live(seconds=FAREWELL_SECONDS):
-        return _hung_up(request)
+        return hung_up(request)
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
         async with live.attach(request[USER_ID], last_event_id) as events:
             if request.transport is None:
-                return _hung_up(request)
+                return hung_up(request)
             _bound_kernel_buffer(request.transport)
             await response.prepare(request)
             response.stop_streaming()  # Its own keep-alive: a task for each stream.
@@ -46,28 +48,57 @@ async def stream(request: web.Request) -> web.StreamResponse:
             events.go_live(pipe, chunked=request.version >= HttpVersion11)
             await events.ended
     except (StorageUnavailable, ConnectionError, TimeoutError):
-        return _hung_up(request)
+        return hung_up(request)
     return await _finished(request, response)
 
 
+def is_stream(request: web.Request) -> bool:
+    return request.match_info.handler is stream
+
+
+def hung_up(request: web.Request) -> web.StreamResponse:
+    """No answer at all: the connection is closed, and what is returned here cannot be sent."""
+    if request.transport is not None:
+        cast(Pipe, request.transport).abort()
+    return web.Response(status=503)
+
+
 def _response() -> EventSourceResponse:
-    """An SSE response whose keep-alive is left to the hub: one heartbeat serves all streams."""
+    """An SSE response whose keep-alive is left to the hub: one heartbeat serves all streams. Its
+    connection is for nothing else afterwards."""
     response = EventSourceResponse(
         sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS
     )
     response.headers["Cache-Control"] = "no-cache, no-transform"
+    response.headers["Connection"] = "close"
+    response.force_close()
     return response
 
 
 async def _tell(response: EventSourceResponse, events: Stream) -> None:
-    """What comes before the live events, as fast as the client takes it."""
+    """What comes before the live events, as fast as the client takes it; not all of it need be in
+    memory twice."""
     opening = opening_frame(random.randint(2_000, 5_000))
-    told = b"".join(each.plain for each in (opening, *events.replay.frames))
-    for start in range(0, len(told), SEND_BUFFER_BYTES):
-        if events.ended.done():
-            return
-        async with asyncio.timeout(PATIENCE_SECONDS):
-            await response.write(told[start : start + SEND_BUFFER_BYTES])
+    async with asyncio.timeout(REPLAY_SECONDS):
+        for part in _parts((opening, *events.replay.frames)):
+            if events.ended.done():
+                return
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await response.write(part)
+
+
+def _parts(frames: Iterable[Frame]) -> Iterator[bytes]:
+    """Frames together in about as many bytes as are sent at once."""
+    part: list[bytes] = []
+    size = 0
+    for frame in frames:
+        part.append(frame.plain)
+        size += len(part[-1])
+        if size >= SEND_BUFFER_BYTES:
+            yield b"".join(part)
+            part, size = [], 0
+    if part:
+        yield b"".join(part)
 
 
 def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
@@ -78,19 +109,12 @@ def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
 
-def _hung_up(request: web.Request) -> web.StreamResponse:
-    """No answer at all: the connection is closed, and what is returned here cannot be sent."""
-    if request.transport is not None:
-        cast(Pipe, request.transport).abort()
-    return web.Response(status=503)
-
-
 async def _finished(request: web.Request, response: EventSourceResponse) -> EventSourceResponse:
-    """End cleanly after what is buffered; a client that does not take it is cut off."""
+    """End cleanly after what is buffered; a client that does not take it is cut off a little
+    later."""
     with suppress(ConnectionError, RuntimeError):
-        try:
-            async with asyncio.timeout(FAREWELL_SECONDS):
-                await response.write_eof()
-        except TimeoutError:
-            _hung_up(request)
+        await response.write_eof()
+    if request.transport is not None:
+        abort = cast(Pipe, request.transport).abort
+        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, abort)
     return response

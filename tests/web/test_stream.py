@@ -328,7 +328,7 @@ async def test_a_client_that_leaves_before_its_stream_begins(
         await reading.wait()
         assert runner.server is not None
         writer.transport.abort()
-        while runner.server.connections:  # noqa: ASYNC110
+        while any(each.transport for each in runner.server.connections):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
         gone.set()
         while len(chat._live.hub):  # noqa: ASYNC110
