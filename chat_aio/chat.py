@@ -1,6 +1,7 @@
 """Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Any, Self
 
@@ -125,9 +126,16 @@ class Chat:
             )
         if Capability.STREAMS in self._api.capabilities:
             await self._live.open()
-        for plugin in self._api.plugins:
-            await plugin.open()
+        await self._open_plugins()
         self._opened = True
+
+    async def _open_plugins(self) -> None:
+        """One after the other; where one fails, those before it are closed again."""
+        async with AsyncExitStack() as opened:
+            for plugin in self._api.plugins:
+                await plugin.open()
+                opened.push_async_callback(plugin.close)
+            opened.pop_all()
 
     async def close(self) -> None:
         """End streams, stop following, finish what is being written. Closing twice is harmless."""

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, TypeVar
 
+from chat_aio.actions.extra import tell_let_in
 from chat_aio.context import Context
 from chat_aio.errors import (
     ConversationNotFound,
@@ -25,11 +26,20 @@ Decide = Callable[[Locked], Awaitable[Alteration | None]]
 async def alter(context: Context, conversation_id: str, decide: Decide) -> ConversationDocument:
     """Change a conversation as `decide` says, which sees it behind its lock; returns it as it is
     then. Raises ConversationNotFound and what `decide` raises."""
+    made: Alteration | None = None
+
+    async def noted(locked: Locked) -> Alteration | None:
+        nonlocal made
+        made = await decide(locked)
+        return made
+
     changed = await membership.change_conversation(
-        context.database, context.sequencer, context.snapshots, conversation_id, decide
+        context.database, context.sequencer, context.snapshots, conversation_id, noted
     )
     if changed is None:
         raise ConversationNotFound
+    if made is not None:
+        await tell_let_in(context, conversation_id, made)
     return changed
 
 

@@ -114,7 +114,6 @@ async def _approve(
     conversation = await alter(context, conversation_id, decide)
     if approved is None:
         raise JoinRequestNotFound
-    await tell_join_request(context, "join_request.resolved", approved)
     return Resolution(
         join_request=join_request_from(approved), conversation=conversation_from(conversation)
     )

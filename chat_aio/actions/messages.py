@@ -10,6 +10,7 @@ from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.fields import is_id
 from chat_aio.models import Message, MessagePage
+from chat_aio.plugin import notify
 from chat_aio.store import messages
 from chat_aio.store.views import bare_message_from
 
@@ -98,10 +99,9 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
     await load_readable(context, user_id, conversation_id)
-    await context.read_marks.mark(conversation_id, user_id, given.message_id)
-    for plugin in context.plugins:
-        plugin.message_read(user_id, conversation_id, given.message_id)
-    await tell_read(context, user_id, conversation_id)
+    if await context.read_marks.mark(conversation_id, user_id, given.message_id):
+        notify(context.plugins, "message_read", user_id, conversation_id, given.message_id)
+        await tell_read(context, user_id, conversation_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Translator:
     async def events_from(self, changes: Sequence[RawChange]) -> list[Event | Telling]:
         """The events of a batch of changes. What was updated is read once for the whole batch:
         its state may be later than the change, never earlier; what is gone meanwhile is skipped."""
+        changes = [each for each in changes if self._is_sound(each)]
         fetched = await self._fetch(changes)
         told: list[Event | Telling] = []
         for change in changes:
@@ -85,8 +86,20 @@ class Translator:
         return {
             each["conversationId"]
             for each in edited
-            if each.get("change", {}).get("id") != last[each["_id"]]
+            if _change_id(each) != last[each["_id"]] and isinstance(each.get("conversationId"), str)
         }
+
+    def _is_sound(self, change: RawChange) -> bool:
+        """Whether an update has a stamp that can be told; another program's may have none."""
+        if change["operationType"] != "update":
+            return True
+        if change["ns"]["coll"] not in (self._messages, self._conversations):
+            return True
+        stamp = change["updateDescription"]["updatedFields"]["change"]
+        sound = isinstance(stamp, Mapping) and {"id", "kind", "actorId"} <= stamp.keys()
+        if not sound:
+            log.error("%r was changed without a stamp that can be told", change["documentKey"])
+        return sound
 
     def _is_new_message(self, change: RawChange) -> bool:
         return bool(change["operationType"] == "insert" and change["ns"]["coll"] == self._messages)
@@ -183,8 +196,13 @@ def _stamp(change: RawChange) -> Change:
     return stamp
 
 
+def _change_id(document: MessageDocument) -> str | None:
+    change = document.get("change")
+    return change.get("id") if change else None
+
+
 def _inside(document: ConversationDocument) -> frozenset[str]:
-    return frozenset(each["userId"] for each in document["participants"])
+    return frozenset(each["userId"] for each in document.get("participants") or ())
 
 
 def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:

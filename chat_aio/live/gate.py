@@ -1,6 +1,7 @@
 """Which conversations a stream may tell, where the host has a `can_read` of its own."""
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from contextvars import Context as Variables
 
@@ -10,6 +11,8 @@ from chat_aio.live.event import Event
 from chat_aio.live.hub import Hub
 from chat_aio.live.streams import Stream
 from chat_aio.permissions import is_participant
+
+log = logging.getLogger(__name__)
 
 AT_ONCE = 8
 
@@ -61,7 +64,9 @@ class Gate:
 
     async def _let_in(self, stream: Stream, conversation_id: str) -> None:
         allowed = await self._readable(stream.user_id, [conversation_id])
-        if not allowed:
+        if allowed:
+            stream.denied.discard(conversation_id)
+        else:
             self._hub.deny(stream, conversation_id)
         stream.release(without=None if allowed else conversation_id)
 
@@ -85,4 +90,7 @@ class Gate:
                 return False
             return await permissions.allows(permissions.can_read, user_id, snapshot.conversation)
         except ChatError:
+            return False
+        except Exception:
+            log.exception("conversation %r cannot be read", conversation_id)
             return False

@@ -65,9 +65,10 @@ class Hub:
 
     async def tell(self, telling: Telling) -> None:
         """Tell the streams that are meant, each once."""
-        by_user = (self._by_user.get(each, ()) for each in telling.user_ids)
-        inside = (self._by_conversation.get(each, ()) for each in telling.conversation_ids)
-        meant = {each for streams in (*by_user, *inside) for each in streams}
+        theirs = {s for each in telling.user_ids for s in self._by_user.get(each, ())}
+        ids = telling.conversation_ids
+        inside = {s for each in ids for s in self._by_conversation.get(each, ())}
+        meant = theirs & inside if telling.user_ids and ids else theirs | inside
         streams = [each for each in meant if each.user_id != telling.but and each.subscribed]
         if not streams:
             return

@@ -22,7 +22,7 @@ from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
-from chat_aio.plugin import ToldMessage
+from chat_aio.plugin import ToldMessage, notify
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange
 
@@ -49,6 +49,7 @@ class Live:
             database, clock=context.clock, extra_events=options.extra_events
         )
         self._beats: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
         self._told_bytes = 0
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
@@ -80,9 +81,9 @@ class Live:
         closing = asyncio.create_task(self.feed.close())
         await asyncio.sleep(0)
         self.hub.end_all()
-        if self._beats is not None:
-            self._beats.cancel()
-            await asyncio.wait({self._beats})
+        for task in filter(None, (self._beats, self._looking)):
+            task.cancel()
+            await asyncio.wait({task})
         await closing
         self._snapshots.trust(False)
         self._context.bans.trust(False)
@@ -124,18 +125,15 @@ class Live:
     @contextmanager
     def _seen_by_plugins(self, user_id: str) -> Iterator[None]:
         """Around the life of a stream."""
-        for plugin in self._context.plugins:
-            plugin.stream_opened(user_id)
+        notify(self._context.plugins, "stream_opened", user_id)
         try:
             yield
         finally:
-            for plugin in self._context.plugins:
-                plugin.stream_closed(user_id)
+            notify(self._context.plugins, "stream_closed", user_id)
 
     def _message_told(self, user_id: str, message: ToldMessage) -> None:
         if message.sender_id != user_id:
-            for plugin in self._tellers:
-                plugin.message_told(user_id, message)
+            notify(self._tellers, "message_told", user_id, message)
 
     async def _find(self, name: Name) -> tuple[bool, datetime | None]:
         """Whether there is such a message; when it was created, unless the ring holds it."""
@@ -152,6 +150,8 @@ class Live:
             return replay_of_nothing(newest or await self._newest_stored(ids))
         if seen := self._ring.find_created(*since):
             return self._held(ids, seen, newest)
+        if at is None:  # The ring may have let go of it meanwhile.
+            _, at = await self._past.find(since)
         if at is None:
             return replay_of_nothing(newest or await self._newest_stored(ids), reset=REMOVED)
         wish = Wish(user_id=stream.user_id, ids=ids, since=since, at=at, newest=newest)
@@ -242,8 +242,13 @@ class Live:
                 await asyncio.sleep(interval / sweeps)
                 await self.hub.sweep()
             await self.hub.beat()
-            try:
-                await self._end_banned()
-                await self._gate.ask_again()
-            except Exception as error:  # Heartbeats go on, whatever is the matter.
-                log.warning("who may go on could not be looked up: %r", error)
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self._look_again(), context=Variables())
+
+    async def _look_again(self) -> None:
+        """Who is banned by now, and what may be read; heartbeats do not wait for it."""
+        try:
+            await self._end_banned()
+            await self._gate.ask_again()
+        except Exception as error:
+            log.warning("who may go on could not be looked up: %r", error)

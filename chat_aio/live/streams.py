@@ -89,8 +89,7 @@ class Stream:
                 self.end()
         elif event.created:
             self._position = event.position
-            self._write(event.frame)
-            if self._on_message:
+            if self._write(event.frame) and self._on_message:
                 self._on_message(self.user_id, event.told_message)
         elif event.position and self._position:
             self._write(event.frame, self._position)
@@ -101,6 +100,8 @@ class Stream:
         """Behind the replay, what was held back and is not in it; from here on as it comes. The
         replay is let go."""
         replay, self.replay = self.replay, Replay()
+        if self.ended.done():
+            return
         self._pipe, self._chunked = pipe, chunked
         self._position = replay.position
         if self._on_message:
@@ -141,20 +142,23 @@ class Stream:
         if self._pipe is not None and self._pipe.is_closing():
             self.end()
 
-    def _write(self, *frames: Frame) -> None:
-        """One write, of the same bytes that every other stream gets."""
+    def _write(self, *frames: Frame) -> bool:
+        """One write, of the same bytes that every other stream gets; whether there was one."""
         pipe = self._pipe
         if pipe is None or self.ended.done():
-            return
+            return False
         if pipe.is_closing():
             self.end()
-        elif self._is_too_slow(pipe.get_write_buffer_size()):
+            return False
+        if self._is_too_slow(pipe.get_write_buffer_size()):
             self.end()
             pipe.abort()
-        elif len(frames) == 1:
+            return False
+        if len(frames) == 1:
             pipe.write(frames[0].chunk if self._chunked else frames[0].plain)
         else:
             pipe.write(b"".join(each.chunk if self._chunked else each.plain for each in frames))
+        return True
 
     def _is_too_slow(self, unsent: int) -> bool:
         """A burst is no fault of the reader's; being behind for long is."""

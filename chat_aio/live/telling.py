@@ -24,12 +24,16 @@ class Telling:
 
 
 def tellings_from(signal: Mapping[str, Any], *, now: datetime) -> Iterator[Telling]:
-    """What a signal says, unless that was long ago."""
+    """What a signal says, unless that was long ago. Raises ValueError for what is no note."""
     for note in notes_in(signal, now=now):
-        yield Telling(
+        told = Telling(
             name=note["name"],
             data=note["data"],
             conversation_ids=tuple(note["conversationIds"]),
             user_ids=tuple(note["userIds"]),
             but=note["but"],
         )
+        texts = (told.name, told.data, *told.conversation_ids, *told.user_ids)
+        if not all(isinstance(each, str) for each in texts):
+            raise ValueError(f"no note: {note!r}")
+        yield told

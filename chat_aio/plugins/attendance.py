@@ -17,28 +17,30 @@ class Attendance:
 
     A user's document names the processes where they have streams; a process shows by `seenAt`, in
     the database's own time, that it lives. The event is written in the same transaction as what it
-    tells of, so that the last one told is the one that is so.
+    tells of, so that the last one told is the one that is so. Processes that do not live count for
+    nobody, whatever still names them.
     """
 
     def __init__(self, seam: Seam, *, lease: float) -> None:
         self._seam = seam
         self._lease_ms = int(lease * 1000)
-        self._id = ""
         self._users = seam.collection("presence")
         self._processes = seam.collection("processes")
+        self.id = ""
 
     async def open(self) -> None:
-        self._id = self._seam.new_id()
+        """Begin to live, under a name of its own."""
+        self.id = self._seam.new_id()
         with self._seam.writing():
             await self._processes.update_one(
-                {"_id": self._id}, {"$currentDate": {"seenAt": True}}, upsert=True
+                {"_id": self.id}, {"$currentDate": {"seenAt": True}}, upsert=True
             )
 
     async def renew(self) -> bool:
         """Say that this process lives; False where it was taken for dead, and is a new one now."""
         with self._seam.writing():
             renewed = await self._processes.update_one(
-                {"_id": self._id, "dead": None}, {"$currentDate": {"seenAt": True}}
+                {"_id": self.id, "dead": None}, {"$currentDate": {"seenAt": True}}
             )
         if renewed.matched_count:
             return True
@@ -50,7 +52,7 @@ class Attendance:
         ago = self._lease_ms - int(delay * 1000)
         with suppress(StorageUnavailable), self._seam.writing():
             await self._processes.update_one(
-                {"_id": self._id}, [{"$set": {"seenAt": {"$subtract": ["$$NOW", ago]}}}]
+                {"_id": self.id}, [{"$set": {"seenAt": {"$subtract": ["$$NOW", ago]}}}]
             )
 
     async def enter(self, user_id: str) -> None:
@@ -59,20 +61,21 @@ class Attendance:
 
         async def body(session: Any) -> None:
             now = self._seam.now()
-            before = await self._users.find_one_and_update(
-                {"_id": user_id},
-                {"$addToSet": {"processes": self._id}, "$set": {"lastSeenAt": now}},
-                upsert=True,
-                session=session,
+            living = await self._living(session)
+            before = await self._users.find_one({"_id": user_id}, session=session)
+            elsewhere = _among(before, living)
+            here = {"processes": sorted({*elsewhere, self.id}), "lastSeenAt": now}
+            await self._users.update_one(
+                {"_id": user_id}, {"$set": here}, upsert=True, session=session
             )
-            if not (before and before["processes"]):
+            if not elsewhere:
                 await self._tell(user_id, True, now, ids, session)
 
         await self._seam.transact(body)
 
     async def leave(self, user_id: str) -> None:
         """Note that a user is not here any more; told, if they are nowhere else."""
-        await self._leave(user_id, self._id, self._seam.now())
+        await self._leave(user_id, self.id, self._seam.now())
 
     async def sweep(self) -> None:
         """Let the users of dead processes go. A process is marked first: should it live after all,
@@ -82,38 +85,45 @@ class Attendance:
         with self._seam.reading():
             dead = await self._processes.find({"dead": True}).to_list(None)
         for process in dead:
+            seen_at = process.get("seenAt")
+            at = seen_at if isinstance(seen_at, datetime) else self._seam.now()
             while users := await self._users_of(process["_id"]):
                 for user_id in users:
-                    await self._leave(user_id, process["_id"], process["seenAt"])
+                    await self._leave(user_id, process["_id"], at)
             with self._seam.writing():
                 await self._processes.delete_one({"_id": process["_id"]})
 
     async def look_up(self, user_ids: Sequence[str]) -> dict[str, dict[str, object]]:
         """`{online, lastSeenAt}` by user; lastSeenAt is None for who was never here."""
         with self._seam.reading():
-            alive = {each["_id"] async for each in self._processes.find(self._alive, {"_id": 1})}
-            known = {
-                each["_id"]: each async for each in self._users.find({"_id": {"$in": user_ids}})
-            }
-        return {each: self._entry(known.get(each), alive) for each in user_ids}
+            living = await self._living(None)
+            found = await self._users.find({"_id": {"$in": list(user_ids)}}).to_list(None)
+        known = {each["_id"]: each for each in found}
+        return {each: self._entry(known.get(each), living) for each in user_ids}
 
     @property
     def _alive(self) -> dict[str, Any]:
         recent = {"$gt": ["$seenAt", {"$subtract": ["$$NOW", self._lease_ms]}]}
         return {"dead": None, "$expr": recent}
 
+    async def _living(self, session: Any) -> set[str]:
+        found = await self._processes.find(self._alive, {"_id": 1}, session=session).to_list(None)
+        return {each["_id"] for each in found}
+
     async def _leave(self, user_id: str, process_id: str, at: datetime) -> None:
         ids = await self._seam.conversation_ids_of(user_id)
 
         async def body(session: Any) -> None:
-            after = await self._users.find_one_and_update(
-                {"_id": user_id, "processes": process_id},
-                {"$pull": {"processes": process_id}, "$max": {"lastSeenAt": at}},
-                return_document=True,
-                session=session,
-            )
-            if after and not after["processes"]:
-                await self._tell(user_id, False, after["lastSeenAt"], ids, session)
+            living = await self._living(session)
+            before = await self._users.find_one({"_id": user_id}, session=session)
+            if before is None or process_id not in before["processes"]:
+                return
+            elsewhere = _among(before, living - {process_id})
+            seen = max(at, before["lastSeenAt"])
+            gone = {"processes": sorted(elsewhere), "lastSeenAt": seen}
+            await self._users.update_one({"_id": user_id}, {"$set": gone}, session=session)
+            if not elsewhere:
+                await self._tell(user_id, False, seen, ids, session)
 
         await self._seam.transact(body)
 
@@ -126,10 +136,10 @@ class Attendance:
             )
         return [each["_id"] for each in found]
 
-    def _entry(self, user: Any, alive: set[str]) -> dict[str, object]:
+    def _entry(self, user: Any, living: set[str]) -> dict[str, object]:
         if user is None:
             return {"online": False, "lastSeenAt": None}
-        online = not alive.isdisjoint(user["processes"])
+        online = bool(_among(user, living))
         at = self._seam.now() if online else user["lastSeenAt"]
         return {"online": online, "lastSeenAt": timestamp(at)}
 
@@ -143,3 +153,8 @@ class Attendance:
             to_conversations=ids,
         )
         await self._seam.tell_within(session, event)
+
+
+def _among(user: Any, processes: set[str]) -> set[str]:
+    """Where a user is, of some processes."""
+    return processes.intersection(user["processes"]) if user else set()

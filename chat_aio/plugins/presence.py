@@ -1,14 +1,17 @@
 """Presence: who has a stream open, on whichever process."""
 
 import asyncio
+import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
 
 from chat_aio.errors import InvalidInput, StorageUnavailable
 from chat_aio.fields import is_id
 from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.attendance import Attendance
+
+log = logging.getLogger(__name__)
 
 MOST_ASKED = 50
 
@@ -32,18 +35,21 @@ class Presence(Plugin):
         self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._present: set[str] = set()
         self._settling: dict[str, asyncio.Task[None]] = {}
-        self._renewing: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         self._attendance = Attendance(self.seam, lease=self._lease)
         await self._attendance.open()
-        self._renewing = asyncio.create_task(self._renew(), context=Context())
+        self._tasks = {
+            asyncio.create_task(self._again_and_again(each), context=Context())
+            for each in (self._renew, self._attendance.sweep)
+        }
 
     async def close(self) -> None:
         """Those who are here may come back to another process within the delay."""
         for each in self._leaving.values():
             each.cancel()
-        tasks = {*self._settling.values(), *([self._renewing] if self._renewing else [])}
+        tasks = {*self._settling.values(), *self._tasks}
         for task in tasks:
             task.cancel()
         if tasks:
@@ -80,27 +86,36 @@ class Presence(Plugin):
         try:
             while (here := self._is_here(user_id)) != (user_id in self._present):
                 if here:
+                    name = self._attendance.id
                     await self._attendance.enter(user_id)
-                    self._present.add(user_id)
+                    if name == self._attendance.id:
+                        self._present.add(user_id)
                 else:
                     await self._attendance.leave(user_id)
                     self._present.discard(user_id)
         except StorageUnavailable:
             return
+        except Exception:
+            log.exception("it could not be told whether %r is here", user_id)
         finally:
             del self._settling[user_id]
 
     async def _renew(self) -> None:
+        if not await self._attendance.renew():
+            self._present.clear()
+        for user_id in {*self._streams, *self._leaving, *self._present}:
+            self._settle(user_id)
+
+    async def _again_and_again(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Three times within a lease, whatever happens. Renewing does not wait for sweeping."""
         while True:
             await asyncio.sleep(self._lease / 3)
             try:
-                if not await self._attendance.renew():
-                    self._present.clear()
-                for user_id in {*self._streams, *self._leaving, *self._present}:
-                    self._settle(user_id)
-                await self._attendance.sweep()
+                await act()
             except StorageUnavailable:
                 continue
+            except Exception:
+                log.exception("presence could not be kept")
 
     async def _show(self, request: PluginRequest) -> Mapping[str, object]:
         """Raises InvalidInput for more than 50 ids; of strangers nothing is said."""

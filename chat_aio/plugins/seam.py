@@ -11,7 +11,7 @@ from chat_aio.context import Context
 from chat_aio.models import timestamp
 from chat_aio.store import conversations
 from chat_aio.store.signals import Note
-from chat_aio.store.transactions import Session, transact
+from chat_aio.store.transactions import Session, transact_unique
 
 __all__ = ["Note", "Seam", "Session"]
 
@@ -53,8 +53,8 @@ class Seam:
         to_conversations: Collection[str] = (),
         to_users: Collection[str] = (),
     ) -> Note:
-        """An event in the contract's shape: for the other participants of its conversation, unless
-        it says for whom else it is, none of them the sender."""
+        """An event in the contract's shape: for the other participants of its conversation, or of
+        several, or for some users among them; never for the sender."""
         here = {} if conversation_id is None else {"conversationId": conversation_id}
         data = {
             "ephemeral": True,
@@ -63,7 +63,7 @@ class Seam:
             "payload": payload,
             "at": timestamp(self.now()),
         }
-        if conversation_id is not None and not to_users:
+        if conversation_id is not None:
             to_conversations = [*to_conversations, conversation_id]
         return Note(
             name=name,
@@ -84,12 +84,11 @@ class Seam:
 
     async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
         """Those of `others` who are in a conversation with a user."""
-        ids = await self.conversation_ids_of(user_id)
         turns = asyncio.Semaphore(AT_ONCE)
 
         async def shares(other: str) -> bool:
             async with turns:
-                return await conversations.is_in_any(self._context.database, other, ids)
+                return await conversations.are_together(self._context.database, user_id, other)
 
         asked = list(others)
         answers = await asyncio.gather(*map(shares, asked))
@@ -109,4 +108,4 @@ class Seam:
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
         """Run `body` in a transaction, again where it conflicts. Raises StorageUnavailable."""
-        return await transact(self._context.database, body)
+        return await transact_unique(self._context.database, body)

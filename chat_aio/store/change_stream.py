@@ -91,7 +91,7 @@ def tick_id_of(change: RawChange, database: Database) -> str | None:
     if change["ns"]["coll"] != database.signals.name:
         return None
     signal = change["fullDocument"]
-    return signal["_id"] if signal["kind"] == "tick" else None
+    return signal["_id"] if signal.get("kind") == "tick" else None
 
 
 def _broken(error: PyMongoError) -> ChangesBroken:

@@ -48,11 +48,11 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
     return [each["_id"] for each in found]
 
 
-async def is_in_any(database: Database, user_id: str, ids: Sequence[str]) -> bool:
-    """Whether `user_id` is in one of these conversations; from the index alone."""
-    chosen = {"participants.userId": user_id, "_id": {"$in": list(ids)}}
+async def are_together(database: Database, user_id: str, other_user_id: str) -> bool:
+    """Whether two users are in a conversation together."""
+    both = {"participants.userId": {"$all": [user_id, other_user_id]}}
     with database.reading():
-        return await database.conversations.find_one(chosen, {"_id": 1}) is not None
+        return await database.conversations.find_one(both, {"_id": 1}) is not None
 
 
 async def list_heads(

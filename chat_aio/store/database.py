@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC
@@ -89,6 +90,7 @@ class Database:
         self.timeout = timeout
         self.prefix = prefix
         self.unfinished: set[asyncio.Task[None]] = set()
+        self.looked_for_orphans = -math.inf
         self.handle = handle.with_options(
             codec_options=CodecOptions(tz_aware=True, tzinfo=UTC, datetime_conversion=_CLAMP),
             read_preference=ReadPreference.PRIMARY,

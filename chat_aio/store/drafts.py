@@ -83,3 +83,14 @@ def by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:
     for draft in drafts:
         groups[draft.conversation_id].append(draft)
     return groups
+
+
+def halves(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """Two parts without a common conversation, or the whole where there is but one."""
+    names = list(dict.fromkeys(each.conversation_id for each in drafts))
+    left = set(names[: len(names) // 2])
+    parts = (
+        [each for each in drafts if each.conversation_id in left],
+        [each for each in drafts if each.conversation_id not in left],
+    )
+    return [part for part in parts if part]

@@ -50,6 +50,21 @@ async def list_newest(
     return cast(list[JoinRequestDocument], found)
 
 
+async def list_closed(
+    database: Database, conversation_id: str, user_ids: Sequence[str], *, at: datetime
+) -> list[JoinRequestDocument]:
+    """The requests of these users that were approved at a moment."""
+    chosen = {
+        "conversationId": conversation_id,
+        "userId": {"$in": list(user_ids)},
+        "status": "approved",
+        "resolvedAt": at,
+    }
+    with database.reading():
+        found = await database.join_requests.find(chosen).to_list(None)
+    return cast(list[JoinRequestDocument], found)
+
+
 async def find(locked: Locked, user_id: str) -> JoinRequestDocument | None:
     """The user's request for the group, of whatever status."""
     found = await locked.database.join_requests.find_one(

@@ -8,17 +8,20 @@ from typing import Any
 from chat_aio.errors import MessageNotFound
 from chat_aio.store.database import Database
 
+NOBODY: dict[str, list[Any]] = {"participants": []}
+
 
 class ReadMarks:
     """The marks of one process. A read-state only ever moves forward (docs/behaviour.md 4.7)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: dict[str, dict[tuple[str, str], asyncio.Future[None]]] = {}
+        self._waiting: dict[str, dict[tuple[str, str], asyncio.Future[bool]]] = {}
         self._flights: dict[str, asyncio.Task[None]] = {}
 
-    async def mark(self, conversation_id: str, user_id: str, message_id: str) -> None:
-        """Note durably that `user_id` has read up to `message_id`; an older one changes nothing.
+    async def mark(self, conversation_id: str, user_id: str, message_id: str) -> bool:
+        """Note durably that `user_id` has read up to `message_id`; whether that is further than
+        before, as an older one changes nothing.
 
         Raises MessageNotFound for a message of another conversation, StorageUnavailable.
         """
@@ -30,7 +33,7 @@ class ReadMarks:
             self._flights[conversation_id] = asyncio.create_task(
                 self._fly(conversation_id), context=Context()
             )
-        await asyncio.shield(answer)
+        return await asyncio.shield(answer)
 
     async def close(self) -> None:
         """Wait for what is in flight."""
@@ -45,23 +48,25 @@ class ReadMarks:
             del self._flights[conversation_id]
 
     async def _settle(
-        self, conversation_id: str, marks: Mapping[tuple[str, str], asyncio.Future[None]]
+        self, conversation_id: str, marks: Mapping[tuple[str, str], asyncio.Future[bool]]
     ) -> None:
         """Write what can be written, and give every mark its answer."""
         error: Exception | None = None
         seqs: dict[str, int] = {}
+        before: dict[str, int] = {}
         try:
             seqs = await self._seqs(conversation_id, {message_id for _, message_id in marks})
-            await self._write(conversation_id, _highest(marks, seqs), seqs)
+            before = await self._write(conversation_id, _highest(marks, seqs), seqs)
         except Exception as failure:
             error = failure
-        for (_, message_id), answer in marks.items():
+        for (user_id, message_id), answer in marks.items():
             failed = error or (None if message_id in seqs else MessageNotFound())
             if failed:
                 answer.set_exception(failed)
                 answer.exception()  # Whoever asked may be gone.
             else:
-                answer.set_result(None)
+                known = before.get(user_id)
+                answer.set_result(known is not None and known < seqs[message_id])
 
     async def _seqs(self, conversation_id: str, message_ids: set[str]) -> dict[str, int]:
         with self._database.reading():
@@ -72,9 +77,10 @@ class ReadMarks:
 
     async def _write(
         self, conversation_id: str, marks: Mapping[str, str], seqs: Mapping[str, int]
-    ) -> None:
+    ) -> dict[str, int]:
+        """Write them; how far each user had read before."""
         if not marks:
-            return
+            return {}
         places: dict[str, Any] = {}
         filters = []
         for number, (user_id, message_id) in enumerate(marks.items()):
@@ -84,9 +90,14 @@ class ReadMarks:
                 {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
             )
         with self._database.writing():
-            await self._database.conversations.update_one(
-                {"_id": conversation_id}, {"$set": places}, array_filters=filters
+            before = await self._database.conversations.find_one_and_update(
+                {"_id": conversation_id},
+                {"$set": places},
+                array_filters=filters,
+                projection={"participants.userId": 1, "participants.lastReadSeq": 1},
             )
+        read = {each["userId"]: each["lastReadSeq"] for each in (before or NOBODY)["participants"]}
+        return {each: read[each] for each in marks if each in read}
 
 
 def _highest(marks: Mapping[tuple[str, str], object], seqs: Mapping[str, int]) -> dict[str, str]:

@@ -8,6 +8,7 @@ counter documents, which every batch locks first.
 import asyncio
 import logging
 import random
+import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +20,8 @@ from chat_aio.store import conversations
 from chat_aio.store.batch import write_batch
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken
+from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken, halves
+from chat_aio.store.orphans import end_orphans
 from chat_aio.store.transactions import Conflict
 
 MAX_MESSAGES = 256
@@ -168,31 +170,32 @@ class Sequencer:
 
     async def _fly(self, drafts: Sequence[Draft]) -> None:
         """Carry a batch to its end; then its conversations may be in another one."""
-        halves: Sequence[list[Draft]] = ()
+        parts: Sequence[list[Draft]] = ()
         try:
-            halves = await self._carry(drafts)
+            parts = await self._carry(drafts)
         finally:
             self._leave_common(drafts)
-            if not halves:
+            if not parts:
                 await self._rest(drafts)
                 self._land({each.conversation_id for each in drafts})
-        await asyncio.gather(*map(self._fly, halves))
+        await asyncio.gather(*map(self._fly, parts))
 
     async def _carry(self, drafts: Sequence[Draft]) -> Sequence[list[Draft]]:
         """Write a batch, waiting for its turn where other processes are faster; returns halves
         that should go on apart, where it has several conversations and collides again."""
-        tries = 0
+        began, tries = time.monotonic(), 0
         while waited_for := [each for each in drafts if not each.answer.done()]:
             try:
                 await self._write(waited_for)
             except Conflict:
                 tries += 1
-                halves = _halves(drafts)
-                if len(halves) == 1:
+                parts = halves(drafts)
+                if len(parts) == 1:
                     self._leave_common(drafts)
                     self._note_contended(drafts[0].conversation_id)
                 elif tries == TRIES_TOGETHER:
-                    return halves
+                    return parts
+                await end_orphans(self._database, since=began)
                 await asyncio.sleep(turn(tries))
             except StorageUnavailable as error:
                 self._fail(waited_for, error)
@@ -286,14 +289,3 @@ def turn(tries: int) -> float:
     """Seconds to wait for one's turn at a conversation: a few flights of others at first, and less
     each time, so that whoever has lost often comes before those who have just begun."""
     return random.uniform(0.001, max(0.002, 0.024 / tries))
-
-
-def _halves(drafts: Sequence[Draft]) -> list[list[Draft]]:
-    """Two parts without a common conversation, or the whole where there is but one."""
-    names = list(dict.fromkeys(each.conversation_id for each in drafts))
-    left = set(names[: len(names) // 2])
-    parts = (
-        [each for each in drafts if each.conversation_id in left],
-        [each for each in drafts if each.conversation_id not in left],
-    )
-    return [part for part in parts if part]

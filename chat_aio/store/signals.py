@@ -18,15 +18,19 @@ from chat_aio.store.transactions import Session
 log = logging.getLogger(__name__)
 
 KIND = "notes"
-STALE_AFTER = timedelta(seconds=30)
+STALE_AFTER = timedelta(seconds=90)
+"""Half a minute, and a minute by which the clocks of processes may differ."""
+
 MOST_WAITING = 10_000
 MOST_TOGETHER = 500
+CLOSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """An event of this `name` for the streams of some users, or of some conversations, without
-    those of `but`. `data` is what its JSON has besides the `type`."""
+    """An event of this `name` for the streams of some users, or of some conversations, or where
+    both are given of these users in these conversations; not of `but`. `data` is what its JSON has
+    besides the `type`."""
 
     name: str
     data: Mapping[str, object]
@@ -51,15 +55,17 @@ class Signals:
         """Send notes on their way. They may be lost, where the database is out of reach."""
         self._waiting += notes
         if len(self._waiting) > MOST_WAITING:
-            log.warning("more than %d notes wait for the database: lost", MOST_WAITING)
-            self._waiting.clear()
+            log.warning("more than %d notes wait: the oldest are lost", MOST_WAITING)
+            del self._waiting[:-MOST_WAITING]
         if self._waiting and self._flight is None:
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
     async def close(self) -> None:
-        """Wait for what is in flight."""
+        """Wait a little for what is in flight."""
         if self._flight is not None:
-            await asyncio.wait({self._flight})
+            _, late = await asyncio.wait({self._flight}, timeout=CLOSE_SECONDS)
+            for flight in late:
+                flight.cancel()
 
     async def _fly(self) -> None:
         try:
@@ -107,5 +113,5 @@ def document_from(note: Note) -> dict[str, Any]:
 
 def notes_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:
     """The notes of a signal, if it is one of notes, and not one of long ago."""
-    if signal["kind"] == KIND and now - signal["at"] < STALE_AFTER:
+    if signal.get("kind") == KIND and now - signal["at"] < STALE_AFTER:
         yield from signal["notes"]

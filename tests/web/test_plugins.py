@@ -168,7 +168,7 @@ async def test_old_signals_are_not_told(serve: MakePeople, database: Database) -
         await tab.event("typing.started")
         stored = await database["signals"].find_one({"kind": "notes"})
         assert stored is not None
-        old = {**stored, "_id": "old", "at": datetime.now(UTC) - timedelta(seconds=31)}
+        old = {**stored, "_id": "old", "at": datetime.now(UTC) - timedelta(seconds=91)}
         await database["signals"].insert_many([old, {"_id": "broken", "kind": "notes"}])
         await alice.send(group, "hi")
         assert await tab.bodies(1) == ["hi"]

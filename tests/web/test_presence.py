@@ -101,10 +101,8 @@ async def test_the_users_of_a_dead_process_are_offline(
     async with alice.tab() as hers, two("carol").tab(), one("carol").tab(), two("bob").tab():
         came = [await hers.until(lambda frame: frame.event == "presence.online") for _ in range(2)]
         assert {each[-1].data["senderId"] for each in came} == {"bob", "carol"}
-        renewing = plugins[1]._renewing
-        assert renewing is not None
-        renewing.cancel()
-        await asyncio.wait({renewing})
+        for each in plugins[1]._tasks:
+            each.cancel()
         assert await of(hers, "bob") is False
         found = await shown(alice, "bob", "carol")
         assert [found[each]["online"] for each in ("bob", "carol")] == [False, True]

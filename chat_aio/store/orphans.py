@@ -1,0 +1,73 @@
+"""Transactions that nobody will ever end: their process was killed, and their locks stay."""
+
+import logging
+import time
+from contextlib import suppress
+from typing import Any
+
+import pymongo
+from bson.codec_options import CodecOptions
+from pymongo.errors import PyMongoError
+from pymongo.read_concern import ReadConcern
+from pymongo.read_preferences import ReadPreference
+
+from chat_aio.store.database import Database, settled
+
+PATIENCE_SECONDS = 1.0
+LOOK_SECONDS = 1.0
+IDLE_MICROSECONDS = 1_000_000
+
+log = logging.getLogger(__name__)
+
+_IDLE: list[dict[str, Any]] = [
+    {"$currentOp": {"idleSessions": True}},
+    {
+        "$match": {
+            "type": "idleSession",
+            "transaction.timeInactiveMicros": {"$gt": IDLE_MICROSECONDS},
+            "shard": {"$exists": False},  # There the connections are those of mongos.
+        }
+    },
+    {"$project": {"lsid.id": 1, "connectionId": 1}},
+]
+
+
+async def end_orphans(database: Database, *, since: float) -> None:
+    """For a writer that has met locks `since` then (monotonic): once a second has passed, and once
+    a second for all writers of a process, end the idle transactions whose connection is closed.
+
+    MongoDB shows and ends those of one's own user without any privilege; where it refuses, nothing
+    happens. A client that lives and has only lost its connection finds its transaction aborted,
+    which every driver takes as a reason to try again.
+    """
+    now = time.monotonic()
+    if now - max(since, database.looked_for_orphans) < PATIENCE_SECONDS:
+        return
+    database.looked_for_orphans = now
+    admin = database.client.get_database(
+        "admin", CodecOptions(), ReadPreference.PRIMARY, read_concern=ReadConcern("local")
+    )
+    with suppress(PyMongoError), pymongo.timeout(LOOK_SECONDS):
+        if orphans := await _orphans(admin):
+            await settled(admin.command("killSessions", orphans))
+            log.warning("ended %d transactions whose processes are gone", len(orphans))
+
+
+async def _orphans(admin: Any) -> list[dict[str, Any]]:
+    """Sessions whose transaction is idle, and whose connection is not there any more."""
+    idle = await _listed(admin, _IDLE)
+    if not idle:
+        return []
+    theirs = {"type": "op", "connectionId": {"$in": [each.get("connectionId") for each in idle]}}
+    look: list[dict[str, Any]] = [
+        {"$currentOp": {"idleConnections": True, "idleSessions": False}},
+        {"$match": theirs},
+        {"$project": {"connectionId": 1}},
+    ]
+    connected = {each["connectionId"] for each in await _listed(admin, look)}
+    return [each["lsid"] for each in idle if each.get("connectionId") not in connected]
+
+
+async def _listed(admin: Any, pipeline: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = await (await settled(admin.aggregate(pipeline))).to_list(None)
+    return found
