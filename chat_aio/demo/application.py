@@ -36,13 +36,7 @@ async def make_demo(
         say(f"Starting MongoDB over {data}/ ...")
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
     client = await stack.enter_async_context(client_of(mongo_url))
-    chat = Chat(
-        client[database],
-        auth=_picked_user,
-        hooks=HOOKS,
-        options=Options(extra_events=True),
-        plugins=[Typing(), Presence(), Receipts()],
-    )
+    chat = _chat_over(client[database])
     app = web.Application()
     chat.mount(app)
     app.router.add_get("/", _page)
@@ -60,6 +54,17 @@ async def make_demo(
     app.on_startup.append(opened)
     app.on_cleanup.append(closed)
     return app
+
+
+def _chat_over(database: Any) -> Chat:
+    """A chat with all that there is."""
+    return Chat(
+        database,
+        auth=_picked_user,
+        hooks=HOOKS,
+        options=Options(extra_events=True),
+        plugins=[Typing(), Presence(), Receipts()],
+    )
 
 
 HOOKS = Hooks(
