@@ -50,7 +50,7 @@ async def end_orphans(database: Database, *, since: float) -> None:
     with suppress(PyMongoError), pymongo.timeout(LOOK_SECONDS):
         if orphans := await _orphans(admin):
             await settled(admin.command("killSessions", orphans))
-            log.warning("ended %d transactions whose processes are gone", len(orphans))
+            log.warning("transactions ended whose processes are gone: %d", len(orphans))
 
 
 async def _orphans(admin: Any) -> list[dict[str, Any]]:

@@ -173,7 +173,6 @@ async def _drop_connections(database: Database) -> None:
     PyMongo has no public name for that but closing the client, which is the host's. Where its own
     names change, such connections fail until they are closed for another reason.
     """
-    return
     with suppress(AttributeError, TypeError):
         client = vars(database.client).get("delegate", database.client)  # Motor's is PyMongo's.
         for server in tuple(client._topology._servers.values()):

@@ -5,6 +5,7 @@ runs in one process.
 """
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -91,3 +92,20 @@ async def test_a_crash_in_between_leaves_all_or_nothing(
     found = await store.database.conversations.find_one({"_id": group["_id"]})
     head, copy = await epochs(store, group["_id"])
     assert head == copy == len(found["participants"])
+
+
+async def test_waiting_goes_on_where_nobody_says_who_holds_the_locks(
+    make_store: MakeStore, database: Database
+) -> None:
+    store = make_store("may not look")
+    group = await store.conversation("alice")
+    refusal: dict[str, Any] = {"app_name": "may not look", "errorCode": 13}
+    session = database.client.start_session()
+    async with session, await session.start_transaction():
+        chosen = {"_id": group["_id"]}
+        await database["counters"].update_one(chosen, {"$inc": {"fence": 1}}, session=session)
+        async with failing(database.client, ["aggregate"], times=1, **refusal):
+            sending = asyncio.create_task(store.send(group))
+            while store.database.looked_for_orphans < 0:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+    assert (await sending)["seq"] == 1

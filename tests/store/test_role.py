@@ -15,6 +15,7 @@ from chat_aio import Chat, Hooks, Options
 from chat_aio.embedded import Mongod
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
+from tests.support.orphans import killed_amid_transaction
 
 ROOT = Path(__file__).parents[2]
 ROLE = re.search(r"createRole\((\{.*?\n\})\)", (ROOT / "docs" / "operations.md").read_text(), re.S)
@@ -63,6 +64,17 @@ async def test_the_role_is_enough_and_no_more(service: Client) -> None:
         with pytest.raises(OperationFailure, match="not authorized"):
             await refused
     assert await database["audit"].count_documents({}) == 4
+
+
+async def test_what_a_killed_process_has_locked_is_free_soon(service: Client) -> None:
+    """Its transaction is of the same user, who may end it."""
+    host, port = await service.address or ("", 0)
+    options = Options(manage_indexes=False, storage_timeout_seconds=5)
+    async with Chat(service["chat"], options=options) as chat:
+        group = await chat.api.create_group_conversation("alice")
+        url = f"mongodb://chat:secret@{host}:{port}/?authSource=chat&directConnection=true"
+        await killed_amid_transaction(url, "chat", group.id)
+        assert (await chat.api.send_message("alice", group.id, "hello")).seq == 1
 
 
 async def use_everything(chat: Chat) -> None:

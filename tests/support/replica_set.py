@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import pymongo
+from bson import Timestamp
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
@@ -27,6 +28,8 @@ OPTIONS = (
     *("--nounixsocket", "--replSet", REPLICA_SET),
     *("--setParameter", "enableTestCommands=1"),
     *("--setParameter", "diagnosticDataCollectionEnabled=0"),
+    # A secondary that follows a paused primary must turn to the new one: until then no majority.
+    *("--setParameter", "oplogNetworkTimeoutBufferSeconds=1"),
 )
 
 
@@ -46,8 +49,10 @@ class Member:
     async def start(self) -> None:
         self._folder.mkdir(exist_ok=True)
         self.process = await asyncio.create_subprocess_exec(
-            *(find_mongod(), "--dbpath", self._folder, "--port", str(self.port)),
-            *("--logpath", self._folder / "log", "--logappend", *OPTIONS, *self._options),
+            find_mongod(),
+            *("--dbpath", self._folder, "--port", str(self.port)),
+            *("--logpath", self._folder / "log", "--logappend"),
+            *(*OPTIONS, *self._options),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             preexec_fn=_end_with_parent,
@@ -63,7 +68,9 @@ class Member:
             await process.wait()
 
     def send(self, number: signal.Signals) -> None:
-        assert self.process is not None
+        """A signal; ProcessLookupError where it does not run."""
+        if self.process is None:
+            raise ProcessLookupError
         self.process.send_signal(number)
 
     async def command(self, *command: Any, **options: Any) -> dict[str, Any]:
@@ -128,18 +135,23 @@ class ReplicaSet:
     async def wait_primary(self, *, other_than: Member | None = None) -> Member:
         """The primary, once there is one (other than that)."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while (found := await self.primary()) is None or found is other_than:
+            while (found := await self.primary()) is None or found is other_than:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
             return found
 
     async def wait_healthy(self) -> None:
-        """Until there is a primary and the others follow it."""
+        """Until there is a primary, and the others have what it had written when that was seen: one
+        that has just been started may be SECONDARY without following anybody."""
+        seen = None
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 said = await asyncio.gather(*(each.hello() for each in self.members))
-                primaries = [each for each in said if each.get("isWritablePrimary")]
-                if len(primaries) == 1 and sum(bool(each.get("secondary")) for each in said) == 2:
-                    return
+                primaries = [_written(each) for each in said if each.get("isWritablePrimary")]
+                others = [_written(each) for each in said if each.get("secondary")]
+                if len(primaries) == 1 and len(others) == 2:
+                    seen = seen or primaries[0]
+                    if min(others) >= seen:
+                        return
                 await asyncio.sleep(0.05)
 
     async def kill(self, member: Member) -> None:
@@ -167,11 +179,24 @@ class ReplicaSet:
         hosts = [{"_id": place, "host": each.host} for place, each in enumerate(self.members)]
         config = {"_id": REPLICA_SET, "members": hosts, "settings": SETTINGS}
         for each in self.members:
-            while not await each.hello():  # noqa: ASYNC110
+            while not await each.hello():
+                assert each.process is not None
+                assert each.process.returncode is None, each.host
                 await asyncio.sleep(0.05)
         await self.members[0].client.admin.command("replSetInitiate", config)
 
     async def _end(self) -> None:
-        await asyncio.gather(*(each.end() for each in self.members))
+        """Clients first: what they are cut off in, they leave open."""
         for each in self.members:
-            await each.client.close()
+            with suppress(ProcessLookupError):
+                self.resume(each)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await asyncio.gather(*(each.client.close() for each in self.members))
+        await asyncio.gather(*(each.end() for each in self.members))
+
+
+def _written(said: dict[str, Any]) -> tuple[int, Timestamp]:
+    """How far a member has come: the term, and the time within it."""
+    last = said["lastWrite"]["opTime"]
+    return last["t"], last["ts"]

@@ -4,7 +4,7 @@ import asyncio
 
 from chat_aio import Hooks
 from chat_aio.hooks import PermissionContext
-from tests.conftest import MakePeople
+from tests.conftest import Database, MakePeople
 from tests.support.membership import change
 
 
@@ -90,3 +90,49 @@ async def test_a_host_that_thinks_again_is_asked_at_heartbeats(serve: MakePeople
     await alice.send(group, "heard again")
     async with person("bob").tab(position) as tab:
         assert await tab.bodies(1) == ["heard again"]
+
+
+async def test_heartbeats_go_on_while_a_host_does_not_answer(serve: MakePeople) -> None:
+    rule = Rule()
+    person = await serve(Hooks(can_read=rule), heartbeat_interval_ms=50, hook_timeout_seconds=60)
+    alice = person("alice")
+    group = await alice.group("bob")
+    async with person("bob").tab() as tab:
+        rule.may_answer.clear()
+        rule.asked.clear()
+        await rule.asked.wait()
+        await alice.send(group, "heard")
+        assert await tab.bodies(1) == ["heard"]
+        before = len(tab.comments)
+        listening = asyncio.create_task(tab.next())
+        try:
+            async with asyncio.timeout(5):
+                while len(tab.comments) < before + 5:  # noqa: ASYNC110
+                    await asyncio.sleep(0.01)
+        finally:
+            rule.may_answer.set()
+        assert set(tab.comments[before:]) == {"keep-alive"}
+        listening.cancel()
+
+
+async def test_a_conversation_that_cannot_be_loaded_is_not_told_and_stops_nothing(
+    serve: MakePeople, database: Database
+) -> None:
+    rule = Rule()
+    person = await serve(Hooks(can_read=rule), heartbeat_interval_ms=100)
+    alice = person("alice")
+    group = await alice.group("bob")
+    row = await database["conversations"].find_one({"_id": group})
+    assert row is not None
+    del row["epoch"]
+    async with person("bob").tab() as tab:
+        await database["conversations"].insert_one({**row, "_id": "broken"})
+        await alice.send(group, "heard")
+        assert await tab.bodies(1) == ["heard"]
+        rule.asked.clear()
+        await rule.asked.wait()
+        await alice.send(group, "heard after a heartbeat")
+        assert await tab.bodies(1) == ["heard after a heartbeat"]
+    async with person("bob").tab() as tab:
+        await alice.send(group, "heard by who comes back")
+        assert await tab.bodies(1) == ["heard by who comes back"]

@@ -1,0 +1,1 @@
+"""Faults of all kinds while people talk: nothing is lost, doubled, or told to strangers."""

@@ -1,0 +1,142 @@
+"""Replays from storage beside all else that goes on: older states are not told behind them, and
+what is too much for one client costs the others nothing."""
+
+import asyncio
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from chat_aio.live.past import Past
+from chat_aio.live.replay import Replay
+from chat_aio.live.written import Wish as Wanted
+from chat_aio.live.written import Written
+from chat_aio.store import missed
+from tests.conftest import Database, MakePeople
+from tests.support.ageing import age
+from tests.support.people import Person
+
+
+@pytest.mark.parametrize("where", ["list_changed", "list_created"])
+@pytest.mark.parametrize("deed", ["deleted", "edited"])
+async def test_a_reaction_shows_nothing_older_than_the_replay(
+    person: Any, serve: MakePeople, database: Database, deed: str, where: str
+) -> None:
+    """Both happen while the replay is read, and the reaction waits to be told behind it."""
+    alice: Person = person("alice")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "seen")
+    changed = await alice.send(conversation_id, "secret")
+    kept = await alice.send(conversation_id, "kept")
+    await age(database)
+    later = await serve(ring_seconds=0)
+    bob = later("bob")
+    read = getattr(missed, where)
+
+    async def meanwhile(*args: Any, **options: Any) -> Any:
+        await alice.react(changed["id"], "+1")
+        await alice.react(kept["id"], "+1")
+        await bob.told_all()
+        if deed == "deleted":
+            await alice.delete(changed["id"])
+        else:
+            await alice.edit(changed["id"], "harmless")
+        await bob.told_all()
+        return await read(*args, **options)
+
+    with patch.object(missed, where, meanwhile):
+        async with bob.tab(f"{conversation_id}:1") as tab:
+            await alice.send(conversation_id, "the end")
+            frames = await tab.until(lambda frame: "the end" in str(frame.data))
+    now = "" if deed == "deleted" else "harmless"
+    told = [(str(each.event), each.data["message"]) for each in frames if each.event]
+    assert {each["body"] for _, each in told if each["id"] == changed["id"]} == {now}
+    of_kept = [name for name, each in told if each["id"] == kept["id"]]
+    assert of_kept == ["message.created", "reaction.added"]
+
+
+def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> Wanted:
+    return Wanted(
+        user_id=user_id,
+        ids=frozenset(ids),
+        since=(since["conversationId"], since["seq"]),
+        at=datetime.fromisoformat(since["createdAt"]),
+        newest=None,
+    )
+
+
+def told_by(replay: Replay) -> str:
+    return b"".join(each.plain for each in replay.frames).decode()
+
+
+async def granted(past: Past, wishes: Iterable[Wanted]) -> list[str]:
+    """What is told to those who come back at once: their wishes go in one round."""
+    return [told_by(each) for each in await asyncio.gather(*map(past.replay, wishes))]
+
+
+async def test_what_is_too_much_for_many_lets_others_have_their_turn(
+    person: Any, serve: MakePeople
+) -> None:
+    """Of what is too much for a client no more is put together than shows that it is."""
+    users = [f"user {number}" for number in range(12)]
+    alice: Person = person("alice")
+    groups = [await alice.group(*users) for _ in range(2)]
+    seen = await alice.send(groups[0], "seen")
+    for number in range(6):
+        for each in groups:
+            await alice.send(each, str(number))
+    later = await serve(ring_seconds=0, replay_limit=3)
+    turns = 0
+    looks: list[tuple[int, int]] = []
+    missed_by = Written.missed_by
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    def noted(self: Written, *args: Any, **options: Any) -> Any:
+        found = missed_by(self, *args, **options)
+        looks.append((turns, len(found)))
+        return found
+
+    others = asyncio.create_task(take_turns())
+    with patch.object(Written, "missed_by", noted):
+        past = later("alice").chat._live._past
+        told = await granted(past, [wish(each, groups, seen) for each in users])
+    others.cancel()
+    assert all("too_many_missed" in each for each in told)
+    assert [found for _, found in looks] == [4] * len(users)
+    assert len({turn for turn, _ in looks}) == len(users)
+
+
+async def test_more_conversations_than_may_be_told_are_not_read(
+    person: Any, serve: MakePeople
+) -> None:
+    alice: Person = person("alice")
+    many, theirs = [await alice.group("bob") for _ in range(4)], await alice.group("eve")
+    seen = [await alice.send(each, "seen") for each in (many[0], theirs)]
+    for each in (*many, theirs):
+        await alice.send(each, "missed")
+    later = await serve(ring_seconds=0, replay_limit=3)
+    asked: set[str] = set()
+    read = {each: getattr(missed, each) for each in ("list_created", "list_changed")}
+
+    def noting(name: str) -> Any:
+        def noted(database: Any, ids: Iterable[str], **options: Any) -> Any:
+            asked.update(ids)
+            return read[name](database, ids, **options)
+
+        return patch.object(missed, name, noted)
+
+    with noting("list_created"), noting("list_changed"):
+        past = later("alice").chat._live._past
+        wishes = [wish("bob", many, seen[0]), wish("eve", [theirs], seen[1])]
+        bobs, eves = await granted(past, wishes)
+    assert "too_many_missed" in bobs
+    assert "message" not in bobs
+    assert '"body":"missed"' in eves
+    assert asked == {theirs}

@@ -1,0 +1,92 @@
+"""A stream says that a message was told only where it was written to the client."""
+
+from collections.abc import Callable
+
+import pytest
+
+from chat_aio.live.event import Event
+from chat_aio.live.frames import frame_from
+from chat_aio.live.replay import Replay
+from chat_aio.live.streams import BURST, Stream
+from chat_aio.plugin import ToldMessage
+
+MAX_BYTES = 100
+MISSED = ToldMessage("missed", "c", 1, "alice")
+
+
+class Pipe:
+    """A connection with so much unsent, which may be closed."""
+
+    def __init__(self, *, unsent: int = 0, closed: bool = False) -> None:
+        self.written: list[bytes] = []
+        self._unsent = unsent
+        self._closed = closed
+
+    def write(self, data: bytes) -> None:
+        self.written.append(data)
+
+    def is_closing(self) -> bool:
+        return self._closed
+
+    def get_write_buffer_size(self) -> int:
+        return self._unsent
+
+    def abort(self) -> None:
+        self._closed = True
+
+
+def message(message_id: str, seq: int) -> Event:
+    return Event(
+        index=seq,
+        conversation_id="c",
+        frame=frame_from(message_id.encode()),
+        seq=seq,
+        created=True,
+        position=frame_from(b"position"),
+        message_id=message_id,
+        sender_id="alice",
+    )
+
+
+def a_stream(told: list[str]) -> Stream:
+    stream = Stream(
+        "bob",
+        max_bytes=MAX_BYTES,
+        max_events=10,
+        on_message=lambda _, message: told.append(message.message_id),
+    )
+    stream.replay = Replay(messages=(MISSED,))
+    return stream
+
+
+async def test_what_is_written_was_told() -> None:
+    told: list[str] = []
+    stream, pipe = a_stream(told), Pipe()
+    stream.deliver(message("held", 2))
+    stream.go_live(pipe, chunked=False)
+    stream.deliver(message("live", 3))
+    assert told == ["missed", "held", "live"]
+    assert pipe.written == [b"held", b"live"]
+
+
+async def test_a_stream_that_has_ended_tells_nothing() -> None:
+    told: list[str] = []
+    stream, pipe = a_stream(told), Pipe()
+    stream.deliver(message("held", 2))
+    stream.end()
+    stream.go_live(pipe, chunked=False)
+    assert (told, pipe.written) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "broken", [lambda: Pipe(closed=True), lambda: Pipe(unsent=BURST * MAX_BYTES + 1)]
+)
+async def test_what_the_client_cannot_be_sent_was_not_told(broken: Callable[[], Pipe]) -> None:
+    told: list[str] = []
+    stream, pipe = a_stream(told), broken()
+    stream.replay = Replay()
+    stream.deliver(message("held", 2))
+    stream.go_live(pipe, chunked=False)
+    stream.deliver(message("live", 3))
+    assert (told, pipe.written) == ([], [])
+    assert stream.ended.done()

@@ -1,0 +1,104 @@
+"""A host's plugin that raises: it is logged, and everything else goes on."""
+
+import pytest
+
+from chat_aio import Chat
+from chat_aio.plugins import Plugin, Presence, ToldMessage
+from tests.conftest import Database, MakePeople
+from tests.support.people import Tab
+from tests.web.test_presence import of
+
+
+class Fails(Plugin):
+    """Raises where it hears of something of this name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def stream_opened(self, user_id: str) -> None:
+        self._hear("stream_opened")
+
+    def stream_closed(self, user_id: str) -> None:
+        self._hear("stream_closed")
+
+    def message_told(self, user_id: str, message: ToldMessage) -> None:
+        self._hear("message_told")
+
+    def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
+        self._hear("message_read")
+
+    def _hear(self, name: str) -> None:
+        if name == self._name:
+            raise RuntimeError(f"a bug in {name}")
+
+
+class Hears(Fails):
+    """Notes what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def _hear(self, name: str) -> None:
+        self.heard.append(name)
+
+
+async def said(tab: Tab) -> str:
+    """The body of the next message; whoever comes and goes is passed."""
+    frames = await tab.until(lambda frame: frame.event == "message.created")
+    return str(frames[-1].data["message"]["body"])
+
+
+@pytest.mark.parametrize("name", ["stream_opened", "stream_closed", "message_told", "message_read"])
+async def test_everything_else_goes_on(
+    serve: MakePeople, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    before, after = Hears(), Hears()
+    person = await serve(plugins=[before, Fails(name), Presence(offline_delay_ms=50), after])
+    alice, bob = person("alice"), person("bob")
+    direct = await alice.direct("bob")
+    await alice.send(direct, "seen")
+    await alice.send(direct, "missed")
+    await alice.told_all()
+    async with alice.tab() as hers:
+        async with bob.tab(f"{direct}:1") as tab:
+            assert await of(hers, "bob") is True
+            sent = await alice.send(direct, "hi")
+            assert [await said(tab) for _ in range(2)] == ["missed", "hi"]
+            await bob.read(direct, sent["id"])
+            await alice.send(direct, "again")
+            assert await said(tab) == "again"
+        assert await of(hers, "bob") is False
+        assert await alice.chat_streams() == 1
+    opened = ["stream_opened", "stream_opened"]
+    heard = [*opened, "message_told", "message_told", "message_read", "message_told"]
+    for each in (before, after):
+        assert each.heard[: len(heard) + 1] == [*heard, "stream_closed"]
+    assert f"a bug in {name}" in caplog.text
+
+
+class Counts(Plugin):
+    def __init__(self) -> None:
+        self.opened = 0
+        self.closed = 0
+
+    async def open(self) -> None:
+        self.opened += 1
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+class Refuses(Plugin):
+    async def open(self) -> None:
+        raise RuntimeError("not today")
+
+
+async def test_a_chat_whose_plugin_does_not_open_closes_the_others(database: Database) -> None:
+    first, last = Counts(), Counts()
+    chat = Chat(database, plugins=[first, Refuses(), last])
+    with pytest.raises(RuntimeError, match="not today"):
+        await chat.open()
+    assert (first.opened, first.closed) == (1, 1)
+    assert last.opened == 0
+    with pytest.raises(RuntimeError, match="not open"):
+        _ = chat.api
