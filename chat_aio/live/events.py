@@ -1,7 +1,7 @@
 """Changes as the database announces them, made into the events that streams are told."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chat_aio.context import Clock
@@ -175,18 +175,18 @@ class Translator:
             conversation_id=document["_id"],
             frame=_membership_frame(change, document),
             told=change["kind"] == "participant.added" or is_new_direct,
-            added=tuple(each["userId"] for each in document["participants"]),
+            added=_ids(each["userId"] for each in document["participants"]),
         )
 
     def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
-        removed = tuple(change.get("removedUserIds", ()))
+        removed = _ids(change.get("removedUserIds", ()))
         is_later = document["change"]["id"] != change["id"]
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
             frame=_membership_frame(change, document),
             audience=_inside(document).union(removed) if is_later else None,
-            added=tuple(change.get("addedUserIds", ())),
+            added=_ids(change.get("addedUserIds", ())),
             removed=removed,
         )
 
@@ -194,6 +194,14 @@ class Translator:
 def _stamp(change: RawChange) -> Change:
     stamp: Change = change["updateDescription"]["updatedFields"]["change"]
     return stamp
+
+
+def _ids(user_ids: Iterable[str]) -> tuple[str, ...]:
+    """Raises ValueError for what can be nobody's id."""
+    found = tuple(user_ids)
+    if not all(isinstance(each, str) for each in found):
+        raise ValueError("a user id is a string")
+    return found
 
 
 def _change_id(document: MessageDocument) -> str | None:

@@ -18,7 +18,8 @@ class Replay:
     """The frames that come first, and the `position` they leave the client at: the newest created
     event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
 
-    `created` and `changed` name what was told from storage; the feed may tell it as well.
+    `created` and `changed` name what was told from storage, `shown` how new the states were that it
+    showed; the feed may tell it as well.
     """
 
     frames: tuple[Frame, ...] = ()
@@ -26,27 +27,30 @@ class Replay:
     messages: tuple[ToldMessage, ...] = ()
     created: frozenset[Name] = frozenset()
     changed: Mapping[Name, datetime] = field(default_factory=dict)
+    shown: Mapping[Name, datetime] = field(default_factory=dict)
 
     def covers(self, event: Event) -> bool:
         """Whether a live event says what has been told, or what was so before that."""
         if event.created:
             return event.name in self.created
-        told = self.changed.get(event.name)
-        if told is None:
+        shown = self.shown.get(event.name)
+        if shown is None:
             return False
-        if event.position is None:  # A reaction, with the message as it was then.
-            return event.changed_at is None or event.changed_at < told
-        return event.changed_at is not None and event.changed_at <= told
+        if event.changed_at is None or event.changed_at < shown:
+            return True
+        return event.position is not None and self.changed.get(event.name) == event.changed_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """An event that is told from storage: a message's creation, or its last change."""
+    """An event that is told from storage: a message's creation, or its last change (`is_change`).
+    `changed_at` is when the message was last changed in the state that is shown."""
 
     name: Name
     frame: Frame
     message: ToldMessage
     changed_at: datetime | None = None
+    is_change: bool = False
 
 
 def replay_of_nothing(position: Frame | None, *, reset: str | None = None) -> Replay:
@@ -84,9 +88,10 @@ def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) 
     return Replay(
         frames=(*frames, newest),
         position=newest,
-        messages=tuple(each.message for each in told if each.changed_at is None),
-        created=frozenset(each.name for each in told if each.changed_at is None),
-        changed={each.name: each.changed_at for each in told if each.changed_at is not None},
+        messages=tuple(each.message for each in told if not each.is_change),
+        created=frozenset(each.name for each in told if not each.is_change),
+        changed={each.name: each.changed_at for each in told if each.is_change and each.changed_at},
+        shown={each.name: each.changed_at for each in told if each.changed_at},
     )
 
 

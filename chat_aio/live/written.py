@@ -50,7 +50,7 @@ class Entry:
 
     @property
     def order(self) -> tuple[datetime, bool, Name]:
-        return self.at, self.stored.changed_at is not None, self.stored.name
+        return self.at, self.stored.is_change, self.stored.name
 
 
 class Written:
@@ -64,11 +64,11 @@ class Written:
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
     def add_created(self, document: MessageDocument, parents: Parents) -> None:
-        self._add(document, "message.created", None, parents)
+        self._add(document, "message.created", parents)
 
     def add_changed(self, document: MessageDocument, parents: Parents) -> None:
         name = "message.deleted" if document.get("deletedAt") else "message.updated"
-        self._add(document, name, document.get("changedAt"), parents)
+        self._add(document, name, parents)
 
     def missed_by(self, wish: Wish, *, most: int) -> list[Entry]:
         """What came after the wish's moment, oldest first; of its own conversation by seq. Where
@@ -83,23 +83,18 @@ class Written:
                 continue
             oldest = max(wish.horizon, joined - SKEW)
             for each in self._entries[conversation_id]:
-                is_created = each.stored.changed_at is None
-                if is_created and conversation_id == own:
+                if conversation_id == own and not each.stored.is_change:
                     is_missed = each.stored.name[1] > seen
                 else:
                     is_missed = each.at >= oldest
                 if is_missed:
                     yield each
 
-    def _add(
-        self,
-        document: MessageDocument,
-        name: str,
-        changed_at: datetime | None,
-        parents: Parents,
-    ) -> None:
+    def _add(self, document: MessageDocument, name: str, parents: Parents) -> None:
         try:
             message = message_from(document, parents)
+            is_change = name != "message.created"
+            changed_at = document.get("changedAt")
             stored = Stored(
                 name=(message.conversation_id, message.seq),
                 frame=message_frame(name, message),
@@ -107,8 +102,11 @@ class Written:
                     message.id, message.conversation_id, message.seq, message.sender_id
                 ),
                 changed_at=changed_at,
+                is_change=is_change,
             )
-            at = max(changed_at or message.created_at, message.created_at)
+            at = message.created_at
+            if is_change:
+                at = max(document["changedAt"], at)
         except Exception as error:
             log.error("message %r cannot be told: %r", document.get("_id"), error)
             return

@@ -101,8 +101,8 @@ async def test_nothing_is_missed_or_told_to_strangers(
             for number in range(WRITERS)
         )
     )
-    for each in groups:
-        await host.send(each, LAST)
+    for group in groups:
+        await host.send(group, LAST)
     async with asyncio.timeout(60):
         await asyncio.gather(*following)
 

@@ -58,6 +58,7 @@ def stored(text: str, *, changed_at: datetime | None = None) -> Stored:
         frame=frame_from(text.encode()),
         message=ToldMessage(text, conversation_id, int(seq), "alice"),
         changed_at=changed_at,
+        is_change=text.startswith("updated"),
     )
 
 

@@ -82,7 +82,7 @@ async def test_routes_are_there_only_where_their_plugin_is(serve: MakePeople) ->
 
 async def receipts(tab: Tab, count: int) -> list[tuple[str, str, str, Any]]:
     """The next receipts, in the order of their names and senders."""
-    found = []
+    found: list[tuple[str, str, str, Any]] = []
     while len(found) < count:
         frame = await tab.next()
         if frame.event and frame.event.startswith("receipt."):
