@@ -9,30 +9,17 @@ from chat_aio.live.frames import frame_from
 from chat_aio.live.replay import Replay
 from chat_aio.live.streams import BURST, Stream
 from chat_aio.plugin import ToldMessage
+from tests.unit.test_live_parts import Pipe
 
 MAX_BYTES = 100
 MISSED = ToldMessage("missed", "c", 1, "alice")
 
 
-class Pipe:
+def pipe_with(*, unsent: int = 0, closed: bool = False) -> Pipe:
     """A connection with so much unsent, which may be closed."""
-
-    def __init__(self, *, unsent: int = 0, closed: bool = False) -> None:
-        self.written: list[bytes] = []
-        self._unsent = unsent
-        self._closed = closed
-
-    def write(self, data: bytes) -> None:
-        self.written.append(data)
-
-    def is_closing(self) -> bool:
-        return self._closed
-
-    def get_write_buffer_size(self) -> int:
-        return self._unsent
-
-    def abort(self) -> None:
-        self._closed = True
+    pipe = Pipe()
+    pipe.unsent, pipe.closing = unsent, closed
+    return pipe
 
 
 def message(message_id: str, seq: int) -> Event:
@@ -61,7 +48,7 @@ def a_stream(told: list[str]) -> Stream:
 
 async def test_what_is_written_was_told() -> None:
     told: list[str] = []
-    stream, pipe = a_stream(told), Pipe()
+    stream, pipe = a_stream(told), pipe_with()
     stream.deliver(message("held", 2))
     stream.go_live(pipe, chunked=False)
     stream.deliver(message("live", 3))
@@ -71,7 +58,7 @@ async def test_what_is_written_was_told() -> None:
 
 async def test_a_stream_that_has_ended_tells_nothing() -> None:
     told: list[str] = []
-    stream, pipe = a_stream(told), Pipe()
+    stream, pipe = a_stream(told), pipe_with()
     stream.deliver(message("held", 2))
     stream.end()
     stream.go_live(pipe, chunked=False)
@@ -79,7 +66,7 @@ async def test_a_stream_that_has_ended_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", [lambda: Pipe(closed=True), lambda: Pipe(unsent=BURST * MAX_BYTES + 1)]
+    "broken", [lambda: pipe_with(closed=True), lambda: pipe_with(unsent=BURST * MAX_BYTES + 1)]
 )
 async def test_what_the_client_cannot_be_sent_was_not_told(broken: Callable[[], Pipe]) -> None:
     told: list[str] = []
