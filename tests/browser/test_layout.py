@@ -77,6 +77,7 @@ async def test_on_a_phone_a_tap_shows_what_one_can_do(visit: Visit, demo: Demo) 
     linus = await visit("linus", conversation_id, **PHONE)
     row = message(main_list(linus), "two")
     toolbar = row.locator(".toolbar")
+    await expect(linus.get_by_text("three", exact=True).last).to_be_in_viewport()
     await expect(toolbar).to_be_hidden()
     places = "each => [...each.children].map(child => child.getBoundingClientRect().top)"
     before = await main_list(linus).evaluate(places)
