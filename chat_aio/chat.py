@@ -46,7 +46,7 @@ class Chat:
         plugins: Iterable[Plugin] = (),
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
-        hooks, options = hooks or Hooks(), options or Options()
+        hooks, options, plugins = hooks or Hooks(), options or Options(), tuple(plugins)
         kept = Database(
             database, prefix=options.collection_prefix, timeout=options.storage_timeout_seconds
         )
@@ -59,11 +59,11 @@ class Chat:
             database=kept,
             snapshots=Snapshots(kept),
             sequencer=Sequencer(kept, clock=clock),
-            read_marks=ReadMarks(kept),
+            read_marks=ReadMarks(kept, compares=_tells_of_reading(options, plugins)),
             bans=Bans(kept, clock=clock),
             settings=Settings(kept),
             signals=Signals(kept, clock=clock, new_id=new_id),
-            plugins=tuple(plugins),
+            plugins=plugins,
             hooks=hooks,
             permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
             options=options,
@@ -162,3 +162,8 @@ class Chat:
 
     async def _on_shutdown(self, _: web.Application) -> None:
         await self.close()
+
+
+def _tells_of_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
+    """Whether anybody hears of it that a message was read."""
+    return options.extra_events or any(each.overrides("message_read") for each in plugins)

@@ -94,14 +94,14 @@ async def test_marks_that_come_together_are_one_write(store: Store) -> None:
     group = await store.conversation(*users)
     message = await store.send(group, users[0])
     writes = 0
-    find_one_and_update = store.database.conversations.find_one_and_update
+    update_one = store.database.conversations.update_one
 
     async def counting(*args: object, **kwargs: object) -> object:
         nonlocal writes
         writes += 1
-        return await find_one_and_update(*args, **kwargs)
+        return await update_one(*args, **kwargs)
 
-    with patch.object(store.database.conversations, "find_one_and_update", counting):
+    with patch.object(store.database.conversations, "update_one", counting):
         await asyncio.gather(
             *(store.read_marks.mark(group["_id"], each, message["_id"]) for each in users)
         )
