@@ -19,10 +19,14 @@ BAN_SECONDS = 4.0
 
 @dataclass
 class Connection:
-    """What one connection has told so far."""
+    """What one connection has told so far; of conversations that one is out of, what was told since.
+
+    Being let in and out again in a moment may be told by the removal alone: the event of letting in
+    would show what came after.
+    """
 
     newest: dict[str, int] = field(default_factory=dict)
-    outside: set[str] = field(default_factory=set)
+    outside: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Reader:
@@ -98,9 +102,13 @@ class Reader:
             if response.status != 200:
                 raise Refused(f"the stream was answered with {response.status}")
             tab, connection = Tab(response, self._position), Connection()
-            while self._awaited is None or self._awaited - self.messages.keys():
-                await self._take(await tab.next(), connection)
-                self._position = tab.last_event_id
+            try:
+                while self._awaited is None or self._awaited - self.messages.keys():
+                    await self._take(await tab.next(), connection)
+                    self._position = tab.last_event_id
+            finally:
+                for told in connection.outside.values():
+                    self.violations += [f"told {each} after having been removed" for each in told]
 
     async def _take(self, frame: Frame, connection: Connection) -> None:
         if frame.event == "stream.reset":
@@ -118,11 +126,11 @@ class Reader:
             self.violations.append(f"told of a stranger's {conversation_id}")
         concerned = self.user_id in frame.data.get("affectedUserIds", ())
         if concerned and frame.event == "participant.added":
-            connection.outside.discard(conversation_id)
-        if conversation_id in connection.outside:
-            self.violations.append(f"told {frame.event} after having been removed")
-        if concerned and frame.event == "participant.removed":
-            connection.outside.add(conversation_id)
+            connection.outside.pop(conversation_id, None)
+        elif concerned and frame.event == "participant.removed":
+            connection.outside[conversation_id] = []
+        elif conversation_id in connection.outside:
+            connection.outside[conversation_id].append(str(frame.event))
         if frame.event == "message.created":
             message = frame.data["message"]
             if message["seq"] <= connection.newest.get(conversation_id, 0):
