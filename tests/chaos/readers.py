@@ -19,7 +19,7 @@ BAN_SECONDS = 4.0
 
 @dataclass
 class Connection:
-    """What one connection has told so far; of conversations that one is out of, what was told since.
+    """What one connection has told so far; of conversations that one is out of, what came since.
 
     Being let in and out again in a moment may be told by the removal alone: the event of letting in
     would show what came after.
