@@ -27,9 +27,11 @@ export class Completion {
     input.addEventListener("click", () => this.update());
   }
 
-  /** Who can be mentioned: {id, name}. */
+  /** Who can be mentioned: {id, name}. Somebody may have begun to before that was known. */
   set candidates(people) {
+    const wereKnown = this.#candidates.length > 0;
     this.#candidates = people;
+    if (!wereKnown && people.length > 0 && document.activeElement === this.#input) this.update();
   }
 
   /** The text or the caret has changed. */
