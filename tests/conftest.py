@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from chat_aio import Chat, Hooks, Options, SetupError
 from chat_aio.embedded import Mongod
 from chat_aio.plugins import Plugin
+from tests.support.connecting import close_what_is_cancelled
 from tests.support.people import Person, picked_by_header
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
@@ -59,6 +60,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     runner.close()
     folder.cleanup()
     del os.environ[URL], os.environ[OURS]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_socket_is_left_open() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        close_what_is_cancelled(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

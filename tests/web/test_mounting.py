@@ -1,7 +1,6 @@
 """Mounting into a host's app: once, below a path, for its lifetime; hosts with Motor as well."""
 
 import asyncio
-import warnings
 from typing import Any
 
 import pytest
@@ -9,6 +8,7 @@ from aiohttp import web
 
 from chat_aio import Chat
 from tests.conftest import Database
+from tests.support.hosts import connected
 from tests.support.people import Person, picked_by_header
 
 
@@ -94,26 +94,22 @@ async def test_closing_the_host_ends_streams_at_once(
 
 
 async def test_a_host_with_motor(mongo_url: str, database: Database, aiohttp_client: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        from motor.motor_asyncio import AsyncIOMotorClient
-
-        client: Any = AsyncIOMotorClient(mongo_url)
-    app = web.Application()
-    chat = Chat(client[database.name], auth=picked_by_header)
-    chat.mount(app)
-    served = await aiohttp_client(app)
-    alice, bob = Person("alice", served, chat), Person("bob", served, chat)
-    conversation_id = await alice.group("bob")
-    async with bob.tab() as tab:
-        sent = await asyncio.gather(*(alice.send(conversation_id, str(n)) for n in range(20)))
-        assert len(await tab.bodies(20)) == 20
-        again = await alice.post(
-            f"/conversations/{conversation_id}/messages", {"body": "k", "clientMessageId": "k"}
-        )
-        assert again.status == 201
-    await bob.read(conversation_id, sent[3]["id"])
-    assert await bob.unread(conversation_id) == 21 - sent[3]["seq"]
-    assert (await bob.get("/conversations")).json["conversations"][0]["id"] == conversation_id
-    await served.close()
-    client.close()
+    async with connected("motor", mongo_url) as client:
+        app = web.Application()
+        chat = Chat(client[database.name], auth=picked_by_header)
+        chat.mount(app)
+        served = await aiohttp_client(app)
+        alice, bob = Person("alice", served, chat), Person("bob", served, chat)
+        conversation_id = await alice.group("bob")
+        await bob.told_all()
+        async with bob.tab() as tab:
+            sent = await asyncio.gather(*(alice.send(conversation_id, str(n)) for n in range(20)))
+            assert len(await tab.bodies(20)) == 20
+            again = await alice.post(
+                f"/conversations/{conversation_id}/messages", {"body": "k", "clientMessageId": "k"}
+            )
+            assert again.status == 201
+        await bob.read(conversation_id, sent[3]["id"])
+        assert await bob.unread(conversation_id) == 21 - sent[3]["seq"]
+        assert (await bob.get("/conversations")).json["conversations"][0]["id"] == conversation_id
+        await served.close()
