@@ -4,7 +4,17 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, PlainValidator, StrictStr
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StrictInt,
+    StrictStr,
+    WithJsonSchema,
+)
+
+from chat_aio.pages import DEFAULT_LIMIT
 
 MAX_ID_LENGTH = 256
 MAX_NAME_LENGTH = 200
@@ -169,17 +179,47 @@ def _query(value: str) -> str:
     return _text(value)
 
 
-Id = Annotated[StrictStr, AfterValidator(_id)]
+def _text_of(**schema: object) -> WithJsonSchema:
+    """What JSON Schema can say of a text, for the API's description."""
+    return WithJsonSchema({"type": "string", **schema})
+
+
+NOT_BLANK = r"[^\s\x1c-\x1f]"
+NOT_BLANK_NOR_NUL = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
+WITHOUT_NUL = r"^[^\x00]*$"
+
+Id = Annotated[
+    StrictStr,
+    AfterValidator(_id),
+    _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
+]
 Ids = Annotated[list[Id], BeforeValidator(_list)]
-Reason = Annotated[StrictStr, AfterValidator(_reason)]
-BanReason = Annotated[StrictStr, AfterValidator(_ban_reason)]
-ModeratorNote = Annotated[StrictStr, AfterValidator(_moderator_note)]
-Moment = Annotated[datetime, PlainValidator(_moment)]
-Note = Annotated[StrictStr, AfterValidator(_note)]
-Mentions = Annotated[Ids, AfterValidator(_mentions)]
-Emoji = Annotated[StrictStr, AfterValidator(_emoji)]
-Query = Annotated[StrictStr, AfterValidator(_query)]
-Body = Annotated[StrictStr, AfterValidator(_body)]
-Name = Annotated[StrictStr, AfterValidator(_name)]
-ClientId = Annotated[StrictStr, AfterValidator(_client_id)]
+Reason = Annotated[
+    StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
+]
+BanReason = Annotated[StrictStr, AfterValidator(_ban_reason), _text_of(maxLength=MAX_REASON_LENGTH)]
+ModeratorNote = Annotated[
+    StrictStr, AfterValidator(_moderator_note), _text_of(maxLength=MAX_MODERATOR_NOTE_LENGTH)
+]
+Moment = Annotated[datetime, PlainValidator(_moment), _text_of(format="date-time")]
+Note = Annotated[StrictStr, AfterValidator(_note), _text_of(maxLength=MAX_NOTE_LENGTH)]
+Mentions = Annotated[
+    Ids, AfterValidator(_mentions), Field(json_schema_extra={"maxItems": MAX_MENTIONS})
+]
+Emoji = Annotated[
+    StrictStr, AfterValidator(_emoji), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)
+]
+Query = Annotated[
+    StrictStr, AfterValidator(_query), _text_of(maxLength=MAX_QUERY_LENGTH, pattern=NOT_BLANK)
+]
+Body = Annotated[StrictStr, AfterValidator(_body), _text_of(pattern=NOT_BLANK)]
+Name = Annotated[
+    StrictStr, AfterValidator(_name), _text_of(maxLength=MAX_NAME_LENGTH, pattern=NOT_BLANK)
+]
+ClientId = Annotated[
+    StrictStr,
+    AfterValidator(_client_id),
+    _text_of(minLength=1, maxLength=MAX_CLIENT_ID_LENGTH, pattern=WITHOUT_NUL),
+]
 Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
+PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any, Final, Literal, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
 
 from chat_aio.errors import InvalidInput
@@ -22,6 +22,7 @@ from chat_aio.fields import (
     Moment,
     Name,
     Note,
+    PageSize,
     Query,
     Reason,
 )
@@ -34,6 +35,7 @@ from chat_aio.models import (
     TargetType,
     Visibility,
 )
+from chat_aio.pages import limit_from_query
 
 
 class Input(BaseModel):
@@ -47,6 +49,19 @@ class Input(BaseModel):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """The known fields of a JSON body, by the names that actions use."""
         return {name: body.get(field.alias or name) for name, field in cls.model_fields.items()}
+
+
+class Page(Input):
+    """Which part of a list is asked for, in a query string."""
+
+    limit: PageSize | None = None
+    cursor: StrictStr | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any input; the number is written as text."""
+        given = super().arguments(body)
+        return {**given, "limit": limit_from_query(given["limit"])}
 
 
 class DirectConversation(Input):
@@ -113,7 +128,7 @@ class Decision(Input):
     decision: Literal["approve", "deny"]
 
 
-class RequestList(Input):
+class RequestList(Page):
     status: JoinRequestStatus | None = None
 
 
@@ -131,7 +146,7 @@ class NewReport(Input):
     reason: Reason
 
 
-class ReportList(Input):
+class ReportList(Page):
     status: ReportStatus | None = None
     target_type: TargetType | None = None
 
@@ -144,6 +159,18 @@ class ReportChange(Input):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """As for any input, but a note of null is another thing than none."""
         return {**super().arguments(body), "moderator_note": body.get("moderatorNote", KEEP)}
+
+
+class BanList(Page):
+    active_only: bool = True
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any page; the flag is written as text. Raises InvalidInput for any other."""
+        match body.get("activeOnly", "true"):
+            case "true" | "false" as flag:
+                return {**super().arguments(body), "active_only": flag == "true"}
+        raise InvalidInput("activeOnly: true or false")
 
 
 class NewBan(Input):
@@ -187,7 +214,7 @@ class Reaction(Input):
     emoji: Emoji
 
 
-class Search(Input):
+class Search(Page):
     query: Query = Field(alias="q")
     conversation_id: Id | None = None
 

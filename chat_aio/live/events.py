@@ -3,8 +3,15 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from chat_aio.context import Clock
+from chat_aio.events import (
+    ConversationEvent,
+    ConversationEventType,
+    ReactionEvent,
+    ReactionEventType,
+)
 from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, message_frame, position_frame
 from chat_aio.live.telling import Telling, tellings_from
@@ -223,27 +230,29 @@ def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:
 
 
 def _reaction_frame(change: Change, message: Message) -> Frame:
-    data = {
-        "conversationId": message.conversation_id,
-        "actorId": change["actorId"],
-        "emoji": change["emoji"],
-        "message": message,
-    }
-    return event_frame(change["kind"], data)
+    return event_frame(
+        ReactionEvent(
+            type=cast(ReactionEventType, change["kind"]),
+            conversation_id=message.conversation_id,
+            actor_id=change["actorId"],
+            emoji=change["emoji"],
+            message=message,
+        )
+    )
 
 
 def _membership_frame(change: Change, document: ConversationDocument) -> Frame:
-    affected = [
+    affected = (
         *change.get("addedUserIds", ()),
         *change.get("removedUserIds", ()),
         *change.get("affectedUserIds", ()),
-    ]
+    )
     return event_frame(
-        change["kind"],
-        {
-            "conversationId": document["_id"],
-            "actorId": change["actorId"],
-            "affectedUserIds": affected,
-            "conversation": conversation_from(document),
-        },
+        ConversationEvent(
+            type=cast(ConversationEventType, change["kind"]),
+            conversation_id=document["_id"],
+            actor_id=change["actorId"],
+            affected_user_ids=affected,
+            conversation=conversation_from(document),
+        )
     )

@@ -1,11 +1,20 @@
 """Server-sent events as bytes: built once per event, the same bytes for every stream."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 import orjson
 
+from chat_aio.events import (
+    ConversationEvent,
+    MessageEvent,
+    MessageEventType,
+    ReactionEvent,
+    ResetEvent,
+)
 from chat_aio.models import Message, ReplyPreview, json_from
+
+Told = MessageEvent | ReactionEvent | ConversationEvent | ResetEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +34,18 @@ def frame_from(text: bytes) -> Frame:
     return Frame(b"%b%b\r\n" % (head, text), len(head))
 
 
-def event_frame(name: str, data: Mapping[str, object], *, event_id: str | None = None) -> Frame:
+def event_frame(event: Told, *, event_id: str | None = None) -> Frame:
     """An event with one line of JSON; `event_id` on durable message events only."""
-    head = f"id: {event_id}\nevent: {name}\n" if event_id else f"event: {name}\n"
-    return frame_from(b"%bdata: %b\n\n" % (head.encode(), json_from({"type": name, **data})))
+    head = f"id: {event_id}\nevent: {event.type}\n" if event_id else f"event: {event.type}\n"
+    return frame_from(b"%bdata: %b\n\n" % (head.encode(), json_from(event)))
 
 
 def message_frame(name: str, message: Message) -> Frame:
-    """A durable message event."""
-    data = {"conversationId": message.conversation_id, "message": message}
-    return event_frame(name, data, event_id=f"{message.conversation_id}:{message.seq}")
+    """A durable message event. Raises ValueError for a name that is none's."""
+    event = MessageEvent(
+        type=cast(MessageEventType, name), conversation_id=message.conversation_id, message=message
+    )
+    return event_frame(event, event_id=f"{message.conversation_id}:{message.seq}")
 
 
 def requoted(frame: Frame, quote: ReplyPreview) -> Frame:
@@ -57,7 +68,7 @@ def opening_frame(retry_ms: int) -> Frame:
 
 def reset_frame(reason: str) -> Frame:
     """`stream.reset`: what was missed cannot be told completely; the client refetches."""
-    return event_frame("stream.reset", {"reason": reason})
+    return event_frame(ResetEvent(reason=reason))
 
 
 HEARTBEAT = frame_from(b": keep-alive\n\n")

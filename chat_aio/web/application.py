@@ -6,7 +6,8 @@ from chat_aio.api import ServerAPI
 from chat_aio.live.live import Live
 from chat_aio.web.keys import API, AUTH, LIVE, Auth
 from chat_aio.web.middleware import add_request_id, respond
-from chat_aio.web.plugins import routes_of
+from chat_aio.web.operations import Streaming
+from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES
 
 __all__ = ["Auth", "make_application"]
@@ -17,10 +18,11 @@ def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
     app = web.Application(middlewares=[respond])
     app[API], app[LIVE], app[AUTH] = api, live, auth
     app.on_response_prepare.append(add_request_id)
-    app.add_routes(
-        web.RouteDef(each.method, _pattern(each.path), each.handler, each.kwargs)
-        for each in (*ROUTES, *routes_of(api))
-    )
+    for each in (*ROUTES, *operations_of(api)):
+        path = _pattern(each.path)
+        app.router.add_route(each.method, path, each.handle)
+        if each.method == "GET" and not isinstance(each, Streaming):
+            app.router.add_route("HEAD", path, each.handle)
     return app
 
 

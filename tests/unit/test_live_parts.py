@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chat_aio.events import ResetEvent
 from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
 from chat_aio.live.replay import (
@@ -64,7 +65,8 @@ def stored(text: str, *, changed_at: datetime | None = None) -> Stored:
 
 def reply_frame(kind: str) -> Frame:
     message = {"body": "yes", "metadata": {"n": 1.0}, "replyTo": {"id": "p", "excerpt": "old"}}
-    return event_frame(f"message.{kind}", {"message": message}, event_id="c:2")
+    told = json.dumps({"type": f"message.{kind}", "message": message})
+    return frame_from(f"id: c:2\nevent: message.{kind}\ndata: {told}\n\n".encode())
 
 
 def plain(frames: Iterable[Frame]) -> list[str]:
@@ -72,12 +74,12 @@ def plain(frames: Iterable[Frame]) -> list[str]:
 
 
 def test_a_frame_is_one_line_of_json_and_one_chunk() -> None:
-    frame = event_frame("message.created", {"message": {"body": "a\nb\r\u2028"}}, event_id="c:5")
+    frame = event_frame(ResetEvent(reason="a\nb\r\u2028"), event_id="c:5")
     lines = frame.plain.decode().split("\n")
-    assert lines[:2] == ["id: c:5", "event: message.created"]
+    assert lines[:2] == ["id: c:5", "event: stream.reset"]
     assert json.loads(lines[2].removeprefix("data: ")) == {
-        "type": "message.created",
-        "message": {"body": "a\nb\r\u2028"},
+        "type": "stream.reset",
+        "reason": "a\nb\r\u2028",
     }
     assert lines[3:] == ["", ""]
     size, _, rest = frame.chunk.partition(b"\r\n")

@@ -1,0 +1,105 @@
+"""What a row of the route table says, and the one way in which each is answered."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from re import findall
+from typing import Any, Literal
+
+from aiohttp import web
+
+from chat_aio.actions.posting import Sent
+from chat_aio.errors import InvalidInput
+from chat_aio.inputs import Input
+from chat_aio.models import Wire
+from chat_aio.web.bodies import read_object
+from chat_aio.web.keys import API, USER_ID
+from chat_aio.web.replies import reply, reply_shape
+
+Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Action = Callable[..., Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A route that is answered by an action: parse, call, reply.
+
+    The action is given what stands in the path, in that order, then the fields of `query` and
+    `body` by name. Its answer is put under `envelope`; without one it is its own. None is
+    `{"ok": true}`. `like` is the method of the server API that this is over HTTP, where that is not
+    the action itself.
+    """
+
+    method: Method
+    path: str
+    action: Action
+    _: KW_ONLY
+    query: type[Input] | None = None
+    body: type[Input] | None = None
+    body_optional: bool = False
+    envelope: str | None = None
+    status: int = 200
+    like: Action | None = None
+
+    @property
+    def documented(self) -> Action:
+        """The function whose name, docstring and types say what this does."""
+        return self.like or self.action
+
+    @cached_property
+    def places(self) -> tuple[str, ...]:
+        """The names of what stands in the path."""
+        return tuple(findall(r"\{(\w+)\}", self.path))
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        places = [request.match_info[each] for each in self.places]
+        given = await self.read(request)
+        return self.reply(
+            await self.action(request.config_dict[API], request[USER_ID], *places, **given)
+        )
+
+    async def read(self, request: web.Request) -> dict[str, Any]:
+        """The action's arguments by name, not yet checked."""
+        given = self.query.arguments(request.query) if self.query else {}
+        if self.body is not None:
+            limit = request.config_dict[API].options.max_body_bytes
+            found = await read_object(request, limit=limit, optional=self.body_optional)
+            given |= self.body.arguments(found)
+        return given
+
+    def reply(self, answer: Any) -> web.Response:
+        if answer is None:
+            return reply(ok=True)
+        if self.envelope is not None:
+            return reply(status=self.status, **{self.envelope: answer})
+        shape: Wire = answer
+        return reply_shape(shape)
+
+
+class Posting(Operation):
+    """An operation that stores a message once for each idempotency key: 201 the first time, 200
+    when it is repeated."""
+
+    async def read(self, request: web.Request) -> dict[str, Any]:
+        given = await super().read(request)
+        return {**given, "client_message_id": _idempotency_key(request.headers, given)}
+
+    def reply(self, answer: Sent) -> web.Response:
+        return reply(status=200 if answer.repeated else 201, message=answer.message)
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """The route of the live stream, which is answered for as long as the client stays."""
+
+    method: Method
+    path: str
+    handle: Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def _idempotency_key(headers: Mapping[str, str], given: Mapping[str, object]) -> object:
+    """The key from the body or the `Idempotency-Key` header; both given must be the same."""
+    header, field = headers.get("Idempotency-Key"), given["client_message_id"]
+    if header is not None and field is not None and header != field:
+        raise InvalidInput("clientMessageId: the Idempotency-Key header names another key")
+    return header if field is None else field
