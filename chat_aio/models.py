@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer
+from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
 
@@ -26,10 +26,20 @@ def timestamp(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
-Timestamp = Annotated[datetime, PlainSerializer(timestamp, return_type=str, when_used="json")]
+Timestamp = Annotated[
+    datetime,
+    PlainSerializer(timestamp, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 
 
-CONFIG = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="forbid")
+CONFIG = ConfigDict(
+    frozen=True,
+    alias_generator=to_camel,
+    populate_by_name=True,
+    extra="forbid",
+    json_schema_serialization_defaults_required=True,
+)
 
 
 class Wire(BaseModel):
@@ -274,6 +284,12 @@ class ConversationPage(Wire):
 class MessagePage(Wire):
     messages: tuple[Message, ...]
     next_cursor: str | None
+
+
+class Done(Wire):
+    """That it was done, where there is nothing to show."""
+
+    ok: Literal[True]
 
 
 def json_from(value: Wire | Mapping[str, object]) -> bytes:

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from pydantic import BaseModel
+
 if TYPE_CHECKING:
     from chat_aio.plugins.seam import Seam
 
@@ -32,11 +34,14 @@ class PluginRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRoute:
-    """A route below the mount. `handler` answers with a JSON object, or raises a ChatError."""
+    """A route below the mount. `handler` answers with a JSON object, or raises a ChatError; its
+    docstring, `takes` (the query of a GET, the body of a POST) and `gives` describe it."""
 
     method: Literal["GET", "POST"]
     path: str
     handler: Callable[[PluginRequest], Awaitable[Mapping[str, object]]]
+    takes: type[BaseModel] | None = None
+    gives: type[BaseModel] | None = None
 
 
 class Plugin:
@@ -47,6 +52,9 @@ class Plugin:
     """
 
     routes: tuple[PluginRoute, ...] = ()
+    events: tuple[type[BaseModel], ...] = ()
+    """The shapes of what it tells, for the API's description."""
+
     seam: "Seam"
 
     async def open(self) -> None:

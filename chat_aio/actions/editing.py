@@ -31,7 +31,7 @@ async def edit_message(
     """Replace a message's body, and its mentions unless they are None (docs/behaviour.md 4.10).
 
     Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ForbiddenWrite,
-    MentionNotParticipant and MessageRejected.
+    DirectInteractionBlocked, MentionNotParticipant and MessageRejected.
     """
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
@@ -51,7 +51,8 @@ async def edit_message(
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
     """Empty a message for good; its place stays. Deleting it again changes nothing.
 
-    Raises MessageNotFound, NotMessageSender and ForbiddenWrite (docs/behaviour.md 4.11).
+    Raises MessageNotFound, NotMessageSender, ForbiddenWrite and DirectInteractionBlocked
+    (docs/behaviour.md 4.11).
     """
     found = await load_message(context, message_id)
     if found["senderId"] != user_id:

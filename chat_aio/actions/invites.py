@@ -96,7 +96,10 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
 
 @acting
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
-    """`revoke_invite` for a caller that names the group, whose admin one must be in any case."""
+    """`revoke_invite` for a caller that names the group, whose admin one must be in any case.
+
+    Raises ConversationNotFound and NotGroupConversation as well.
+    """
     require(context, Capability.INVITES)
     await load_manageable(context, user_id, conversation_id)
     if is_id(code):

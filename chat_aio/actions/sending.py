@@ -38,8 +38,9 @@ async def send_message(
     """Send a message; returns it once it is durable on a majority (docs/behaviour.md 4).
 
     Repeating a request with its `client_message_id` returns the message as it is now. Raises
-    InvalidInput, ThreadsUnsupported, ConversationNotFound, ForbiddenWrite, MessageNotFound (the
-    parent or root), MentionNotParticipant, MessageConflict and MessageRejected.
+    InvalidInput, ThreadsUnsupported, ConversationNotFound, ForbiddenWrite,
+    DirectInteractionBlocked, MessageNotFound (the parent or root), MentionNotParticipant,
+    MessageConflict and MessageRejected.
     """
     sent = await post_message(
         context,
@@ -96,8 +97,8 @@ async def forward_message(
     """Copy a message's body into a conversation, as the acting user's (docs/behaviour.md 4.13).
 
     Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
-    ForbiddenWrite (the target), MessageDeleted, MentionNotParticipant, MessageConflict and
-    MessageRejected.
+    ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
+    MessageConflict and MessageRejected.
     """
     sent = await post_forward(
         context,

@@ -9,12 +9,12 @@ from typing import Any
 from aiohttp import web
 
 from chat_aio.chat import Chat
-from chat_aio.cli import client_of
 from chat_aio.demo.people import MODERATORS, NAMES, PEOPLE, introduce
 from chat_aio.embedded import Mongod
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.served import client_of
 
 STATIC = Path(__file__).parent / "static"
 

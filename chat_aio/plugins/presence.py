@@ -7,13 +7,24 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
 
 from chat_aio.errors import InvalidInput, StorageUnavailable
+from chat_aio.events import Attending, PresenceEvent
 from chat_aio.fields import is_id
+from chat_aio.inputs import Input
+from chat_aio.models import Wire
 from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.attendance import Attendance
 
 log = logging.getLogger(__name__)
 
 MOST_ASKED = 50
+
+
+class AskedFor(Input):
+    user_ids: str | None = None
+
+
+class PresenceOfUsers(Wire):
+    presence: dict[str, Attending]
 
 
 class Presence(Plugin):
@@ -25,10 +36,20 @@ class Presence(Plugin):
     and its users for offline.
     """
 
+    events = (PresenceEvent,)
+
     def __init__(self, *, offline_delay_ms: int = 5_000, lease_seconds: float = 15.0) -> None:
         if offline_delay_ms < 0 or lease_seconds <= 0:
             raise ValueError("Presence: delays cannot be negative, nor a lease be nothing")
-        self.routes = (PluginRoute(method="GET", path="/presence", handler=self._show),)
+        self.routes = (
+            PluginRoute(
+                method="GET",
+                path="/presence",
+                handler=self._show,
+                takes=AskedFor,
+                gives=PresenceOfUsers,
+            ),
+        )
         self._delay = offline_delay_ms / 1000
         self._lease = lease_seconds
         self._streams: Counter[str] = Counter()
@@ -118,7 +139,10 @@ class Presence(Plugin):
                 log.exception("presence could not be kept")
 
     async def _show(self, request: PluginRequest) -> Mapping[str, object]:
-        """Raises InvalidInput for more than 50 ids; of strangers nothing is said."""
+        """Who of some users is here: at most 50, with commas between. Of strangers nothing is said.
+
+        Raises InvalidInput.
+        """
         ids = [each for each in request.query.get("userIds", "").split(",") if each]
         if len(ids) > MOST_ASKED:
             raise InvalidInput(f"userIds: at most {MOST_ASKED} at a time")

@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 
+from chat_aio.events import DeliveredEvent, ReadReceiptEvent
 from chat_aio.plugin import Plugin, ToldMessage
 from chat_aio.plugins.seam import Note
 
@@ -17,6 +18,8 @@ class Receipts(Plugin):
     Those of some milliseconds travel together. What was told is remembered by this process for its
     last messages; clients dedupe by `messageId` and sender all the same.
     """
+
+    events = (DeliveredEvent, ReadReceiptEvent)
 
     def __init__(self) -> None:
         self._delivered: OrderedDict[str, set[str]] = OrderedDict()

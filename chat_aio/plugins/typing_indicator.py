@@ -2,8 +2,15 @@
 
 from collections.abc import Mapping
 
-from chat_aio.errors import DirectInteractionBlocked, InvalidInput
+from chat_aio.errors import DirectInteractionBlocked
+from chat_aio.events import TypingEvent
+from chat_aio.inputs import Input, read
+from chat_aio.models import Done
 from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
+
+
+class Typed(Input):
+    is_typing: bool | None = None
 
 
 class Typing(Plugin):
@@ -13,22 +20,27 @@ class Typing(Plugin):
     pinged for about five.
     """
 
+    events = (TypingEvent,)
+
     def __init__(self) -> None:
         path = "/conversations/{conversation_id}/typing"
-        self.routes = (PluginRoute(method="POST", path=path, handler=self._type),)
+        self.routes = (
+            PluginRoute(method="POST", path=path, handler=self._type, takes=Typed, gives=Done),
+        )
 
     async def _type(self, request: PluginRequest) -> Mapping[str, object]:
-        """Raises InvalidInput, ConversationNotFound, ForbiddenWrite. Who is blocked is not told so,
-        and nobody hears of them."""
+        """Tell the others that one is typing, or has stopped. Who is blocked is not told so, and
+        nobody hears of them.
+
+        Raises InvalidInput, ConversationNotFound and ForbiddenWrite.
+        """
         conversation_id = request.path["conversation_id"]
-        given = request.body.get("isTyping")
-        if given is not None and not isinstance(given, bool):
-            raise InvalidInput("isTyping: true or false is needed")
+        given = read(Typed, **Typed.arguments(request.body))
         try:
             await self.seam.require_writable(request.user_id, conversation_id)
         except DirectInteractionBlocked:
             return {"ok": True}
-        is_typing = given is not False
+        is_typing = given.is_typing is not False
         name = "typing.started" if is_typing else "typing.stopped"
         payload = {"isTyping": is_typing}
         self.seam.tell(

@@ -18,7 +18,7 @@ def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
     app = web.Application(middlewares=[respond])
     app[API], app[LIVE], app[AUTH] = api, live, auth
     app.on_response_prepare.append(add_request_id)
-    for each in (*ROUTES, *operations_of(api)):
+    for each in (*ROUTES, *operations_of(api.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
         if each.method == "GET" and not isinstance(each, Streaming):

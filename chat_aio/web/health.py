@@ -1,13 +1,13 @@
 """/healthz and /readyz, outside the mount: whether the process answers, whether it can serve."""
 
 import asyncio
-from collections.abc import Iterator
 
 from aiohttp import web
 
 from chat_aio.capabilities import Capability
 from chat_aio.errors import SetupError
 from chat_aio.web.keys import API, LIVE
+from chat_aio.web.mounted import chats_in
 
 HEALTHZ, READYZ = "/healthz", "/readyz"
 LOOK_SECONDS = 2.0
@@ -31,7 +31,7 @@ class _Readiness:
     """Whether an app can serve now; not any more from the first moment of its shutdown."""
 
     def __init__(self, app: web.Application) -> None:
-        self._chats = list(_chats_in(app))
+        self._chats = list(chats_in(app).values())
         self._ending = False
 
     async def end(self, _: web.Application) -> None:
@@ -56,13 +56,3 @@ class _Readiness:
         except (SetupError, TimeoutError):
             return "the database does not answer"
         return None
-
-
-def _chats_in(app: web.Application) -> Iterator[web.Application]:
-    """The sub-applications that are chats, at any depth."""
-    if API in app:
-        yield app
-    for resource in app.router.resources():
-        inner = resource.get_info().get("app")
-        if inner is not None:
-            yield from _chats_in(inner)

@@ -1,11 +1,10 @@
 """Routes of plugins: parse, call, reply."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from aiohttp import web
 
-from chat_aio.context import Context
 from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
 from chat_aio.web.bodies import read_object
 from chat_aio.web.keys import API, USER_ID
@@ -38,8 +37,8 @@ class PluginOperation:
         return reply_object(await self.route.handler(asked))
 
 
-def operations_of(context: Context) -> Iterator[PluginOperation]:
+def operations_of(plugins: Iterable[Plugin]) -> Iterator[PluginOperation]:
     """The routes of the plugins that are on, to stand behind all others."""
-    for plugin in context.plugins:
+    for plugin in plugins:
         for route in plugin.routes:
             yield PluginOperation(plugin, route)

@@ -11,6 +11,7 @@ from aiohttp import ClientResponse, web
 from aiohttp.test_utils import TestClient
 
 from chat_aio import Chat
+from tests.support.conforming import expect_described, expect_described_event
 
 BASE = "/api/chat"
 PATIENCE = 10.0
@@ -63,6 +64,8 @@ class Tab:
                     self.last_event_id = fields["id"]
                 if "id" in fields or "event" in fields:
                     data = json.loads(fields["data"]) if "data" in fields else None
+                    if data is not None:
+                        expect_described_event(data)
                     return Frame(fields.get("event"), data, fields.get("id"))
 
     async def event(self, name: str) -> Any:
@@ -117,7 +120,10 @@ class Person:
         headers = {"X-User": self.user_id, **request.pop("headers", {})}
         async with self.client.request(method, BASE + path, headers=headers, **request) as response:
             body = await response.read()
-            return Answer(response.status, json.loads(body) if body else {}, response.headers)
+            answer = Answer(response.status, json.loads(body) if body else {}, response.headers)
+        if body:
+            expect_described(method, path, answer.status, answer.json)
+        return answer
 
     async def get(self, path: str, **request: Any) -> Answer:
         return await self.call("GET", path, **request)

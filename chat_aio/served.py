@@ -1,0 +1,131 @@
+"""What `chat-aio serve` runs: its settings, the database they name, and the app."""
+
+import importlib
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+from aiohttp import web
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from pymongo import AsyncMongoClient
+from pymongo.errors import PyMongoError
+
+from chat_aio.chat import Chat
+from chat_aio.errors import SetupError
+from chat_aio.options import Options
+from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.store.database import Database
+from chat_aio.web.health import add_health
+from chat_aio.web.openapi.routes import add_openapi
+
+PLUGINS: dict[str, type[Plugin]] = {
+    "typing": Typing,
+    "presence": Presence,
+    "receipts": Receipts,
+}
+
+T = TypeVar("T")
+
+
+class WrongName(click.ClickException):
+    """Wrong usage, said in one line."""
+
+    exit_code = 2
+
+
+class ServeSettings(BaseSettings):
+    """What `serve` and `indexes` need, from options or from CHAT_AIO_* in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="CHAT_AIO_")
+
+    mongo_url: str = "mongodb://127.0.0.1:27017/?replicaSet=rs0"
+    database: str = "chat"
+    collection_prefix: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    auth_header: str | None = None
+    app: str | None = None
+    plugins: str = ""
+    extra_events: bool = False
+    workers: int = Field(1, ge=1)
+
+
+def settings_from(**given: object) -> ServeSettings:
+    """Options that were given, the environment for the others, then the defaults."""
+    try:
+        return ServeSettings.model_validate(
+            {name: value for name, value in given.items() if value is not None}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = f"CHAT_AIO_{'_'.join(map(str, first['loc'])).upper()}"
+        raise click.ClickException(f"{name}: {first['msg']}") from None
+
+
+async def with_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
+    """Do something with a database; SetupError where there is none to be reached."""
+    async with client_of(settings.mongo_url) as client:
+        database = Database(client[settings.database], prefix=settings.collection_prefix)
+        await database.require_replica_set()
+        return await act(database)
+
+
+def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
+    """A client of what `--mongo-url` names; SetupError for what is no such URL."""
+    try:
+        return AsyncMongoClient[dict[str, Any]](url)
+    except (PyMongoError, ValueError) as error:
+        raise SetupError(f"--mongo-url: {' '.join(str(error).split())}") from error
+
+
+async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
+    app = await _made_by(settings.app) if settings.app else _make_standalone(settings, plugins)
+    add_health(app)
+    add_openapi(app)
+    return app
+
+
+def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
+    header = settings.auth_header or ""
+    client = client_of(settings.mongo_url)
+    chat = Chat(
+        client[settings.database],
+        auth=lambda request: {"id": request.headers.get(header)},
+        options=Options(
+            collection_prefix=settings.collection_prefix, extra_events=settings.extra_events
+        ),
+        plugins=plugins,
+    )
+    app = web.Application()
+    chat.mount(app)
+
+    async def keep_client(_: web.Application) -> AsyncIterator[None]:
+        async with client:
+            yield
+
+    app.cleanup_ctx.append(keep_client)
+    return app
+
+
+async def _made_by(place: str) -> web.Application:
+    """The app that `module:factory` makes; the factory may be async."""
+    module_name, _, name = place.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SetupError(f"--app {place}: {error}") from error
+    made = factory()
+    app = await made if inspect.isawaitable(made) else made
+    if not isinstance(app, web.Application):
+        raise SetupError(f"--app {place} made a {type(app).__name__}, not an aiohttp Application")
+    return app
+
+
+def plugins_from(names: str) -> list[Plugin]:
+    """The plugins that are named, with commas between."""
+    named = dict.fromkeys(each.strip() for each in names.split(",") if each.strip())
+    if unknown := next((each for each in named if each not in PLUGINS), None):
+        raise WrongName(f"--plugins: there is no {unknown!r}; there are {', '.join(PLUGINS)}")
+    return [PLUGINS[each]() for each in named]

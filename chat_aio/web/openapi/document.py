@@ -1,0 +1,155 @@
+"""The API's description in OpenAPI 3.1, made of the route table, the shapes and the docstrings."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from pydantic import BaseModel
+
+from chat_aio.errors import ChatError
+from chat_aio.events import EVENTS, EXTRA_EVENTS
+from chat_aio.plugin import Plugin
+from chat_aio.web.openapi.prose import Described, codes_in, name_of, prose_of, summary_of
+from chat_aio.web.openapi.schemas import Schemas, links_to
+from chat_aio.web.operations import Operation, Posting, Streaming
+from chat_aio.web.plugins import operations_of
+from chat_aio.web.routes import ROUTES
+
+Json = dict[str, Any]
+
+ANYWHERE = {"UNAUTHENTICATED", "USER_BANNED", "RATE_LIMITED", "INTERNAL_ERROR"}
+STORED = {"STORAGE_UNAVAILABLE"}
+READ = {"INVALID_INPUT", "PAYLOAD_TOO_LARGE"}
+
+ABOUT = """Chat over HTTP: JSON in, JSON out, live events at `/stream`.
+
+Ids are opaque strings; times are ISO 8601 in UTC with milliseconds. Unknown fields of a request are
+ignored, null for an optional one means absent. Every documented key of an answer is always there.
+Errors are `{"error": {"code", "message"}}`: programs read the code, people the message."""
+
+STREAM = """Server-sent events until the client leaves. Each event's `data` is one of the events
+below, its name is the `type`. Events with an `id:` are told again to who comes back with the last
+one that they have seen, as EventSource does."""
+
+
+def describe(
+    *, plugins: Sequence[Plugin] = (), extra_events: bool = False, mount: str = "/api/chat"
+) -> Json:
+    """The whole description, for a chat with these plugins, mounted there."""
+    operations: list[Described] = [*ROUTES, *operations_of(plugins)]
+    events = [
+        *EVENTS,
+        *(EXTRA_EVENTS if extra_events else ()),
+        *(event for each in plugins for event in each.events),
+    ]
+    schemas = Schemas(operations, events)
+    paths: Json = {}
+    for each in operations:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, operations, schemas)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "chat_aio",
+            "version": version("chat-aio"),
+            "description": ABOUT,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": mount}],
+        "paths": paths,
+        "components": {"schemas": {**schemas.components, "Event": _any_event(events, schemas)}},
+    }
+
+
+def _operation(each: Described, others: Iterable[Described], schemas: Schemas) -> Json:
+    described: Json = {
+        "operationId": name_of(each),
+        "tags": [each.path.strip("/").split("/")[0]],
+        "summary": summary_of(each),
+        "description": STREAM if isinstance(each, Streaming) else prose_of(each),
+        "parameters": [*_parameters(each, schemas)],
+        "responses": {**_answers(each, others, schemas), **_errors(each)},
+    }
+    if (body := schemas.body_of(each)) is not None:
+        described["requestBody"] = {
+            "required": isinstance(each, Operation) and not each.body_optional,
+            "content": {"application/json": {"schema": body}},
+        }
+    return described
+
+
+def _parameters(each: Described, schemas: Schemas) -> Iterator[Json]:
+    for name in re.findall(r"\{(\w+)\}", each.path):
+        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    for name, schema, required in schemas.query_of(each):
+        yield {"name": name, "in": "query", "required": required, "schema": schema}
+    if isinstance(each, Posting):
+        schema = {"type": "string", "description": "As `clientMessageId`; both must be the same."}
+        yield {"name": "Idempotency-Key", "in": "header", "schema": schema}
+    if isinstance(each, Streaming):
+        for name, place in (("Last-Event-ID", "header"), ("lastEventId", "query")):
+            yield {"name": name, "in": place, "schema": {"type": "string"}}
+
+
+def _answers(each: Described, others: Iterable[Described], schemas: Schemas) -> Json:
+    if isinstance(each, Streaming):
+        content = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/Event"}}}
+        return {"200": {"description": "The stream.", "content": content}}
+    answer: Json = {
+        "description": "What was asked for.",
+        "content": {"application/json": {"schema": schemas.answer_to(each)}},
+    }
+    if links := links_to(each, others):
+        answer["links"] = links
+    if not isinstance(each, Operation):
+        return {"200": answer}
+    again = {"200": {**answer, "description": "Repeated with its key: the message as it is now."}}
+    return {str(each.status): answer, **(again if isinstance(each, Posting) else {})}
+
+
+def _errors(each: Described) -> Json:
+    by_status: dict[int, list[type[ChatError]]] = {}
+    for code in sorted(codes_of(each)):
+        error = ChatError.catalogue[code]
+        by_status.setdefault(error.status, []).append(error)
+    return {str(status): _error(by_status[status]) for status in sorted(by_status)}
+
+
+def codes_of(each: Described) -> set[str]:
+    """The codes of all errors that an operation may answer with."""
+    codes = ANYWHERE | STORED | codes_in(each)
+    if isinstance(each, Operation) and (each.query or each.body):
+        codes |= {"INVALID_INPUT"}
+    if each.method != "GET" and (not isinstance(each, Operation) or each.body):
+        codes |= READ
+    return codes | ({"STREAM_UNSUPPORTED"} if isinstance(each, Streaming) else set())
+
+
+def _error(errors: Sequence[type[ChatError]]) -> Json:
+    told = {"code": {"enum": [each.code for each in errors]}, "message": {"type": "string"}}
+    required = ["code", "message"]
+    error = {"type": "object", "properties": told, "required": required}
+    envelope = {"type": "object", "properties": {"error": error}, "required": ["error"]}
+    answer: Json = {
+        "description": "\n".join(f"- `{each.code}`: {each.__doc__}" for each in errors),
+        "content": {"application/json": {"schema": envelope}},
+    }
+    if errors[0].retry_after is not None:
+        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        answer["headers"] = {"Retry-After": seconds}
+    return answer
+
+
+def _any_event(events: Iterable[type[BaseModel]], schemas: Schemas) -> Json:
+    named = [(schemas.given(each), each) for each in events]
+    return {
+        "oneOf": [ref for ref, _ in named],
+        "discriminator": {
+            "propertyName": "type",
+            "mapping": {
+                name: ref["$ref"]
+                for ref, event in named
+                for name in event.model_fields["type"].annotation.__args__  # type: ignore[union-attr]
+            },
+        },
+    }

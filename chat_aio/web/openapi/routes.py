@@ -1,0 +1,34 @@
+"""/openapi.json and /openapi outside the mount, for whoever writes a client."""
+
+from aiohttp import web
+
+from chat_aio.web.keys import API
+from chat_aio.web.mounted import chats_in
+from chat_aio.web.openapi.document import describe
+from chat_aio.web.openapi.page import page_of
+
+PAGE, DOCUMENT = "/openapi", "/openapi.json"
+NOTHING_FROM_ELSEWHERE = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def add_openapi(app: web.Application) -> None:
+    """Add both routes to an app, to tell of the chat that is mounted there, or of the first of
+    several. A route of the app's own stays."""
+    place, chat = next(iter(chats_in(app).items()), ("", None))
+    if chat is None:
+        return
+    api = chat[API]
+    document = describe(plugins=api.plugins, extra_events=api.options.extra_events, mount=place)
+    page = page_of(document)
+
+    async def show_document(_: web.Request) -> web.Response:
+        return web.json_response(document)
+
+    async def show_page(_: web.Request) -> web.Response:
+        headers = {"Content-Security-Policy": NOTHING_FROM_ELSEWHERE}
+        return web.Response(text=page, content_type="text/html", headers=headers)
+
+    own = {each.canonical for each in app.router.resources()}
+    for path, handler in ((DOCUMENT, show_document), (PAGE, show_page)):
+        if path not in own:
+            app.router.add_get(path, handler)

@@ -1,0 +1,90 @@
+"""The description is valid, complete, and to be had outside the mount."""
+
+import json
+import re
+from typing import Any
+
+from aiohttp import web
+from click.testing import CliRunner
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from chat_aio import Chat, ChatError, Options
+from chat_aio.cli import main
+from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.web.openapi.document import describe
+from chat_aio.web.openapi.routes import add_openapi
+from chat_aio.web.routes import ROUTES
+from tests.conftest import Database
+from tests.spec.test_documents import table
+from tests.support.conforming import description
+from tests.support.people import picked_by_header
+
+OPERATIONS = [
+    (method.upper(), path, operation)
+    for path, methods in description()["paths"].items()
+    for method, operation in methods.items()
+]
+
+
+def test_it_is_valid() -> None:
+    errors = [*OpenAPIV31SpecValidator(description()).iter_errors()]  # type: ignore[arg-type]
+    assert errors == []
+
+
+def test_every_route_is_described() -> None:
+    plugins: list[Plugin] = [Typing(), Presence(), Receipts()]
+    routes = {(each.method, each.path) for each in ROUTES}
+    routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
+    assert {(method, path) for method, path, _ in OPERATIONS} == routes
+    names = [operation["operationId"] for _, _, operation in OPERATIONS]
+    assert len({*names}) == len(names)
+    assert all(operation["summary"] and operation["description"] for _, _, operation in OPERATIONS)
+
+
+def test_every_error_is_described_where_it_comes_from() -> None:
+    codes = {
+        code
+        for _, _, operation in OPERATIONS
+        for answer in operation["responses"].values()
+        for code in re.findall(r"- `([A-Z_]+)`", answer["description"])
+    }
+    assert codes == ChatError.catalogue.keys() - {"NOT_FOUND"}
+
+
+def test_every_event_is_described() -> None:
+    documented = {row[0].strip("| ") for row in table("Event")}
+    documented |= {row[0].strip("| ") for row in table("Extra event")}
+    told = " ".join(row[-1] for row in table("Plugin | Route"))
+    documented |= {*re.findall(r"[a-z]+\.[a-z]+", told)}
+    assert documented == {
+        *description()["components"]["schemas"]["Event"]["discriminator"]["mapping"]
+    }
+
+
+def test_what_is_off_is_not_described() -> None:
+    bare = describe()
+    assert not {"/presence", "/conversations/{conversation_id}/typing"} & bare["paths"].keys()
+    told = bare["components"]["schemas"]["Event"]["discriminator"]["mapping"]
+    assert not {"typing.started", "read.updated", "join_request.created"} & told.keys()
+
+
+def test_it_is_printed() -> None:
+    arguments = ["openapi", "--plugins", "typing,presence,receipts", "--extra-events"]
+    assert json.loads(CliRunner().invoke(main, arguments).output) == description()
+
+
+async def test_it_is_served_outside_the_mount(database: Database, aiohttp_client: Any) -> None:
+    app = web.Application()
+    chat = Chat(database, auth=picked_by_header, options=Options(ring_seconds=1))
+    chat.mount(app, "/talk")
+    add_openapi(app)
+    client = await aiohttp_client(app)
+    async with client.get("/openapi.json") as response:
+        assert await response.json() == describe(mount="/talk")
+    async with client.get("/openapi") as response:
+        page = await response.text()
+        assert "default-src 'none'" in response.headers["Content-Security-Policy"]
+    for path, methods in describe()["paths"].items():
+        assert all(f"<code>{method.upper()} {path}</code>" in page for method in methods)
+    async with client.get("/talk/openapi.json") as response:
+        assert response.status == 401

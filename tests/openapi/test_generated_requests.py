@@ -1,0 +1,108 @@
+"""Requests generated from the description, to a real service: none breaks it, and each answer is as
+described; also where one request leads to the next."""
+
+import asyncio
+import os
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import schemathesis
+from aiohttp import web
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from pymongo import AsyncMongoClient
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from chat_aio import Chat, Hooks, Options
+from chat_aio.plugins import Presence, Receipts, Typing
+from tests.support.conforming import description
+from tests.support.people import picked_by_header
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    negative_data_rejection,
+]
+API = schemathesis.openapi.from_dict(description()).exclude(path="/stream")
+BUSY = settings(
+    max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "12")),
+    deadline=None,
+    derandomize="CHAT_AIO_GENERATED" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate],
+)
+HEADERS = {"X-User": "ada"}
+
+
+@asynccontextmanager
+async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
+    app = web.Application()
+    async with AsyncMongoClient(mongo_url) as client:
+        chat = Chat(
+            client[database],
+            auth=picked_by_header,
+            hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
+            options=Options(extra_events=True, ring_seconds=1),
+            plugins=[Typing(), Presence(), Receipts()],
+        )
+        chat.mount(app)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}/api/chat"
+        await runner.cleanup()
+
+
+@pytest.fixture(scope="module")
+def service(mongo_url: str) -> Iterator[str]:
+    """A service on a loop of its own, for the generated requests are made by a synchronous client."""
+    told: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.new_event_loop()
+    ending = asyncio.Event()
+
+    async def serve() -> None:
+        async with served(mongo_url, "test_generated_requests") as base:
+            told.put_nowait(base)
+            await ending.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    yield asyncio.run_coroutine_threadsafe(told.get(), loop).result(30)
+    loop.call_soon_threadsafe(ending.set)
+    thread.join(30)
+    loop.close()
+
+
+@API.parametrize()
+@BUSY
+def test_generated_requests(case: schemathesis.Case, service: str) -> None:
+    case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
+
+
+class Story(API.as_state_machine()):  # type: ignore[misc]
+    """One request leads to the next, by the links of what was made."""
+
+    base = ""
+
+    def get_call_kwargs(self, case: schemathesis.Case) -> dict[str, Any]:
+        return {"headers": HEADERS, "base_url": self.base}
+
+    def validate_response(self, response: Any, case: schemathesis.Case, **_: Any) -> None:
+        case.validate_response(response, checks=CHECKS)
+
+
+def test_one_request_leads_to_the_next(service: str) -> None:
+    Story.base = service
+    run_state_machine_as_test(Story, settings=settings(BUSY, stateful_step_count=20))
