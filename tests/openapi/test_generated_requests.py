@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-API = schemathesis.openapi.from_dict(description()).exclude(path="/stream")
+API = schemathesis.openapi.from_dict(deepcopy(description())).exclude(path="/stream")
 BUSY = settings(
     max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "12")),
     deadline=None,
@@ -48,7 +49,7 @@ HEADERS = {"X-User": "ada"}
 @asynccontextmanager
 async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
     app = web.Application()
-    async with AsyncMongoClient(mongo_url) as client:
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         chat = Chat(
             client[database],
             auth=picked_by_header,
@@ -67,7 +68,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="module")
 def service(mongo_url: str) -> Iterator[str]:
-    """A service on a loop of its own, for the generated requests are made by a synchronous client."""
+    """A service on a loop of its own: the generated requests are made by a synchronous client."""
     told: asyncio.Queue[str] = asyncio.Queue()
     loop = asyncio.new_event_loop()
     ending = asyncio.Event()
@@ -87,7 +88,7 @@ def service(mongo_url: str) -> Iterator[str]:
 
 @API.parametrize()
 @BUSY
-def test_generated_requests(case: schemathesis.Case, service: str) -> None:
+def test_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
     case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
 
 
@@ -96,10 +97,10 @@ class Story(API.as_state_machine()):  # type: ignore[misc]
 
     base = ""
 
-    def get_call_kwargs(self, case: schemathesis.Case) -> dict[str, Any]:
+    def get_call_kwargs(self, case: schemathesis.Case[Any]) -> dict[str, Any]:
         return {"headers": HEADERS, "base_url": self.base}
 
-    def validate_response(self, response: Any, case: schemathesis.Case, **_: Any) -> None:
+    def validate_response(self, response: Any, case: schemathesis.Case[Any], **_: Any) -> None:
         case.validate_response(response, checks=CHECKS)
 
 
