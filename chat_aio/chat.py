@@ -1,12 +1,13 @@
 """Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
 from datetime import datetime
 from typing import Any, Self
 
 from aiohttp import web
 
+from chat_aio.actions.access import METHODS
 from chat_aio.api import ServerAPI
 from chat_aio.capabilities import Capability
 from chat_aio.context import new_id, utc_now
@@ -17,6 +18,7 @@ from chat_aio.options import Options
 from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin
 from chat_aio.plugins.seam import Seam
+from chat_aio.rates import Rates
 from chat_aio.store import indexes
 from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
@@ -63,6 +65,7 @@ class Chat:
             bans=Bans(kept, clock=clock),
             settings=Settings(kept),
             signals=Signals(kept, clock=clock, new_id=new_id),
+            rates=Rates(options.rate_limits, methods={*METHODS, *_methods_of(plugins)}),
             plugins=plugins,
             hooks=hooks,
             permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
@@ -167,3 +170,9 @@ class Chat:
 def _tells_of_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
     """Whether anybody hears of it that a message was read."""
     return options.extra_events or any(each.overrides("message_read") for each in plugins)
+
+
+def _methods_of(plugins: Iterable[Plugin]) -> Iterator[str]:
+    """What requests to plugins are counted as."""
+    for plugin in plugins:
+        yield from (each.name for each in plugin.routes)

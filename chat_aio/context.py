@@ -10,6 +10,7 @@ from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin
+from chat_aio.rates import Rates
 from chat_aio.store.bans import Bans
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
@@ -43,6 +44,7 @@ class Context:
     bans: Bans
     settings: Settings
     signals: Signals
+    rates: Rates
     plugins: tuple[Plugin, ...]
     hooks: Hooks
     permissions: Permissions

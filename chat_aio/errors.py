@@ -11,7 +11,7 @@ class ChatError(Exception):
 
     code: ClassVar[str]
     status: ClassVar[int]
-    retry_after: ClassVar[int | None] = None
+    retry_after: int | None = None
     catalogue: ClassVar[dict[str, type["ChatError"]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -51,6 +51,12 @@ class ForbiddenWrite(ChatError):
     """You may not write to this conversation."""
 
     code, status = "FORBIDDEN_WRITE", 403
+
+
+class ForbiddenOrigin(ChatError):
+    """Pages of this origin may not do this."""
+
+    code, status = "FORBIDDEN_ORIGIN", 403
 
 
 class NotMessageSender(ChatError):
@@ -208,6 +214,10 @@ class RateLimited(ChatError):
 
     code, status = "RATE_LIMITED", 429
     retry_after = 5
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class InternalError(ChatError):

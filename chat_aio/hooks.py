@@ -35,6 +35,15 @@ class ModerationContext:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RateContext:
+    """May `user_id` do this once more? `method` is the server API's, such as `send_message`, or
+    the last word of a plugin's path."""
+
+    user_id: str
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BeforeMessageSend:
     """A message that is valid and about to be written."""
 
@@ -84,6 +93,7 @@ class Hooks:
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
     can_moderate: Callable[[ModerationContext], Answer] | None = None
+    rate_limit: Callable[[RateContext], Awaitable[float | None] | float | None] | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

@@ -1,5 +1,6 @@
 """The settings of one chat; each has a default that a new installation can keep."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 
 from chat_aio.capabilities import Capability
@@ -18,6 +19,8 @@ class Options:
     threads: bool = True
     enforce_bans: bool | None = None
     extra_events: bool = False
+    allowed_origins: Collection[str] | None = None
+    rate_limits: Mapping[str, str] = field(default_factory=dict)
 
     max_body_bytes: int = 1024 * 1024
     max_message_length: int = 16_384
@@ -42,6 +45,8 @@ class Options:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "without", frozenset(self.without))
+        if isinstance(self.allowed_origins, str):
+            raise ValueError("Options(allowed_origins=...): a collection of origins is needed")
         for each in fields(self):
             value = getattr(self, each.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)

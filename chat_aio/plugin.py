@@ -43,6 +43,11 @@ class PluginRoute:
     takes: type[BaseModel] | None = None
     gives: type[BaseModel] | None = None
 
+    @property
+    def name(self) -> str:
+        """What its requests are counted as: the last word of the path."""
+        return self.path.rpartition("/")[2]
+
 
 class Plugin:
     """Override what is needed. One instance serves one chat.

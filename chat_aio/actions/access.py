@@ -4,8 +4,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
+from math import ceil
 from typing import Any, TypeVar, cast
 
+from chat_aio import hooks
 from chat_aio.context import Context
 from chat_aio.errors import (
     ConversationNotFound,
@@ -16,10 +18,12 @@ from chat_aio.errors import (
     MessageNotFound,
     NotConversationAdmin,
     NotGroupConversation,
+    RateLimited,
     StorageUnavailable,
     UserBanned,
 )
 from chat_aio.fields import is_id
+from chat_aio.hooks import RateContext
 from chat_aio.models import BareMessage, Conversation
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
@@ -27,20 +31,50 @@ from chat_aio.store.snapshots import Snapshot
 
 FOLLOW_SECONDS = 0.01
 
+METHODS = {"send_message", "forward_message"}
+"""What is counted, each under its name."""
+
 Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
 
 
 def acting(action: Action) -> Action:
-    """Mark what somebody may do: who acts must be a user, and not banned, before anything else."""
+    """Mark what somebody may do: who acts must be a user, not banned, and not too often here,
+    before anything else."""
+    return acting_as(action.__name__)(action)
 
-    @wraps(action)
-    async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
-        if not is_id(user_id):
-            raise InvalidInput("user_id: the acting user's id cannot be a user id")
-        await require_unbanned(context, user_id)
-        return await action(context, user_id, *args, **kwargs)
 
-    return cast(Action, checked)
+def acting_as(method: str | None) -> Callable[[Action], Action]:
+    """As `acting`, for an action that is counted as another method, or None that counts itself."""
+
+    if method is not None:
+        METHODS.add(method)
+
+    def mark(action: Action) -> Action:
+        @wraps(action)
+        async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
+            if not is_id(user_id):
+                raise InvalidInput("user_id: the acting user's id cannot be a user id")
+            await require_unbanned(context, user_id)
+            if method is not None:
+                await require_rate(context, user_id, method)
+            return await action(context, user_id, *args, **kwargs)
+
+        return cast(Action, checked)
+
+    return mark
+
+
+async def require_rate(context: Context, user_id: str, method: str) -> None:
+    """Raise RateLimited for who does this too often, by the host's hook or else by its limits
+    (docs/behaviour.md 1.8)."""
+    if (hook := context.hooks.rate_limit) is not None:
+        asked = RateContext(user_id=user_id, method=method)
+        wait = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
+        if wait is not None:
+            if wait > 0:
+                raise RateLimited(retry_after=ceil(wait))
+            return
+    context.rates.count(user_id, method)
 
 
 async def require_unbanned(context: Context, user_id: str) -> None:

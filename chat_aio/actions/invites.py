@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_invitable, load_manageable
+from chat_aio.actions.access import acting, acting_as, load_invitable, load_manageable
 from chat_aio.actions.altering import require_still_inviting, write_beside
 from chat_aio.actions.joining import ask, join, joined, pending
 from chat_aio.capabilities import Capability, require
@@ -82,7 +82,7 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     return tuple(map(invite_from, found))
 
 
-@acting
+@acting_as(None)
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
     """Remove an invite; an unknown one is gone already.
 
@@ -94,7 +94,7 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
         await revoke_invite_of(context, user_id, invite["conversationId"], code)
 
 
-@acting
+@acting_as("revoke_invite")
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
     """`revoke_invite` for a caller that names the group, whose admin one must be in any case.
 

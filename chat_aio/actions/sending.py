@@ -4,7 +4,7 @@ from typing import Any
 
 from chat_aio import inputs
 from chat_aio.actions.access import (
-    acting,
+    acting_as,
     load_conversation,
     load_message,
     load_readable,
@@ -20,7 +20,7 @@ from chat_aio.models import Message, Role
 from chat_aio.store.views import bare_message_from
 
 
-@acting
+@acting_as(None)
 async def send_message(
     context: Context,
     user_id: str,
@@ -58,7 +58,7 @@ async def send_message(
     return sent.message
 
 
-@acting
+@acting_as(None)
 async def post_message(
     context: Context, user_id: str, conversation_id: str, **values: object
 ) -> Sent:
@@ -82,7 +82,7 @@ async def post_message(
     )
 
 
-@acting
+@acting_as(None)
 async def forward_message(
     context: Context,
     user_id: str,
@@ -113,7 +113,7 @@ async def forward_message(
     return sent.message
 
 
-@acting
+@acting_as(None)
 async def post_forward(context: Context, user_id: str, message_id: str, **values: object) -> Sent:
     """`forward_message` for a caller that answers a repeated request differently."""
     given = inputs.read(inputs.Forwarding, **values)

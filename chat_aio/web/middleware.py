@@ -18,6 +18,7 @@ from chat_aio.errors import (
 from chat_aio.fields import is_id
 from chat_aio.web.access_log import route_of
 from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
+from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
 from chat_aio.web.replies import reply_error
 from chat_aio.web.stream import hung_up, is_stream
 
@@ -28,11 +29,14 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Authenticate, keep out who is banned, then let the route answer; nothing but a response
-    leaves this layer."""
+    """Authenticate, keep out pages of other origins and who is banned, then let the route answer;
+    nothing but a response leaves this layer."""
     request[REQUEST_ID] = new_id()
     try:
+        if is_preflight(request):
+            return reply_preflight(request)
         request[USER_ID] = user_id = await _authenticated(request)
+        require_origin(request)
         await require_unbanned(request.config_dict[API], user_id)
         return await handler(request)
     except StorageUnavailable as error:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+from chat_aio.actions.access import require_rate
 from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
 from chat_aio.web.bodies import read_object
 from chat_aio.web.keys import API, USER_ID
@@ -28,6 +29,7 @@ class PluginOperation:
         return self.route.path
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        await require_rate(request.config_dict[API], request[USER_ID], self.route.name)
         limit = request.config_dict[API].options.max_body_bytes
         has_body = self.method == "POST"
         body = await read_object(request, limit=limit, optional=True) if has_body else {}

@@ -86,6 +86,8 @@ def meant(text: str) -> Any:
     """A default as the table writes it."""
     if text == "nothing":
         return frozenset()
+    if text == "{}":
+        return {}
     if match := re.fullmatch(r"(\d+) (KiB|MiB)", text):
         return int(match[1]) * {"KiB": 1024, "MiB": 1024 * 1024}[match[2]]
     if re.fullmatch(r"[\d,.]+", text):

@@ -19,6 +19,7 @@ from chat_aio.web.routes import ROUTES
 Json = dict[str, Any]
 
 ANYWHERE = {"UNAUTHENTICATED", "USER_BANNED", "RATE_LIMITED", "INTERNAL_ERROR"}
+CHANGING = {"FORBIDDEN_ORIGIN"}
 STORED = {"STORAGE_UNAVAILABLE"}
 READ = {"INVALID_INPUT", "PAYLOAD_TOO_LARGE"}
 
@@ -122,6 +123,8 @@ def codes_of(each: Described) -> set[str]:
         codes |= {"INVALID_INPUT"}
     if each.method != "GET" and (not isinstance(each, Operation) or each.body):
         codes |= READ
+    if each.method != "GET" or isinstance(each, Streaming):
+        codes |= CHANGING
     return codes | ({"STREAM_UNSUPPORTED"} if isinstance(each, Streaming) else set())
 
 

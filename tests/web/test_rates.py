@@ -1,0 +1,101 @@
+"""How often users may do what."""
+
+import asyncio
+
+import pytest
+
+from chat_aio import Hooks, Options
+from chat_aio.errors import RateLimited
+from chat_aio.hooks import RateContext
+from chat_aio.plugins import Typing
+from tests.conftest import MakeChat, MakePeople
+
+HOUR = {"send_message": "3/hour"}
+
+
+async def test_a_user_is_limited_and_nobody_else(serve: MakePeople) -> None:
+    people = await serve(rate_limits=HOUR)
+    ada, bob = people("ada"), people("bob")
+    group = await ada.group("bob")
+    path = f"/conversations/{group}/messages"
+    answers = await asyncio.gather(*(ada.post(path, {"body": "x"}) for _ in range(20)))
+    assert sorted(each.status for each in answers) == [201] * 3 + [429] * 17
+    refused = next(each for each in answers if each.status == 429)
+    assert refused.code == "RATE_LIMITED"
+    assert 3_500 < int(refused.headers["Retry-After"]) <= 3_600
+    assert len(await ada.listed(path)) == 3
+    await bob.send(group, "x")
+    await ada.edit((await ada.listed(path))[1]["id"], "not limited")
+
+
+async def test_what_is_repeated_or_refused_is_not_counted(serve: MakePeople) -> None:
+    ada = (await serve(rate_limits=HOUR))("ada")
+    group = await ada.group()
+    path = f"/conversations/{group}/messages"
+    await ada.send(group, "x", clientMessageId="k")
+    for _ in range(5):
+        assert (await ada.post(path, {"body": "x", "clientMessageId": "k"})).status == 200
+        assert (await ada.post(path, {"body": " "})).status == 400
+    await ada.send(group, "y")
+    await ada.send(group, "z")
+    assert (await ada.post(path, {"body": "w"})).status == 429
+    assert (await ada.post(path, {"body": "x", "clientMessageId": "k"})).status == 200
+
+
+async def test_several_limits_and_all_the_rest(serve: MakePeople) -> None:
+    limits = {"list_channels": "1/hour"} | {"mark_read": "9/hour", "*": "5/hour;2/minute"}
+    with pytest.raises(ValueError, match="no method 'list_channels'"):
+        await serve(rate_limits=limits)
+    people = await serve(plugins=[Typing()], rate_limits={"*": "5/hour;2/minute"})
+    ada = people("ada")
+    group = await ada.group()
+    statuses = [(await ada.get("/channels")).status for _ in range(3)]
+    assert statuses == [200, 200, 429]
+    typed = [(await ada.post(f"/conversations/{group}/typing")).status for _ in range(3)]
+    assert typed == [200, 200, 429]
+    revoked = [
+        (await ada.call("DELETE", f"/conversations/{group}/invites/{each}")).status
+        for each in range(3)
+    ]
+    assert revoked == [200, 200, 429]
+
+
+async def test_both_doors_count_together(serve: MakePeople) -> None:
+    ada = (await serve(rate_limits={"get_conversation": "2/hour"}))("ada")
+    group = await ada.group()
+    await ada.get(f"/conversations/{group}")
+    await ada.chat.api.get_conversation("ada", group)
+    with pytest.raises(RateLimited) as refused:
+        await ada.chat.api.get_conversation("ada", group)
+    assert refused.value.retry_after is not None
+    assert refused.value.retry_after > 3_500
+
+
+async def test_the_hosts_hook_goes_first(make_chat: MakeChat) -> None:
+    asked: list[RateContext] = []
+
+    async def rate_limit(context: RateContext) -> float | None:
+        asked.append(context)
+        return {"bot": 0, "pest": 7.2}.get(context.user_id)
+
+    chat = await make_chat(Hooks(rate_limit=rate_limit), rate_limits={"*": "1/hour"})
+    for _ in range(3):
+        await chat.api.list_conversations("bot")
+    with pytest.raises(RateLimited) as refused:
+        await chat.api.list_conversations("pest")
+    assert refused.value.retry_after == 8
+    await chat.api.list_conversations("ada")
+    with pytest.raises(RateLimited):
+        await chat.api.list_conversations("ada")
+    assert asked[-1] == RateContext(user_id="ada", method="list_conversations")
+
+
+@pytest.mark.parametrize("written", ["often", "3/fortnight", ""])
+async def test_a_limit_that_cannot_be_read(make_chat: MakeChat, written: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        await make_chat(rate_limits={"send_message": written})
+
+
+def test_origins_are_several() -> None:
+    with pytest.raises(ValueError, match="allowed_origins"):
+        Options(allowed_origins="https://ours.example")
