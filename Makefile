@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
-.PHONY: run test check bench format clean
+.PHONY: run test check package audit lock bench format clean
 
 run: $(READY)  ## the chat in the browser: http://127.0.0.1:8080
 	$(BIN)/chat-aio demo
@@ -19,6 +19,17 @@ check: $(READY)  ## style, types, import law
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+package: $(READY)  ## sdist and wheel, and the wheel used in an empty environment
+	$(BIN)/python scripts/package
+
+audit: $(READY)  ## known vulnerabilities of what is installed
+	$(BIN)/python scripts/audit
+
+lock: $(READY)  ## the versions that development is done with, anew
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --allow-unsafe \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+		--no-header --output-file requirements-dev.txt pyproject.toml
+
 bench: $(READY)  ## the performance table of docs/operations.md
 	$(BIN)/python scripts/bench
 
@@ -26,7 +37,7 @@ format: $(READY)
 	$(BIN)/ruff check --fix . $(SCRIPTS)
 	$(BIN)/ruff format . $(SCRIPTS)
 
-$(READY): pyproject.toml scripts/setup
+$(READY): pyproject.toml requirements-dev.txt scripts/setup
 	scripts/setup $(PYTHON) $(VENV)
 	touch $@
 
