@@ -148,9 +148,17 @@ def test_index_files_name_what_they_serve() -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
-    for link in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+    for link, place in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", document.read_text()):
         if not link.startswith("http"):
-            assert (document.parent / link).exists(), link
+            target = document.parent / link if link else document
+            assert target.exists(), link
+            assert not place or place in headings_of(target), f"{link}#{place}"
+
+
+def headings_of(document: Path) -> set[str]:
+    """The anchors of a document's headings, as they are made of them on the web."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in titles}
 
 
 def test_rules_that_the_code_refers_to_exist() -> None:
