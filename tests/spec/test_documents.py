@@ -4,15 +4,18 @@ import asyncio
 import inspect
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from bson import json_util
 
 from chat_aio import ChatError, Hooks, Options
 from chat_aio.api import ServerAPI
+from chat_aio.cli import main
 from chat_aio.context import Context
 from chat_aio.moderation import ModerationAPI
 from chat_aio.plugins import Plugin, Presence
@@ -80,6 +83,21 @@ def test_every_hook_and_option_is_documented() -> None:
     assert {name: meant(value) for name, value in documented.items()} == {
         each.name: getattr(Options(), each.name) for each in fields(Options)
     }
+
+
+def test_every_command_is_documented() -> None:
+    documented = {row[0].strip("| "): row[1].split(", ") for row in table("Command | Options")}
+    assert documented == dict(commands(main))
+
+
+def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[str]]]:
+    """Each command by its full name, with its options."""
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from commands(inner, *names, name)
+        return
+    shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
+    yield " ".join(names), [each.opts[0] for each in shown]
 
 
 def meant(text: str) -> Any:
