@@ -8,8 +8,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "chat_aio"
 FILES = sorted(PACKAGE.rglob("*.py"))
-SERVE = {"chat.py", "cli.py", "served.py"}
-MAKE_CLIENTS = {"embedded.py", "cli.py", "served.py", "demo/application.py"}
+MAKE_CLIENTS = {"embedded.py", "cli.py", "served.py", "demo/application.py", "testing.py"}
+SPEAK_HTTP = ("web/", "demo/", "client/", "chat.py", "cli.py", "served.py", "testing.py")
 
 
 def imports(file: Path) -> Iterator[str]:
@@ -34,7 +34,7 @@ def test_mongodb_is_spoken_in_the_store_alone(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=place)
 def test_http_is_spoken_in_web_alone(file: Path) -> None:
     roots = {name.split(".")[0] for name in imports(file)}
-    if not place(file).startswith(("web/", "demo/")) and file.name not in SERVE:
+    if not place(file).startswith(SPEAK_HTTP):
         assert not roots & {"aiohttp", "aiohttp_sse"}
 
 

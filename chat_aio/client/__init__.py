@@ -1,0 +1,36 @@
+"""A client for Python programs: `ChatClient`, with the methods of the server API over HTTP."""
+
+from chat_aio.client.client import ChatClient
+from chat_aio.client.events import Event, OtherEvent
+from chat_aio.client.stream import EventStream
+from chat_aio.errors import ChatError
+from chat_aio.events import (
+    ConversationEvent,
+    DeliveredEvent,
+    JoinRequestEvent,
+    MessageEvent,
+    PresenceEvent,
+    ReactionEvent,
+    ReadEvent,
+    ReadReceiptEvent,
+    ResetEvent,
+    TypingEvent,
+)
+
+__all__ = [
+    "ChatClient",
+    "ChatError",
+    "ConversationEvent",
+    "DeliveredEvent",
+    "Event",
+    "EventStream",
+    "JoinRequestEvent",
+    "MessageEvent",
+    "OtherEvent",
+    "PresenceEvent",
+    "ReactionEvent",
+    "ReadEvent",
+    "ReadReceiptEvent",
+    "ResetEvent",
+    "TypingEvent",
+]

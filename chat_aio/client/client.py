@@ -1,0 +1,65 @@
+"""ChatClient: the service from outside, as one user, with the names of the server API."""
+
+from types import TracebackType
+from typing import Self
+
+from aiohttp import ClientSession
+
+from chat_aio.client.company import Company
+from chat_aio.client.connection import Connection, HeadersSource
+from chat_aio.client.conversations import Conversations
+from chat_aio.client.joining import WaysIn
+from chat_aio.client.messages import Messages
+from chat_aio.client.moderation import Moderation
+from chat_aio.client.stream import EventStream
+
+
+class ChatClient(Conversations, Messages, WaysIn, Company):
+    """A service at `base_url`, such as `https://example.org/api/chat`, while it is open.
+
+    Who is calling is said by `headers`, a mapping or a function that gives one (it may be async,
+    and is asked before each request), or by a `session` of aiohttp, with its cookies, which stays
+    its owner's to close.
+
+    Results are objects of `chat_aio.models`. A refusal is a ChatError, of the class that has its
+    code; where there is no answer it is an error of aiohttp or a TimeoutError. Reads, sends and
+    forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504; other
+    writes are not.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        headers: HeadersSource | None = None,
+        session: ClientSession | None = None,
+        retry_seconds: float = 30.0,
+    ) -> None:
+        super().__init__(Connection(base_url, headers, session, retry_seconds))
+        self.moderation = Moderation(self._connection)
+        self._streams: list[EventStream] = []
+
+    def stream(
+        self, last_event_id: str | None = None, *, heartbeat_seconds: float = 15.0
+    ) -> EventStream:
+        """The live events, from now on or from a position that was kept. It ends with the client.
+
+        Three heartbeats of the service without a byte are a lost connection.
+        """
+        self._streams = [each for each in self._streams if not each.closed]
+        self._streams.append(EventStream(self._connection, last_event_id, heartbeat_seconds))
+        return self._streams[-1]
+
+    async def __aenter__(self) -> Self:
+        self._connection.open()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for each in self._streams:
+            each.close()
+        await self._connection.close()

@@ -1,0 +1,146 @@
+"""Requests to one service as one user, and which of them are repeated."""
+
+import asyncio
+import inspect
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from aiohttp import (
+    ClientConnectionError,
+    ClientPayloadError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+)
+from yarl import URL
+
+from chat_aio.client.shapes import object_from, refusal_from
+from chat_aio.errors import ChatError
+from chat_aio.models import json_from
+
+Headers = Mapping[str, str]
+HeadersSource = Headers | Callable[[], Headers | Awaitable[Headers]]
+
+CUT = (ClientConnectionError, ClientPayloadError, TimeoutError)
+"""No answer, or half of one."""
+
+TEMPORARY = frozenset({429, 502, 503, 504})
+ATTEMPT_SECONDS = 20.0
+FIRST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 5.0
+
+
+class Connection:
+    """A base address, the headers that say who is calling, and a session of aiohttp."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: HeadersSource | None,
+        session: ClientSession | None,
+        retry_seconds: float,
+    ) -> None:
+        self._base = base_url.rstrip("/")
+        self._headers = headers or {}
+        self._session = session
+        self._is_ours = session is None
+        self._retry_seconds = retry_seconds
+
+    def open(self) -> None:
+        if self._is_ours:
+            self._session = ClientSession()
+
+    async def close(self) -> None:
+        if self._is_ours and self._session is not None:
+            await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        *,
+        timeout: ClientTimeout,
+        query: Headers | None = None,
+        headers: Headers | None = None,
+        body: bytes | None = None,
+    ) -> ClientResponse:
+        """One request, whatever the answer. The headers are asked for each time, so that a token
+        may change."""
+        if self._session is None:
+            raise RuntimeError("the client is not open: use `async with ChatClient(...)`")
+        given = self._headers() if callable(self._headers) else self._headers
+        who = await given if inspect.isawaitable(given) else given
+        place = "/".join((self._base, *(quote(each, safe="") for each in path)))
+        return await self._session.request(
+            method,
+            URL(place, encoded=True).with_query(query or {}),
+            headers={**who, **(headers or {})},
+            data=body,
+            timeout=timeout,
+            raise_for_status=False,
+        )
+
+    async def call(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        *,
+        query: Headers | None = None,
+        body: Mapping[str, object] | None = None,
+        repeats: bool = False,
+    ) -> dict[str, Any]:
+        """The JSON object that is answered. Raises ChatError for a refusal, and what aiohttp raises
+        where there is no answer.
+
+        What may be repeated is, after a cut connection or a temporary refusal, for as long as
+        `retry_seconds`.
+        """
+        deadline = _now() + self._retry_seconds
+        raw = None if body is None else json_from(body)
+        attempt = 0
+        while True:
+            try:
+                return await self._attempt(method, path, query, raw)
+            except (ChatError, *CUT) as failure:
+                pause = _pause_after(failure, attempt)
+                if not repeats or pause is None or _now() + pause > deadline:
+                    raise
+            await asyncio.sleep(pause)
+            attempt += 1
+
+    async def _attempt(
+        self, method: str, path: tuple[str, ...], query: Headers | None, body: bytes | None
+    ) -> dict[str, Any]:
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        timeout = ClientTimeout(total=ATTEMPT_SECONDS)
+        response = await self.request(
+            method, path, timeout=timeout, query=query, headers=headers, body=body
+        )
+        async with response:
+            return object_from(response, await response.read())
+
+    async def refusal(self, response: ClientResponse) -> ChatError:
+        """What a response that is of no use says."""
+        return refusal_from(response, await response.read())
+
+
+def growing(first: float, attempt: int, longest: float) -> float:
+    """A pause before a try that comes after `attempt` failed ones: longer each time, and never the
+    same for two clients."""
+    return min(first * 2.0 ** min(attempt, 20), longest) * random.uniform(0.5, 1)
+
+
+def _pause_after(failure: Exception, attempt: int) -> float | None:
+    """Seconds until the next attempt, None where there is to be none."""
+    pause = growing(FIRST_PAUSE_SECONDS, attempt, LONGEST_PAUSE_SECONDS)
+    if not isinstance(failure, ChatError):
+        return pause
+    return max(pause, failure.retry_after or 0) if failure.status in TEMPORARY else None
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

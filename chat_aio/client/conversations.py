@@ -1,0 +1,90 @@
+"""Conversations and who is in them, over HTTP."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from chat_aio.client.calls import Calls
+from chat_aio.client.shapes import read
+from chat_aio.inputs import KEEP, Keep
+from chat_aio.models import (
+    Conversation,
+    ConversationPage,
+    JoinPolicy,
+    ParticipantRole,
+    ViewedConversation,
+    Visibility,
+)
+
+
+class Conversations(Calls):
+    """As the methods of `chat.api`, without the acting user."""
+
+    async def get_or_create_conversation(
+        self, other_user_id: str, *, metadata: dict[str, Any] | None = None
+    ) -> ViewedConversation:
+        """The direct conversation with somebody."""
+        given = {"other_user_id": other_user_id, "metadata": metadata}
+        answer = await self._post("conversations", **given)
+        return read(ViewedConversation, answer["conversation"])
+
+    async def create_group_conversation(
+        self,
+        *,
+        user_ids: Sequence[str] | None = None,
+        name: str | None = None,
+        visibility: Visibility | None = None,
+        join_policy: JoinPolicy | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> ViewedConversation:
+        answer = await self._post(
+            *("conversations", "group"),
+            user_ids=user_ids,
+            name=name,
+            visibility=visibility,
+            join_policy=join_policy,
+            metadata=metadata,
+        )
+        return read(ViewedConversation, answer["conversation"])
+
+    async def list_conversations(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ConversationPage:
+        """Most recently active first."""
+        return read(ConversationPage, await self._get("conversations", limit=limit, cursor=cursor))
+
+    async def get_conversation(self, conversation_id: str) -> ViewedConversation:
+        answer = await self._get("conversations", conversation_id)
+        return read(ViewedConversation, answer["conversation"])
+
+    async def update_conversation(
+        self,
+        conversation_id: str,
+        *,
+        name: str | Keep | None = KEEP,
+        visibility: Visibility | None = None,
+        join_policy: JoinPolicy | None = None,
+    ) -> Conversation:
+        """Rename a group (None clears the name), publish it, or change how it is joined."""
+        given = {"name": name, "visibility": visibility, "join_policy": join_policy}
+        answer = await self._patch("conversations", conversation_id, **given)
+        return read(Conversation, answer["conversation"])
+
+    async def add_participants(self, conversation_id: str, user_ids: Sequence[str]) -> Conversation:
+        answer = await self._post(*_participants(conversation_id), user_ids=user_ids)
+        return read(Conversation, answer["conversation"])
+
+    async def remove_participant(self, conversation_id: str, target_user_id: str) -> Conversation:
+        """Remove a user from a group, or leave it oneself."""
+        answer = await self._delete(*_participants(conversation_id), user_id=target_user_id)
+        return read(Conversation, answer["conversation"])
+
+    async def set_participant_role(
+        self, conversation_id: str, target_user_id: str, role: ParticipantRole
+    ) -> Conversation:
+        given = {"user_id": target_user_id, "role": role}
+        answer = await self._patch(*_participants(conversation_id), **given)
+        return read(Conversation, answer["conversation"])
+
+
+def _participants(conversation_id: str) -> tuple[str, ...]:
+    return "conversations", conversation_id, "participants"

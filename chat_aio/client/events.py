@@ -1,0 +1,53 @@
+"""The events of a stream as objects; which class one is, is said by its `type`."""
+
+from typing import Any, get_args
+
+from chat_aio.client.shapes import read
+from chat_aio.events import (
+    ConversationEvent,
+    DeliveredEvent,
+    JoinRequestEvent,
+    MessageEvent,
+    PresenceEvent,
+    ReactionEvent,
+    ReadEvent,
+    ReadReceiptEvent,
+    ResetEvent,
+    TypingEvent,
+)
+from chat_aio.models import Wire
+
+
+class OtherEvent(Wire):
+    """Of a type that this client does not know, such as a host's own plugin's, with its JSON."""
+
+    type: str
+    data: dict[str, Any]
+
+
+Known = (
+    MessageEvent
+    | ReactionEvent
+    | ConversationEvent
+    | JoinRequestEvent
+    | ReadEvent
+    | ResetEvent
+    | TypingEvent
+    | PresenceEvent
+    | DeliveredEvent
+    | ReadReceiptEvent
+)
+Event = Known | OtherEvent
+
+SHAPES: dict[str, type[Known]] = {
+    name: shape
+    for shape in get_args(Known)
+    for name in get_args(shape.model_fields["type"].annotation)
+}
+
+
+def event_from(name: str, told: dict[str, Any]) -> Event:
+    """An event of a stream from its name and JSON."""
+    if shape := SHAPES.get(name):
+        return read(shape, told)
+    return OtherEvent(type=name, data=told)

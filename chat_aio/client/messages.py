@@ -1,0 +1,123 @@
+"""Messages over HTTP: sent once, however often the connection is cut."""
+
+from typing import Any
+from uuid import uuid4
+
+from chat_aio.client.calls import Calls
+from chat_aio.client.shapes import read
+from chat_aio.models import Message, MessagePage, Role
+
+
+class Messages(Calls):
+    """As the methods of `chat.api`, without the acting user."""
+
+    async def send_message(
+        self,
+        conversation_id: str,
+        body: str,
+        *,
+        role: Role | None = None,
+        reply_to_message_id: str | None = None,
+        thread_root_message_id: str | None = None,
+        also_send_to_main: bool | None = None,
+        mentions: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        client_message_id: str | None = None,
+    ) -> Message:
+        """Send a message. It has an idempotency key (a new one, unless `client_message_id` is
+        given), so it is repeated after a failure and stored once."""
+        answer = await self._post_keyed(
+            *("conversations", conversation_id, "messages"),
+            body=body,
+            role=role,
+            reply_to_message_id=reply_to_message_id,
+            thread_root_message_id=thread_root_message_id,
+            also_send_to_main=also_send_to_main,
+            mentions=mentions,
+            metadata=metadata,
+            client_message_id=client_message_id or uuid4().hex,
+        )
+        return read(Message, answer["message"])
+
+    async def forward_message(
+        self,
+        message_id: str,
+        to_conversation_id: str,
+        *,
+        role: Role | None = None,
+        mentions: list[str] | None = None,
+        metadata: dict[str, Any] | None = None,
+        client_message_id: str | None = None,
+    ) -> Message:
+        """Copy a message into a conversation; repeated and stored once, as in `send_message`."""
+        answer = await self._post_keyed(
+            *("messages", message_id, "forward"),
+            conversation_id=to_conversation_id,
+            role=role,
+            mentions=mentions,
+            metadata=metadata,
+            client_message_id=client_message_id or uuid4().hex,
+        )
+        return read(Message, answer["message"])
+
+    async def list_messages(
+        self, conversation_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> MessagePage:
+        """The main list, newest first."""
+        path = ("conversations", conversation_id, "messages")
+        return read(MessagePage, await self._get(*path, limit=limit, cursor=cursor))
+
+    async def list_thread(
+        self,
+        conversation_id: str,
+        root_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> MessagePage:
+        """The replies of a thread without its root, newest first."""
+        path = ("conversations", conversation_id, "threads", root_id, "messages")
+        return read(MessagePage, await self._get(*path, limit=limit, cursor=cursor))
+
+    async def get_message(self, conversation_id: str, message_id: str) -> Message:
+        answer = await self._get("conversations", conversation_id, "messages", message_id)
+        return read(Message, answer["message"])
+
+    async def search_messages(
+        self,
+        query: str,
+        *,
+        conversation_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> MessagePage:
+        """Most relevant first."""
+        answer = await self._get(
+            *("search", "messages"),
+            q=query,
+            conversation_id=conversation_id,
+            limit=limit,
+            cursor=cursor,
+        )
+        return read(MessagePage, answer)
+
+    async def edit_message(
+        self, message_id: str, body: str, *, mentions: list[str] | None = None
+    ) -> Message:
+        """Replace a message's body, and its mentions unless they are None."""
+        answer = await self._patch("messages", message_id, body=body, mentions=mentions)
+        return read(Message, answer["message"])
+
+    async def delete_message(self, message_id: str) -> Message:
+        return read(Message, (await self._delete("messages", message_id))["message"])
+
+    async def add_reaction(self, message_id: str, emoji: str) -> Message:
+        answer = await self._post("messages", message_id, "reactions", emoji=emoji)
+        return read(Message, answer["message"])
+
+    async def remove_reaction(self, message_id: str, emoji: str) -> Message:
+        answer = await self._delete("messages", message_id, "reactions", emoji=emoji)
+        return read(Message, answer["message"])
+
+    async def mark_read(self, conversation_id: str, message_id: str) -> None:
+        await self._post("conversations", conversation_id, "read", message_id=message_id)

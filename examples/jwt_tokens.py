@@ -1,0 +1,59 @@
+"""JSON Web Tokens: as a bearer in requests, in the query of the stream.
+
+    pip install chat-aio PyJWT
+    TOKEN_KEY=$(openssl rand -hex 32) python examples/jwt_tokens.py
+    TOKEN=$(curl -s -d '{"name": "ada"}' http://127.0.0.1:8000/login | jq -r .token)
+    curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/api/chat/conversations
+    curl -N "http://127.0.0.1:8000/api/chat/stream?token=$TOKEN"
+
+A browser's EventSource cannot set headers, so its token stands in the address; it is taken there on
+the stream alone, and is good for a few minutes, because addresses end up in logs. An open stream
+outlives its token. When it is opened again with an old one the answer is 401, and the page makes
+another EventSource with a new token and `lastEventId`.
+"""
+
+import os
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import jwt
+from aiohttp import web
+from pymongo import AsyncMongoClient
+
+from chat_aio import Chat
+
+KEY = os.environ["TOKEN_KEY"]
+GOOD_FOR = timedelta(minutes=10)
+
+
+async def login(request: web.Request) -> web.Response:
+    """Yours would ask for a password, or the token comes from somewhere else altogether."""
+    name = (await request.json())["name"]
+    claims = {"sub": name, "exp": datetime.now(UTC) + GOOD_FOR}
+    return web.json_response({"token": jwt.encode(claims, KEY, algorithm="HS256")})
+
+
+async def auth(request: web.Request) -> dict[str, str] | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        token = request.query.get("token", "") if request.path.endswith("/stream") else ""
+    try:
+        claims = jwt.decode(token, KEY, algorithms=["HS256"], options={"require": ["exp", "sub"]})
+    except jwt.InvalidTokenError:
+        return None
+    return {"id": claims["sub"]}
+
+
+async def make_app() -> web.Application:
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
+        os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
+    )
+    app = web.Application()
+    app.router.add_post("/login", login)
+    Chat(client.get_default_database("chat"), auth=auth).mount(app)
+    app.on_cleanup.append(lambda _: client.close())
+    return app
+
+
+if __name__ == "__main__":
+    web.run_app(make_app(), host="127.0.0.1", port=8000)

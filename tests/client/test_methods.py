@@ -1,0 +1,172 @@
+"""The client's methods: those of the server API, one for each route, with the same results."""
+
+import inspect
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chat_aio import Chat, Hooks
+from chat_aio.api import ServerAPI
+from chat_aio.client import ChatClient
+from chat_aio.client.connection import Connection
+from chat_aio.client.moderation import Moderation
+from chat_aio.context import Context
+from chat_aio.errors import UserBanned
+from chat_aio.moderation import ModerationAPI
+from chat_aio.plugins import Presence, Typing
+from chat_aio.web.routes import ROUTES
+from tests.client.conftest import Connect
+
+LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "acting"),
+    [(ServerAPI, ChatClient, 2), (ModerationAPI, Moderation, 2)],
+)
+def test_they_are_those_of_the_server_api(theirs: type, ours: type, acting: int) -> None:
+    """By name, parameters, defaults and results. The two exceptions are of their routes."""
+    for name, method in vars(theirs).items():
+        if not inspect.isfunction(method) or name in vars(Context) or name.startswith("_"):
+            continue
+        if name == "list_messages_after":  # The stream's; it has no route.
+            continue
+        asked = inspect.signature(method)
+        given = inspect.signature(getattr(ours, name))
+        parameters = list(given.parameters.values())[1:]
+        if name == "revoke_invite":
+            assert parameters.pop(0).name == "conversation_id"
+        assert parameters == list(asked.parameters.values())[acting:], name
+        assert given.return_annotation == asked.return_annotation, name
+
+
+@pytest.fixture
+def requested(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
+    """Method and path of each request of a client."""
+    seen: set[tuple[str, str]] = set()
+    request = Connection.request
+
+    async def noted(self: Connection, method: str, path: tuple[str, ...], **given: Any) -> Any:
+        seen.add((method, "/" + "/".join(path)))
+        return await request(self, method, path, **given)
+
+    monkeypatch.setattr(Connection, "request", noted)
+    return seen
+
+
+async def test_each_route_has_one(
+    connect: Connect, chat: Chat, requested: set[tuple[str, str]]
+) -> None:
+    """Each is called, and answers as the server API does."""
+    plugins = [Typing(), Presence()]
+    client_of = await connect(Hooks(can_moderate=lambda _: True), plugins=plugins)
+    ada, bob = await client_of("ada"), await client_of("bob")
+    await talk(ada, bob, chat)
+    await come_in(ada, bob, chat)
+    await moderate(ada, bob)
+    async with ada.stream():
+        pass
+    routes = {(each.method, each.path) for each in (*ROUTES, *(each.routes[0] for each in plugins))}
+    assert {route for route in routes if not any(fits(route, each) for each in requested)} == set()
+
+
+def fits(route: tuple[str, str], request: tuple[str, str]) -> bool:
+    pattern = re.sub(r"{\w+}", "[^/]+", route[1])
+    return route[0] == request[0] and re.fullmatch(pattern, request[1]) is not None
+
+
+async def talk(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
+    direct = await ada.get_or_create_conversation("bob", metadata={"of": 1})
+    assert direct == await chat.api.get_conversation("ada", direct.id)
+    group = await ada.create_group_conversation(user_ids=["bob"], name="Crew")
+    assert (await ada.list_conversations(limit=1)).conversations == (group,)
+    page = await ada.list_conversations(limit=1)
+    rest = await ada.list_conversations(cursor=page.next_cursor)
+    assert rest == await chat.api.list_conversations("ada", cursor=page.next_cursor)
+    renamed = await ada.update_conversation(group.id, visibility="public", join_policy="open")
+    assert renamed.name == "Crew"
+    assert (await ada.update_conversation(group.id, name=None)).name is None
+    await ada.add_participants(group.id, ["cyd", "dan/?é"])
+    await ada.set_participant_role(group.id, "cyd", "admin")
+    removed = await ada.remove_participant(group.id, "dan/?é")
+    assert removed.roles == {"ada": "admin", "bob": "member", "cyd": "admin"}
+    assert removed.participants == (await ada.get_conversation(group.id)).participants
+
+    root = await ada.send_message(
+        group.id, "a root", mentions=["bob"], metadata={"x": 1.0}, role="assistant"
+    )
+    assert (root,) == (await chat.api.list_messages("ada", group.id)).messages
+    assert root.client_message_id
+    reply = await bob.send_message(
+        group.id,
+        "ahoy",
+        reply_to_message_id=root.id,
+        thread_root_message_id=root.id,
+        also_send_to_main=True,
+    )
+    forwarded = await bob.forward_message(reply.id, direct.id, metadata={"y": None})
+    await bob.mark_read(group.id, root.id)
+    await ada.add_reaction(reply.id, "👍")
+    await bob.add_reaction(reply.id, "👍")
+    assert (await bob.remove_reaction(reply.id, "👍")).reactions[0].user_ids == ("ada",)
+    await bob.edit_message(reply.id, "ahoy again", mentions=["ada"])
+    assert await ada.list_messages(group.id) == await chat.api.list_messages("ada", group.id)
+    assert (await ada.list_thread(group.id, root.id, limit=3)).messages[0].id == reply.id
+    found = await ada.search_messages("ahoy", conversation_id=group.id)
+    assert [each.id for each in found.messages] == [reply.id]
+    assert (await bob.delete_message(forwarded.id)).deleted_at
+    gone = await ada.get_message(direct.id, forwarded.id)
+    assert gone.forwarded_from == forwarded.forwarded_from
+    await ada.tell_typing(group.id, is_typing=False)
+    seen = await ada.get_presence(["ada", "bob", "a stranger"])
+    assert {name: each.online for name, each in seen.items()} == {"ada": False, "bob": False}
+
+
+async def come_in(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
+    group = await ada.create_group_conversation(visibility="public")
+    invite = await ada.create_invite(group.id, max_uses=3, requires_approval=True)
+    assert await ada.list_invites(group.id) == (invite,)
+    assert invite == (await chat.api.list_invites("ada", group.id))[0]
+    assert (await bob.get_invite_preview(invite.code)).invited_by == "ada"
+    asked = await bob.accept_invite(invite.code, message="please")
+    assert asked.join_request is not None
+    assert asked.join_request.message == "please"
+    assert (await ada.list_join_requests(group.id)).join_requests == (asked.join_request,)
+    denied = await ada.resolve_join_request(group.id, "bob", "deny")
+    assert denied.conversation is None
+    assert (await ada.list_join_requests(group.id, status="denied")).join_requests
+    assert (await bob.request_to_join(group.id)).status == "pending"
+    (channel,) = (await bob.list_public_conversations(limit=1)).channels
+    assert channel.request_pending
+    await ada.update_conversation(group.id, join_policy="open")
+    assert (await bob.join_conversation(group.id)).status == "joined"
+    await ada.revoke_invite(group.id, invite.code)
+    assert await ada.list_invites(group.id) == ()
+
+
+async def moderate(ada: ChatClient, bob: ChatClient) -> None:
+    block = await ada.moderation.block_user("bob")
+    assert (await ada.moderation.list_blocked_users()).blocks == (block,)
+    await ada.moderation.unblock_user("bob")
+    assert (await ada.moderation.list_blocked_users()).blocks == ()
+    group = await ada.create_group_conversation()
+    mute = await ada.moderation.mute_conversation(group.id)
+    assert (await ada.moderation.list_muted_conversations()).mutes == (mute,)
+    await ada.moderation.unmute_conversation(group.id)
+    report = await ada.moderation.report("user", "bob", "spam")
+    noted = await ada.moderation.update_report(report.id, "triaged", moderator_note="hm")
+    assert await ada.moderation.get_report(report.id) == noted
+    await ada.moderation.update_report(report.id, "resolved")
+    cleared = await ada.moderation.update_report(report.id, "resolved", moderator_note=None)
+    assert (noted.moderator_note, cleared.moderator_note) == ("hm", None)
+    listed = await ada.moderation.list_reports(status="resolved", target_type="user")
+    assert listed.reports == (cleared,)
+    ban = await ada.moderation.ban_user("bob", reason="spam", expires_at=LATER)
+    assert (ban.expires_at, ban.reason) == (LATER, "spam")
+    with pytest.raises(UserBanned):
+        await bob.list_conversations()
+    await ada.moderation.unban_user(ban.id)
+    assert (await ada.moderation.list_bans()).bans == ()
+    assert (await ada.moderation.list_bans(active_only=False)).bans[0].id == ban.id

@@ -1,0 +1,61 @@
+"""The Python of the two guides does what they say."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat_aio import Chat
+from chat_aio.client import ChatClient
+from tests.conftest import MakePeople
+from tests.examples.talking import PATIENCE, heard
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def names_of(document: str) -> dict[str, Any]:
+    """What all Python blocks of a document define."""
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", (DOCS / document).read_text(), re.S):
+        exec(compile(block, document, "exec"), names)
+    return names
+
+
+@pytest.fixture
+async def ada(serve: MakePeople) -> AsyncIterator[ChatClient]:
+    person = await serve()
+    base = str(person("").client.make_url("/api/chat"))
+    async with ChatClient(base, headers={"X-User": "ada"}) as client:
+        yield client
+
+
+async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[str]) -> None:
+    names = names_of("writing-a-client.md")
+    base = ada._connection._base
+    async with ChatClient(base, headers={"X-User": "grace"}) as grace, grace.stream() as stream:
+        greeting = asyncio.create_task(names["greet"](base, {"X-User": "ada"}))
+        hello = await heard(stream)
+        answer = await grace.send_message(hello.conversation_id, "Hi!")
+        await asyncio.wait_for(greeting, PATIENCE)
+        shown = await ada.get_conversation(hello.conversation_id)
+        marks = {each.user_id: each.last_read_message_id for each in shown.participants}
+        assert marks == {"ada": answer.id, "grace": None}
+        following = asyncio.create_task(names["follow"](grace, f"{shown.id}:1"))
+        async with asyncio.timeout(PATIENCE):
+            while "grace Hi!" not in capsys.readouterr().out:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        following.cancel()
+        await asyncio.wait({following})
+
+
+async def test_integration(chat: Chat) -> None:
+    names = names_of("integration.md")
+    for _ in range(2):
+        await names["order_shipped"](chat, "ada", "7")
+    (conversation,) = (await chat.api.list_conversations("ada")).conversations
+    (message,) = (await chat.api.list_messages("ada", conversation.id)).messages
+    assert message.body == "Your order 7 is on its way."
+    assert names["auth"]({}) is None

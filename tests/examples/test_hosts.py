@@ -1,0 +1,86 @@
+"""Hosts to copy from: people log in as each example says, and talk."""
+
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession
+
+from chat_aio.client import ChatClient
+from tests.examples.conftest import loaded
+from tests.examples.talking import heard, talk
+
+ADA, BOB = {"X-User": "ada"}, {"X-User": "bob"}
+CHAT = "/api/chat"
+
+
+@pytest.mark.filterwarnings("ignore:It is recommended to use web.RequestKey")  # aiohttp-session's.
+async def test_cookie_sessions(serve_example: Any) -> None:
+    """Who has logged out is nobody, and no other site's page sends with a cookie."""
+    origin = await serve_example("cookie_sessions")
+    cookies = [await cookie_of(origin, name) for name in ("ada", "bob")]
+    await talk(origin + CHAT, *cookies)
+    async with ClientSession(origin, headers=cookies[0]) as session:
+        for named, status in ((loaded("cookie_sessions").ORIGIN, 201), ("https://evil", 403)):
+            headers = {"Origin": named}
+            async with session.post(f"{CHAT}/conversations/group", headers=headers) as answer:
+                assert answer.status == status, await answer.text()
+        async with session.post("/logout") as answer:
+            assert answer.cookies["AIOHTTP_SESSION"].value == ""
+    async with ClientSession(origin) as session, session.get(f"{CHAT}/channels") as answer:
+        assert answer.status == 401
+
+
+async def cookie_of(origin: str, name: str) -> dict[str, str]:
+    async with (
+        ClientSession(origin) as session,
+        session.post("/login", json={"name": name}) as answer,
+    ):
+        (cookie,) = answer.cookies.values()
+        assert cookie["httponly"]
+        return {"Cookie": f"{cookie.key}={cookie.value}"}
+
+
+async def test_jwt_tokens(serve_example: Any) -> None:
+    """As a bearer everywhere, in the query on the stream alone; a forged one is nobody's."""
+    origin = await serve_example("jwt_tokens")
+    async with ClientSession(origin) as session:
+        tokens = []
+        for name in ("ada", "bob"):
+            async with session.post("/login", json={"name": name}) as answer:
+                tokens.append((await answer.json())["token"])
+        await talk(origin + CHAT, *({"Authorization": f"Bearer {each}"} for each in tokens))
+        head, claims, _ = tokens[0].split(".")
+        seen = {}
+        for token in (tokens[0], f"{head}.{claims}.AAAA", ""):
+            for path in ("stream", "channels"):
+                async with session.get(f"{CHAT}/{path}", params={"token": token}) as answer:
+                    seen[token == tokens[0], path] = answer.status
+    assert seen == {
+        (True, "stream"): 200,
+        (True, "channels"): 401,
+        (False, "stream"): 401,
+        (False, "channels"): 401,
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Motor is deprecated")
+async def test_motor_host(serve_example: Any) -> None:
+    origin = await serve_example("motor_host")
+    await talk(origin + CHAT, ADA, BOB)
+    async with (
+        ClientSession(origin, headers=ADA) as session,
+        session.get("/profile") as answer,
+    ):
+        assert await answer.json() == {"visits": 1, "messages": 1}
+
+
+async def test_ping_bot(serve_example: Any) -> None:
+    origin = await serve_example("ping_bot")
+    async with ChatClient(origin + CHAT, headers=ADA) as ada, ada.stream() as stream:
+        direct = await ada.get_or_create_conversation("ping-bot")
+        for body in ("a !ping in passing", "!ping"):
+            asked = await ada.send_message(direct.id, body)
+            assert await heard(stream) == asked
+        answer = await heard(stream)
+        assert (answer.sender_id, answer.body) == ("ping-bot", "pong")
+        assert answer.reply_to_message_id == asked.id

@@ -1,0 +1,150 @@
+"""Examples that are processes: workers under gunicorn, a bot that is killed, nginx in front."""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, Process
+from base64 import b64encode
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from shutil import which
+
+import pytest
+from aiohttp import ClientError, ClientSession
+
+from chat_aio.client import ChatClient, EventStream
+from chat_aio.embedded import _free_port
+from tests.conftest import Database, MakePeople
+from tests.examples.conftest import EXAMPLES
+from tests.examples.talking import PATIENCE, heard, talk
+from tests.support.processes import serving
+
+NGINX = which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+ADA, BOB = {"X-User": "ada"}, {"X-User": "bob"}
+
+
+@asynccontextmanager
+async def running(*command: str, **environment: str) -> AsyncIterator[Process]:
+    """A process until SIGTERM, which it must obey; or until it is killed."""
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=DEVNULL, env={**os.environ, **environment}
+    )
+    try:
+        yield process
+        if process.returncode is None:
+            process.terminate()
+        await asyncio.wait_for(process.wait(), PATIENCE)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def answering(url: str) -> None:
+    """Wait until somebody answers."""
+    async with ClientSession() as session, asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                async with session.get(url):
+                    return
+            except ClientError:
+                await asyncio.sleep(0.05)
+
+
+async def test_gunicorn_workers(environment: Mapping[str, str]) -> None:
+    """What is sent to any of them is heard on every stream."""
+    origin = f"127.0.0.1:{_free_port()}"
+    command = "-k aiohttp.GunicornWebWorker -w 2 --graceful-timeout 5 gunicorn_workers:make_app"
+    options = ("--chdir", str(EXAMPLES), "-b", origin, "--log-level", "warning")
+    async with running(sys.executable, "-m", "gunicorn", *options, *command.split()) as gunicorn:
+        await answering(f"http://{origin}/worker")
+        workers: set[int] = set()
+        async with asyncio.timeout(PATIENCE):
+            while len(workers) < 2:
+                async with (
+                    ClientSession() as session,
+                    session.get(f"http://{origin}/worker") as answer,
+                ):
+                    workers.add((await answer.json())["worker"])
+                await talk(f"http://{origin}/api/chat", ADA, BOB)
+    assert gunicorn.returncode == 0
+
+
+async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Path) -> None:
+    """It is killed in between, and asked meanwhile; every question is answered once."""
+    person = await serve()
+    given = {
+        "CHAT_URL": str(person("").client.make_url("/api/chat")),
+        "BOT_POSITION": str(tmp_path / "position"),
+    }
+    command = (sys.executable, str(EXAMPLES / "resuming_bot.py"))
+    async with ChatClient(given["CHAT_URL"], headers=ADA) as ada, ada.stream() as stream:
+        direct = await ada.get_or_create_conversation("resuming-bot")
+
+        async def ask() -> str:
+            return (await ada.send_message(direct.id, "!ping")).id
+
+        asked = [await ask()]
+        async with running(*command, **given) as bot:
+            await until_answered(stream, asked)
+            asked.append(await ask())
+            await until_answered(stream, asked[1:])
+            bot.send_signal(signal.SIGKILL)
+            await bot.wait()
+        asked += [await ask(), await ask()]
+        async with running(*command, **given):
+            await until_answered(stream, asked[2:])
+    answers = await database["messages"].find({"body": "pong"}).to_list()
+    assert sorted(each["replyToMessageId"] for each in answers) == sorted(asked)
+
+
+async def until_answered(stream: EventStream, asked: list[str]) -> None:
+    left = set(asked)
+    while left:
+        message = await heard(stream)
+        left.discard(message.reply_to_message_id or "")
+
+
+@pytest.mark.skipif(NGINX is None, reason="there is no nginx here")
+async def test_behind_nginx(mongo_url: str, database: Database, tmp_path: Path) -> None:
+    """Who calls is who has the password, whatever a header says; events come as they are sent."""
+    assert NGINX is not None
+    port = _free_port()
+    (tmp_path / "htpasswd").write_text("ada:{PLAIN}a\nbob:{PLAIN}b\n")
+    async with serving(mongo_url, database.name) as base:
+        example = (EXAMPLES / "behind_nginx.conf").read_text()
+        for theirs, ours in (
+            ("127.0.0.1:8080", base.removeprefix("http://").removesuffix("/api/chat")),
+            ("127.0.0.1:8000", f"127.0.0.1:{port}"),
+            ("/etc/nginx/chat.htpasswd", str(tmp_path / "htpasswd")),
+        ):
+            assert theirs in example
+            example = example.replace(theirs, ours)
+        (tmp_path / "nginx.conf").write_text(MAIN.format(folder=tmp_path) % example)
+        command = (NGINX, "-p", str(tmp_path), "-c", "nginx.conf", "-e", "error.log")
+        async with running(*command):
+            origin = f"http://127.0.0.1:{port}"
+            await answering(origin)
+            ada, bob = [f"Basic {b64encode(each).decode()}" for each in (b"ada:a", b"bob:b")]
+            forged = {"Authorization": ada, "X-User": "bob"}
+            await talk(f"{origin}/api/chat", forged, {"Authorization": bob})
+            wrong = {"Authorization": f"Basic {b64encode(b'ada:b').decode()}"}
+            for headers in (ADA, wrong):
+                async with (
+                    ClientSession(origin, headers=headers) as session,
+                    session.get("/api/chat/channels") as answer,
+                ):
+                    assert answer.status == 401
+
+
+MAIN = """
+daemon off; user root; worker_processes 1; pid {folder}/pid;
+events {{ }}
+http {{
+    access_log off; client_body_temp_path {folder}/a; proxy_temp_path {folder}/b;
+    fastcgi_temp_path {folder}/c; uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;
+    %s
+}}
+"""
