@@ -39,6 +39,7 @@ CONFIG = ConfigDict(
     populate_by_name=True,
     extra="forbid",
     json_schema_serialization_defaults_required=True,
+    hide_input_in_errors=True,
 )
 
 

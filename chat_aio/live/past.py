@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
+from typing import Final
 
 from chat_aio.context import Clock
 from chat_aio.live.event import Name
@@ -20,7 +21,7 @@ MOST_TOGETHER = 512
 AN_AGE_SECONDS = 300
 WHOLE_REPLAYS = 8
 
-TOO_MANY = "too_many_missed"
+TOO_MANY: Final = "too_many_missed"
 
 
 _Heads = Mapping[str, CounterDocument]

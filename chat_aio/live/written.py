@@ -108,7 +108,9 @@ class Written:
             if is_change:
                 at = max(document["changedAt"], at)
         except Exception as error:
-            log.error("message %r cannot be told: %r", document.get("_id"), error)
+            message_id = document.get("_id")
+            named = {"message_id": message_id}
+            log.error("message %r cannot be told: %r", message_id, error, extra=named)
             return
         self._entries[message.conversation_id].append(Entry(at=at, stored=stored))
 

@@ -12,7 +12,7 @@ from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.drafts import (
     Appended,
@@ -79,7 +79,7 @@ async def _write(
         await database.messages.insert_many([each.message for each in writable], session=session)
     except BulkWriteError as error:
         if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
-            raise Taken from error
+            raise Taken from unquoted(error)
         raise
     return writable, {}, epochs
 

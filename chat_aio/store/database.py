@@ -11,6 +11,7 @@ from typing import Any, Literal
 import pymongo
 from bson.codec_options import CodecOptions, DatetimeConversion
 from pymongo.errors import (
+    BulkWriteError,
     ConfigurationError,
     ConnectionFailure,
     ExecutionTimeout,
@@ -56,6 +57,7 @@ _OUT_OF_REACH = (
     WTimeoutError,
 )
 _NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
+_LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 
 
@@ -78,6 +80,28 @@ def translated(error: PyMongoError, doing: Literal["read", "write"]) -> Exceptio
     if doing == "read" or isinstance(error, _NEVER_SENT):
         return StorageUnavailable()
     return StorageUnavailable(OUTCOME_UNKNOWN)
+
+
+def unquoted(error: PyMongoError) -> PyMongoError:
+    """The same error without the texts that come from MongoDB, which quote documents and commands:
+    errors end up in logs."""
+    if not isinstance(error, OperationFailure):
+        return error
+    details = error.details or {}
+    kept: dict[str, Any] = {
+        "errorLabels": [each for each in _LABELS if error.has_error_label(each)]
+    }
+    if "keyPattern" in details:
+        kept["keyPattern"] = details["keyPattern"]
+    same: PyMongoError
+    if isinstance(error, BulkWriteError):
+        for name in ("writeErrors", "writeConcernErrors"):
+            kept[name] = [{"code": each.get("code")} for each in details.get(name, ())]
+        same = BulkWriteError(kept)
+    else:
+        said = details.get("codeName", "refused by MongoDB")
+        same = type(error)(f"{said}, code {error.code}", error.code, kept)
+    return same.with_traceback(error.__traceback__)
 
 
 class Database:
@@ -145,7 +169,8 @@ class Database:
             with pymongo.timeout(self.timeout if seconds is None else seconds):
                 yield
         except PyMongoError as error:
-            raise translated(error, doing) from error
+            quiet = unquoted(error)
+            raise translated(quiet, doing) from quiet
 
     async def require_replica_set(self) -> None:
         """Raise SetupError, saying what to do, unless this is a reachable replica set."""

@@ -1,0 +1,58 @@
+"""A chat with everything on, served as `chat-aio serve` does."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from yarl import URL
+
+from chat_aio import Chat, Hooks, Options
+from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.web.serving import MAX_LINE_BYTES, ServeAccessLogger
+from tests.conftest import Database
+from tests.support.people import BASE, Answer, Person, picked_by_header
+
+PLUGINS = (Typing, Presence, Receipts)
+
+
+@dataclass(frozen=True)
+class Served:
+    """Both doors to one chat, in which every `moderator` and something is a moderator."""
+
+    chat: Chat
+    client: TestClient[web.Request, web.Application]
+
+    def person(self, user_id: str) -> Person:
+        return Person(user_id, self.client, self.chat)
+
+    async def ask(self, route: str, path: str, user_id: str | None, **request: Any) -> Answer:
+        """The answer to a request whose path is encoded already; of a stream only how it begins."""
+        headers = {"X-User": user_id} if user_id is not None else {}
+        headers.update(request.pop("headers", {}))
+        url = URL(BASE + path, encoded=True)
+        method = route.split(" ")[0]
+        async with self.client.request(method, url, headers=headers, **request) as response:
+            streaming = response.content_type == "text/event-stream"
+            body = {} if streaming else json.loads(await response.read())
+            return Answer(response.status, body, response.headers)
+
+
+@pytest.fixture
+async def served(database: Database) -> AsyncIterator[Served]:
+    chat = Chat(
+        database,
+        auth=picked_by_header,
+        hooks=Hooks(can_moderate=lambda asked: asked.user_id.startswith("moderator")),
+        plugins=[each() for each in PLUGINS],
+        options=Options(ring_seconds=5),
+    )
+    app = web.Application()
+    chat.mount(app)
+    server = TestServer(app)
+    await server.start_server(access_log_class=ServeAccessLogger, max_line_size=MAX_LINE_BYTES)
+    async with TestClient(server) as client:
+        yield Served(chat, client)

@@ -1,0 +1,124 @@
+"""The two doors: a valid request for each route, and the same call of the server API."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from chat_aio import ChatError, inputs
+from chat_aio.models import Wire, json_from
+from chat_aio.web.operations import Operation
+from chat_aio.web.routes import ROUTES
+from tests.access.conftest import PLUGINS, Served
+
+Given = dict[str, Any]
+
+GIVEN: dict[str, Given] = {
+    "POST /conversations": {"otherUserId": "{other}"},
+    "POST /conversations/{conversation_id}/messages": {"body": "a word"},
+    "GET /search/messages": {"q": "word", "conversationId": "{conversation_id}"},
+    "GET /search/messages mine": {"q": "word"},
+    "POST /conversations/{conversation_id}/read": {"messageId": "{message_id}"},
+    "PATCH /messages/{message_id}": {"body": "another word"},
+    "POST /messages/{message_id}/forward": {"conversationId": "{to_conversation_id}"},
+    "POST /messages/{message_id}/reactions": {"emoji": "+1"},
+    "DELETE /messages/{message_id}/reactions": {"emoji": "+1"},
+    "PATCH /conversations/{conversation_id}": {"name": "a new name"},
+    "POST /conversations/{conversation_id}/participants": {"userIds": ["{asker}"]},
+    "DELETE /conversations/{conversation_id}/participants": {"userId": "{target}"},
+    "PATCH /conversations/{conversation_id}/participants": {"userId": "{target}", "role": "admin"},
+    "PATCH /conversations/{conversation_id}/join-requests": {
+        "userId": "{asker}",
+        "decision": "approve",
+    },
+    "POST /moderation/blocks": {"targetUserId": "{outlaw}"},
+    "DELETE /moderation/blocks": {"targetUserId": "{outlaw}"},
+    "POST /moderation/mutes": {"conversationId": "{conversation_id}"},
+    "DELETE /moderation/mutes": {"conversationId": "{conversation_id}"},
+    "POST /moderation/reports": {
+        "targetType": "{target_type}",
+        "targetId": "{target_id}",
+        "reason": "spam",
+    },
+    "POST /moderation/reports another": {
+        "targetType": "user",
+        "targetId": "{asker}",
+        "reason": "spam",
+    },
+    "PATCH /moderation/reports/{report_id}": {"status": "triaged"},
+    "POST /moderation/bans": {"targetUserId": "{asker}"},
+    "POST /conversations/{conversation_id}/typing": {"isTyping": True},
+    "GET /presence": {"userIds": "{asker}"},
+    "": {"seq": 0},
+}
+"""The body, or the query of a GET, with a world's names in braces; others need nothing. Without a
+route it is what the server API is asked for alone."""
+
+OPERATIONS = {f"{each.method} {each.path}": each for each in ROUTES}
+PLUGIN_ROUTES = {
+    f"{each.method} {each.path}": each for plugin in PLUGINS for each in plugin().routes
+}
+ALL = (*OPERATIONS, *PLUGIN_ROUTES)
+
+
+class Outcome(NamedTuple):
+    """What came of a call: `code` is None where it succeeded, `result` is the answer as JSON."""
+
+    code: str | None
+    result: Any
+    status: int | None = None
+
+
+def given_for(route: str, about: str, names: Mapping[str, str]) -> Given:
+    """The request about a world's things."""
+    given = GIVEN.get(f"{route} {about}", GIVEN.get(route, {}))
+    return {name: _filled(value, names) for name, value in given.items()}
+
+
+def _filled(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, list):
+        return [_filled(each, names) for each in value]
+    return value.format(**names) if isinstance(value, str) else value
+
+
+def shapes_of(route: str) -> tuple[type[inputs.Input] | None, type[inputs.Input] | None]:
+    """What a route reads out of the query, and out of the body."""
+    operation = OPERATIONS.get(route)
+    return (operation.query, operation.body) if isinstance(operation, Operation) else (None, None)
+
+
+async def through_http(
+    served: Served, route: str, names: Mapping[str, str], given: Given, user_id: str | None
+) -> Outcome:
+    """The outcome of a request; without a user, of one that is not signed in."""
+    path = route.split(" ")[1].format(**{key: quote(each, safe="") for key, each in names.items()})
+    if route.startswith("GET"):
+        answer = await served.ask(route, f"{path}?{urlencode(given)}", user_id)
+    else:
+        answer = await served.ask(route, path, user_id, json=given)
+    result = answer.json["error"]["message"] if answer.code else answer.json
+    return Outcome(answer.code, result, answer.status)
+
+
+async def through_api(
+    served: Served, route: str, method: str, names: Mapping[str, str], given: Given, user_id: str
+) -> Outcome:
+    """The outcome of the same call in this process."""
+    shape = next(filter(None, shapes_of(route)), None)
+    call = attrgetter(method)(served.chat.api)
+    wanted = inspect.signature(call).parameters
+    places = {name: value for name, value in names.items() if name in wanted}
+    arguments = {**places, **(shape.arguments(given) if shape else given)}
+    try:
+        return Outcome(None, _plain(await call(user_id, **arguments)))
+    except ChatError as refusal:
+        return Outcome(refusal.code, str(refusal))
+
+
+def _plain(result: Any) -> Any:
+    """A result of the server API as the JSON of an answer."""
+    if isinstance(result, Wire):
+        return json.loads(json_from(result))
+    return [_plain(each) for each in result] if isinstance(result, tuple) else result

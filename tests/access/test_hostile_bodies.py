@@ -1,0 +1,108 @@
+"""Hostile bodies, to every route that reads one: the right code, nothing written, no harm done."""
+
+import asyncio
+import gzip
+from contextlib import suppress
+from io import BytesIO
+
+from tests.access.conftest import Served
+from tests.access.doors import ALL, OPERATIONS, shapes_of
+from tests.access.hostile import CUT_OFF, GZIP, LARGE, NO_OBJECTS, OFF_THE_RAILS, Body
+from tests.access.kept import contents
+from tests.access.world import World
+from tests.conftest import Database
+from tests.support.people import BASE
+
+PATIENCE = 10.0
+WITH_BODY = [each for each in ALL if shapes_of(each)[1] or each.endswith("/typing")]
+OPTIONAL = [each for each in WITH_BODY if getattr(OPERATIONS.get(each), "body_optional", True)]
+
+
+def test_the_bodies_that_may_be_missing() -> None:
+    assert [each.split("/")[-1] for each in OPTIONAL] == [
+        *("group", "invites", "accept", "join-requests", "join", "typing")
+    ]
+
+
+async def test_hostile_bodies(served: Served, database: Database) -> None:
+    world = await World.made(served.chat.api, "group", ["admin"])
+    for route in WITH_BODY:
+        path, user = path_of(route, world)
+        before = await contents(database)
+        found = {
+            name: await asked(served, route, path, user, body)
+            for name, body in {**NO_OBJECTS, **LARGE}.items()
+        }
+        assert found == {
+            **dict.fromkeys(NO_OBJECTS, (400, "INVALID_INPUT")),
+            **dict.fromkeys(LARGE, (413, "PAYLOAD_TOO_LARGE")),
+        }, route
+        for name, (headers, raw) in OFF_THE_RAILS.items():
+            status = await status_of(served, route, path, user, headers, raw)
+            assert status == 400, (route, name)
+        for headers, raw in CUT_OFF.values():
+            await status_of(served, route, path, user, headers, raw, leaving=True)
+        assert await contents(database) == before, route
+        empty = await asked(served, route, path, user, Body(b""))
+        assert (empty == (400, "INVALID_INPUT")) == (route not in OPTIONAL), route
+        await served.person(world.user("admin")).send(world.names("admin")["group"], "still here")
+
+
+async def test_a_good_body_may_come_in_gzip_and_as_any_type(served: Served) -> None:
+    world = await World.made(served.chat.api, "group", ["admin"])
+    route = "POST /conversations/{conversation_id}/messages"
+    path, user = path_of(route, world)
+    raw = b'{"body":"a word"}'
+    for body in (
+        Body(gzip.compress(raw), GZIP),
+        Body(raw, {"Content-Type": "text/plain"}),
+        Body(raw, {"Content-Type": "multipart/form-data; boundary=x"}),
+        Body(raw, {"Content-Type": "application/json; charset=utf-16"}),
+        Body(raw, {"Content-Encoding": "identity"}),
+    ):
+        assert await asked(served, route, path, user, body) == (201, None)
+
+
+def path_of(route: str, world: World) -> tuple[str, str]:
+    """A route's path about a world's things, and somebody who may ask there."""
+    user = "moderator" if "/reports" in route or "/bans" in route else "admin"
+    return route.split(" ")[1].format(**world.names("admin")), world.user(user)
+
+
+async def asked(
+    served: Served, route: str, path: str, user: str, body: Body
+) -> tuple[int, str | None]:
+    usual = {"Content-Type": "application/json", "Connection": "close"}
+    answer = await served.ask(
+        route, path, user, data=BytesIO(body.raw), headers={**usual, **body.headers}
+    )
+    return answer.status, answer.code
+
+
+async def status_of(
+    served: Served,
+    route: str,
+    path: str,
+    user: str,
+    headers: str,
+    raw: bytes,
+    *,
+    leaving: bool = False,
+) -> int | None:
+    """The status of the first answer to bytes on the wire; None where there is none."""
+    method = route.split(" ")[0]
+    head = f"{method} {BASE}{path} HTTP/1.1\r\nHost: x\r\nX-User: {user}\r\n{headers}\r\n\r\n"
+    server = served.client.server
+    reader, writer = await asyncio.open_connection(server.host, server.port)
+    try:
+        async with asyncio.timeout(PATIENCE):
+            writer.write(head.encode() + raw)
+            await writer.drain()
+            if leaving:
+                return None
+            line = await reader.readline()
+        return int(line.split()[1])
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()

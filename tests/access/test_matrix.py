@@ -1,0 +1,86 @@
+"""The access matrix: each cell as stated, the same through both doors (docs/behaviour.md 2.1)."""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator
+from typing import Any
+
+from chat_aio.api import ServerAPI
+from chat_aio.context import Context
+from chat_aio.moderation import ModerationAPI
+from tests.access.conftest import Served
+from tests.access.doors import ALL, OPERATIONS, Outcome, given_for, through_api, through_http
+from tests.access.matrix import MEANINGS, Row, rows
+from tests.access.world import World
+
+ROWS_AT_ONCE = 6
+
+
+def methods() -> dict[Any, str]:
+    """All that the server API can do, and how it is called there."""
+    return {
+        each: prefix + name
+        for prefix, api in (("", ServerAPI), ("moderation.", ModerationAPI))
+        for name, each in vars(api).items()
+        if inspect.isfunction(each) and name not in vars(Context) and not name.startswith("_")
+    }
+
+
+def test_every_route_and_method_has_its_row_and_nothing_else_has() -> None:
+    """In the order of the routes, each beside the method that is the same operation."""
+    stated = {each.route: each.method for each in reversed(rows()) if each.route}
+    names = methods()
+    documented = {route: getattr(each, "documented", None) for route, each in OPERATIONS.items()}
+    same = {route: names.get(documented.get(route), "") for route in ALL}
+    assert list(dict.fromkeys(each.route for each in rows() if each.route)) == list(ALL)
+    assert stated == same
+    assert {each.method for each in rows() if each.method} == set(names.values())
+
+
+async def test_every_cell(served: Served) -> None:
+    turns = asyncio.Semaphore(ROWS_AT_ONCE)
+
+    async def looked_at(row: Row) -> list[str]:
+        async with turns:
+            return [each async for each in differences(served, row)]
+
+    found = await asyncio.gather(*map(looked_at, rows()))
+    assert [each for some in found for each in some] == []
+
+
+async def differences(served: Served, row: Row) -> AsyncIterator[str]:
+    """Where a row is not so. Each door has a world of its own, unless nothing is changed there; who
+    is refused comes first, for what succeeds may change what others meet."""
+    one = await World.made(served.chat.api, row.about, row.stated)
+    reads = not row.route or row.route.startswith("GET")
+    other = one if reads else await World.made(served.chat.api, row.about, row.stated)
+    for role, cell in sorted(row.stated.items(), key=lambda each: MEANINGS[each[1]][1] is None):
+        here = f"{row.route or row.method}, {row.about}, {role}: {cell} is stated"
+        status, code = MEANINGS[cell]
+        said = await over_http(served, row, one, role) if row.route else None
+        done = await over_api(served, row, other, role) if row.method and role != "nobody" else None
+        if said and (said.status, said.code) != (status, code):
+            yield f"{here}, HTTP says {said.status} {said.code}"
+        if done and done.code != code:
+            yield f"{here}, the API says {done.code}"
+        if said and done and (reads or code) and row.about != "all" and not alike(said, done):
+            yield f"{here}, HTTP says {said.result}, the API {done.result}"
+
+
+async def over_http(served: Served, row: Row, world: World, role: str) -> Outcome:
+    names = world.names(role)
+    given = given_for(row.route, row.about, names)
+    user_id = None if role == "nobody" else world.user(role)
+    return await through_http(served, row.route, names, given, user_id)
+
+
+async def over_api(served: Served, row: Row, world: World, role: str) -> Outcome:
+    names = world.names(role)
+    given = given_for(row.route, row.about, names)
+    return await through_api(served, row.route, row.method, names, given, world.user(role))
+
+
+def alike(said: Outcome, done: Outcome) -> bool:
+    """Whether both doors give the same answer; over HTTP it may stand in an envelope."""
+    inside = said.result.values() if isinstance(said.result, dict) else ()
+    return done.result in (said.result, *inside)

@@ -1,0 +1,119 @@
+"""What the matrix is about: a group and direct conversations, with everybody in their role."""
+
+import asyncio
+from collections.abc import Iterable
+from itertools import count
+
+from chat_aio.api import ServerAPI
+
+TALKING = ("ex-member", "member", "admin", "blocked", "blocker", "banned", "kim")
+DIRECT = ("admin", "blocked", "blocker", "banned")
+
+_labels = count()
+
+
+class World:
+    """Made through the server API; a user is called by role and world. `about` is the matrix's."""
+
+    def __init__(self, api: ServerAPI, about: str) -> None:
+        self._api = api
+        self._about = about
+        self._label = next(_labels)
+        self._names: dict[str, str] = {"code": "x" * 43}
+        self._mine: dict[str, str] = {}
+        self._theirs: dict[str, str] = {}
+        self._direct: dict[str, str] = {}
+        self._homes: dict[str, tuple[str, str]] = {}
+
+    @classmethod
+    async def made(cls, api: ServerAPI, about: str, roles: Iterable[str]) -> "World":
+        """A world with all that a row needs; who is banned is banned last."""
+        world = cls(api, about)
+        if world._is("direct", "found"):
+            await asyncio.gather(*map(world._make_direct, DIRECT))
+        else:
+            await world._make_group()
+        if world._is("from", "to"):
+            await asyncio.gather(*map(world._make_home, roles))
+        await world._moderate()
+        return world
+
+    def user(self, role: str) -> str:
+        return f"{role}-{self._label}"
+
+    def names(self, role: str) -> dict[str, str]:
+        """What stands for the names in a request of `role`."""
+        place = self._direct.get(role) or self._direct.get("admin") or self._names["group"]
+        theirs = self._theirs.get(role) or self._theirs.get("admin") or self._mine["kim"]
+        message = self._mine[role] if self._is("mine") and role in self._mine else theirs
+        home, home_message = self._homes.get(role, ("", ""))
+        users = {each: self.user(each) for each in ("asker", "outlaw")}
+        return {
+            **self._names,
+            **users,
+            "other": self._other(role),
+            "target": self.user(role if self._is("oneself") else "kim"),
+            "conversation_id": place,
+            "message_id": home_message if self._is("to") else message,
+            "root_id": message,
+            "to_conversation_id": home if self._is("from") else place,
+            "target_type": "message" if self._is("theirs") else "conversation",
+            "target_id": message if self._is("theirs") else place,
+        }
+
+    def _is(self, *words: str) -> bool:
+        return bool({*words} & {*self._about.replace(",", "").split()})
+
+    def _other(self, role: str) -> str:
+        if self._is("found"):
+            return self.user(f"peer-of-{role}")
+        return self.user("admin" if role in ("blocked", "blocker") else "kim")
+
+    async def _make_group(self) -> None:
+        api, admin = self._api, self.user("admin")
+        users = [self.user(each) for each in TALKING]
+        is_channel = self._is("channel")
+        group = await api.create_group_conversation(
+            admin,
+            user_ids=users,
+            visibility="public" if is_channel else None,
+            join_policy="open" if is_channel else None,
+        )
+        sending = (api.send_message(each, group.id, "a word") for each in users)
+        sent = await asyncio.gather(*sending)
+        self._mine = {role: each.id for role, each in zip(TALKING, sent, strict=True)}
+        left = self.user("ex-member")
+        await api.remove_participant(left, group.id, left)
+        await api.moderation.block_user(admin, self.user("blocked"))
+        await api.moderation.block_user(self.user("blocker"), admin)
+        invite = await api.create_invite(admin, group.id, max_uses=1 if self._is("spent") else None)
+        if self._is("spent"):
+            await api.accept_invite(self.user("guest"), invite.code)
+        await api.request_to_join(self.user("asker"), group.id)
+        self._names |= {"group": group.id, "code": invite.code}
+
+    async def _make_direct(self, role: str) -> None:
+        api, user, peer = self._api, self.user(role), self.user(f"peer-of-{role}")
+        direct = await api.get_or_create_conversation(user, peer)
+        mine = await api.send_message(user, direct.id, "a word")
+        theirs = await api.send_message(peer, direct.id, "a word")
+        if role == "blocked":
+            await api.moderation.block_user(peer, user)
+        elif role == "blocker":
+            await api.moderation.block_user(user, peer)
+        self._direct[role], self._mine[role], self._theirs[role] = direct.id, mine.id, theirs.id
+
+    async def _make_home(self, role: str) -> None:
+        """A group of one's own: to forward out of, or into."""
+        home = await self._api.create_group_conversation(self.user(role))
+        sent = await self._api.send_message(self.user(role), home.id, "a word")
+        self._homes[role] = home.id, sent.id
+
+    async def _moderate(self) -> None:
+        moderation, moderator = self._api.moderation, self.user("moderator")
+        report, ban, _ = await asyncio.gather(
+            moderation.report(self.user("kim"), "user", self.user("asker"), "spam"),
+            moderation.ban_user(moderator, self.user("outlaw")),
+            moderation.ban_user(moderator, self.user("banned")),
+        )
+        self._names |= {"report_id": report.id, "ban_id": ban.id}
