@@ -14,6 +14,7 @@ from chat_aio.context import new_id, utc_now
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.live.live import Live
+from chat_aio.observer import Observer, notify
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin
@@ -28,6 +29,7 @@ from chat_aio.store.settings import Settings
 from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.web.application import Auth, make_application
+from chat_aio.web.observing import observe_requests
 
 
 class Chat:
@@ -46,27 +48,28 @@ class Chat:
         hooks: Hooks | None = None,
         options: Options | None = None,
         plugins: Iterable[Plugin] = (),
+        observers: Iterable[Observer] = (),
         clock: Callable[[], datetime] = utc_now,
     ) -> None:
         hooks, options, plugins = hooks or Hooks(), options or Options(), tuple(plugins)
+        observers = tuple(observers)
         kept = Database(
             database, prefix=options.collection_prefix, timeout=options.storage_timeout_seconds
         )
         self._database = kept
-        self._options = options
-        self._auth = auth
-        self._mounted = False
-        self._opened = self._opening = False
+        self._options, self._auth = options, auth
+        self._mounted = self._opened = self._opening = False
         self._api = ServerAPI(
             database=kept,
             snapshots=Snapshots(kept),
-            sequencer=Sequencer(kept, clock=clock),
+            sequencer=Sequencer(kept, clock=clock, observers=observers),
             read_marks=ReadMarks(kept, compares=_tells_of_reading(options, plugins)),
             bans=Bans(kept, clock=clock),
             settings=Settings(kept),
-            signals=Signals(kept, clock=clock, new_id=new_id),
+            signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
             rates=Rates(options.rate_limits, methods={*METHODS, *_methods_of(plugins)}),
             plugins=plugins,
+            observers=observers,
             hooks=hooks,
             permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
             options=options,
@@ -97,6 +100,8 @@ class Chat:
         if not path.startswith("/") or not path.strip("/"):
             raise ValueError(f"mount the chat below a path such as /api/chat, not {path!r}")
         sub = make_application(self._api, self._live, self._auth)
+        if self._api.observers:
+            observe_requests(sub)
         sub.on_startup.append(self._on_startup)
         sub.on_shutdown.append(self._on_shutdown)
         app.add_subapp(path.rstrip("/"), sub)
@@ -130,6 +135,7 @@ class Chat:
         if Capability.STREAMS in self._api.capabilities:
             await self._live.open()
         await self._open_plugins()
+        notify(self._api.observers, Observer.chat_opened, self._live.state)
         self._opened = True
 
     async def _open_plugins(self) -> None:
@@ -144,6 +150,7 @@ class Chat:
         """End streams, stop following, finish what is being written. Closing twice is harmless."""
         if not self._opened:
             return
+        notify(self._api.observers, Observer.chat_closed, self._live.state)
         await self._live.close()
         for plugin in self._api.plugins:
             await plugin.close()

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
+from chat_aio.observer import Observer
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin
@@ -46,6 +47,7 @@ class Context:
     signals: Signals
     rates: Rates
     plugins: tuple[Plugin, ...]
+    observers: tuple[Observer, ...] = ()
     hooks: Hooks
     permissions: Permissions
     options: Options

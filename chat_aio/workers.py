@@ -7,6 +7,8 @@ import socket
 import sys
 from contextlib import suppress
 
+from chat_aio.sharing import Forget, shared_metrics
+
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1.0
@@ -22,13 +24,17 @@ class Workers:
 
     def __init__(self, count: int, at: socket.socket) -> None:
         self._at = at
-        self._workers = [_Worker(at) for _ in range(count)]
+        self._workers = [_Worker(at, self._forget) for _ in range(count)]
         self._rolling: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
         """Until SIGTERM or SIGINT, or until the first worker was not able to start; gives the exit
         code. SIGHUP replaces the workers one after the other, each once the last one serves.
         """
+        with shared_metrics() as self._forget_metrics:
+            return await self._run()
+
+    async def _run(self) -> int:
         keeping = asyncio.create_task(self._keep())
         loop = asyncio.get_running_loop()
         for each in (signal.SIGTERM, signal.SIGINT):
@@ -50,6 +56,9 @@ class Workers:
         await asyncio.gather(*(each.keep() for each in self._workers))
         return 0
 
+    def _forget(self, pid: int) -> None:
+        self._forget_metrics(pid)
+
     def _roll(self) -> None:
         if self._rolling is None or self._rolling.done():
             self._rolling = asyncio.create_task(self._replace_all())
@@ -62,8 +71,9 @@ class Workers:
 class _Worker:
     """A place for one process, and the process that has it now."""
 
-    def __init__(self, at: socket.socket) -> None:
+    def __init__(self, at: socket.socket, forget: Forget) -> None:
         self._at = at
+        self._forget = forget
         self._process: asyncio.subprocess.Process | None = None
         self._lifeline: socket.socket | None = None
         self._serves = asyncio.Event()
@@ -97,6 +107,7 @@ class _Worker:
         assert self._process is not None
         assert self._lifeline is not None
         code = await self._process.wait()
+        self._forget(self._process.pid)
         self._lifeline.close()
         self._serves.clear()
         self._process = None

@@ -25,6 +25,7 @@ from chat_aio.errors import (
 from chat_aio.fields import is_id
 from chat_aio.hooks import RateContext
 from chat_aio.models import BareMessage, Conversation
+from chat_aio.observer import Observer, notify
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot
@@ -80,6 +81,7 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
 async def require_unbanned(context: Context, user_id: str) -> None:
     """Raise UserBanned for who has an active ban, where bans are enforced."""
     if context.enforces_bans and await context.bans.is_banned(user_id):
+        notify(context.observers, Observer.ban_enforced, "request")
         raise UserBanned
 
 

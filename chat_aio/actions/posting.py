@@ -12,10 +12,11 @@ from chat_aio.actions.host import ask_host, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.capabilities import Capability
 from chat_aio.context import Context
-from chat_aio.errors import MessageConflict, StorageUnavailable
+from chat_aio.errors import InternalError, MessageConflict, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.inputs import Forwarding, NewMessage
 from chat_aio.models import Message
+from chat_aio.observer import Observer, notify
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved
@@ -78,6 +79,7 @@ async def post(
     appended = await _append(context, user_id, message, asked.mentions, epoch=snapshot.epoch)
     if appended.repeated:
         return await _repeated(context, appended.message, hashed)
+    notify(context.observers, Observer.message_sent, "stored")
     sent = message_from(appended.message, parents)
     await tell_host(context, user_id, "created", sent, snapshot.conversation)
     return Sent(sent, repeated=False)
@@ -122,6 +124,7 @@ def question(
 async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
     if stored.get("requestHash") != hashed:
         raise MessageConflict
+    notify(context.observers, Observer.message_sent, "repeated")
     return Sent(await messages.with_preview(context.database, stored), repeated=True)
 
 
@@ -146,4 +149,7 @@ async def _append(
                 context, user_id, message["conversationId"], mentioned, epoch=moved.epoch
             )
             epoch = snapshot.epoch
+        except (InternalError, StorageUnavailable):
+            notify(context.observers, Observer.message_sent, "failed")
+            raise
     raise StorageUnavailable

@@ -43,7 +43,8 @@ class Listener:
 
 
 class Feed:
-    """Reads the change stream and passes it on, from `past` seconds ago, resuming after failures.
+    """Reads the change stream and passes it on, from `past` seconds ago, resuming after failures;
+    `timed` changes say when they were written.
 
     It is live once a tick that it wrote to the database has come back. A tick that takes longer
     than `stall` seconds means that the feed is stalled: it is lost and begun anew.
@@ -58,6 +59,7 @@ class Feed:
         past: float,
         stall: float,
         longest_past: float = 10.0,
+        timed: bool = False,
     ) -> None:
         self._database = database
         self._listener = listener
@@ -65,6 +67,7 @@ class Feed:
         self._past = past
         self._stall = stall
         self._longest_past = longest_past
+        self._timed = timed
         self._token: Any = None
         self._stuck = 0
         self._stuck_at: Any = None
@@ -113,7 +116,9 @@ class Feed:
         """Read and tell until that fails; whether what comes next leaves a gap. Cleaning up may
         wait for a server that does not answer, and is left for after the loss is known."""
         try:
-            changes = await open_changes(self._database, after=self._token, past=self._past)
+            changes = await open_changes(
+                self._database, after=self._token, past=self._past, timed=self._timed
+            )
             cleaning_up.push_async_callback(changes.close)
             self._untold.clear()
             self._arrived.clear()

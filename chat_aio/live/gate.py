@@ -58,7 +58,7 @@ class Gate:
             readable = await self._readable(user_id, ids)
             for stream in streams:
                 if stream.denied & readable:
-                    stream.end()
+                    stream.end("readable_again")
                 for each in (stream.conversation_ids & ids) - readable:
                     self._hub.deny(stream, each)
 
@@ -92,5 +92,6 @@ class Gate:
         except ChatError:
             return False
         except Exception:
-            log.exception("conversation %r cannot be read", conversation_id)
+            named = {"conversation_id": conversation_id}
+            log.exception("conversation %r cannot be read", conversation_id, extra=named)
             return False

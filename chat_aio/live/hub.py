@@ -8,6 +8,7 @@ from chat_aio.errors import RateLimited
 from chat_aio.live.event import Event
 from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
+from chat_aio.observer import Ending
 
 SLICE = 64
 
@@ -20,6 +21,8 @@ class Hub:
         self._limit = streams_per_user
         self._by_user: dict[str, set[Stream]] = defaultdict(set)
         self._by_conversation: dict[str, set[Stream]] = defaultdict(set)
+        self.deliveries = 0
+        """How many events streams were told so far, each times its streams."""
 
     def __len__(self) -> int:
         return sum(map(len, self._by_user.values()))
@@ -55,6 +58,7 @@ class Hub:
         self._admit(event)
         if event.told:
             streams = tuple(self._by_conversation.get(event.conversation_id, ()))
+            self.deliveries += len(streams)
             for start in range(0, len(streams), SLICE):
                 if start:
                     await asyncio.sleep(0)
@@ -74,6 +78,7 @@ class Hub:
             return
         of_one = telling.conversation_ids[0] if len(telling.conversation_ids) == 1 else ""
         event = Event(index=0, conversation_id=of_one, frame=telling.frame())
+        self.deliveries += len(streams)
         await self._each(lambda stream: stream.deliver(event), streams)
 
     async def beat(self) -> None:
@@ -98,16 +103,21 @@ class Hub:
         stream.denied.add(conversation_id)
         self._leave(stream, conversation_id)
 
-    def end_user(self, user_id: str) -> None:
-        """Finish all streams of a user."""
-        for stream in self._by_user.get(user_id, ()):
-            stream.end()
+    def end_banned(self, user_id: str) -> bool:
+        """Finish all streams of a user; whether there was one."""
+        ended = [each.end("banned") for each in self._by_user.get(user_id, ())]
+        return any(ended)
 
-    def end_all(self) -> None:
+    def end_all(self, ending: Ending = "feed_lost") -> None:
         """Finish every stream: their clients come back and resume."""
         for streams in self._by_user.values():
             for stream in streams:
-                stream.end()
+                stream.end(ending)
+
+    def queues(self) -> tuple[int, int]:
+        """How many bytes are not sent, and how many events are held back."""
+        everyone = self._everyone()
+        return sum(each.unsent for each in everyone), sum(each.held for each in everyone)
 
     def _everyone(self) -> list[Stream]:
         return [stream for streams in self._by_user.values() for stream in streams]

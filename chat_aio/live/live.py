@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context as Variables
 from datetime import datetime
 from functools import partial
+from typing import Final
 
+from chat_aio.capabilities import Capability
 from chat_aio.context import Context
 from chat_aio.errors import UserBanned
 from chat_aio.live.event import Event, Name
@@ -16,15 +18,18 @@ from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.frames import Frame, position_frame
 from chat_aio.live.gate import Gate
 from chat_aio.live.hub import Hub
+from chat_aio.live.observed import observed, state_of
 from chat_aio.live.past import TOO_MANY, Past
 from chat_aio.live.replay import Replay, position_from, replay_from_feed, replay_of_nothing
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
+from chat_aio.observer import Observer, State, Told
+from chat_aio.observer import notify as observe
 from chat_aio.plugin import ToldMessage, notify
 from chat_aio.store import blocks, conversations
-from chat_aio.store.change_stream import RawChange
+from chat_aio.store.change_stream import RawChange, lag_of
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +38,7 @@ OPENING_AT_ONCE = 32
 """Thousands who come back at once leave connections to the database for those who write."""
 
 BREATH_BYTES = 64 * 1024
-REMOVED = "position_removed"
+REMOVED: Final = "position_removed"
 
 
 class Live:
@@ -61,6 +66,7 @@ class Live:
             clock=context.clock,
             past=options.ring_seconds,
             stall=options.feed_stall_seconds,
+            timed=bool(context.observers),
         )
 
         self._past = Past(
@@ -80,7 +86,7 @@ class Live:
         """No new streams, end those there are, then stop following."""
         closing = asyncio.create_task(self.feed.close())
         await asyncio.sleep(0)
-        self.hub.end_all()
+        self.hub.end_all("closing")
         for task in filter(None, (self._beats, self._looking)):
             task.cancel()
             await asyncio.wait({task})
@@ -105,7 +111,7 @@ class Live:
         self.hub.register(stream)
         try:
             await self._prepare(stream, last_event_id)
-            with self._seen_by_plugins(user_id):
+            with self._seen_by_plugins(user_id), observed(stream, self._context.observers):
                 yield stream
         finally:
             stream.end()
@@ -113,6 +119,7 @@ class Live:
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
         if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
+            observe(self._context.observers, Observer.ban_enforced, "request")
             raise UserBanned
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
@@ -172,7 +179,29 @@ class Live:
         heads = await conversations.list_heads(self._database, list(ids), limit=1, spoken=True)
         return position_frame(heads[0]["_id"], heads[0]["seq"]) if heads else None
 
+    def state(self) -> State:
+        """How this chat stands now."""
+        return state_of(
+            self.hub,
+            self.feed,
+            self._ring,
+            has_streams=Capability.STREAMS in self._context.capabilities,
+            sends_waiting=self._context.sequencer.count_waiting(),
+        )
+
     async def _changed(self, changes: Sequence[RawChange]) -> None:
+        before = self.hub.deliveries
+        await self._tell(changes)
+        if observers := self._context.observers:
+            now = self._context.clock()
+            told = Told(
+                changes=len(changes),
+                deliveries=self.hub.deliveries - before,
+                lag=lag_of(changes, now=now) if self.feed.is_live else None,
+            )
+            observe(observers, Observer.feed_told, told)
+
+    async def _tell(self, changes: Sequence[RawChange]) -> None:
         await self._forget(changes)
         for told in await self._translator.events_from(changes):
             if isinstance(told, Telling):
@@ -208,7 +237,8 @@ class Live:
         """End the streams of users who are banned (docs/behaviour.md 11.5)."""
         if self._context.enforces_bans:
             for user_id in await self._context.bans.banned_among(self.hub.user_ids()):
-                self.hub.end_user(user_id)
+                if self.hub.end_banned(user_id):
+                    observe(self._context.observers, Observer.ban_enforced, "stream")
 
     async def _publish(self, event: Event) -> None:
         if event.position:
@@ -230,6 +260,7 @@ class Live:
         self._snapshots.trust(False)
         self._context.bans.trust(False)
         self.hub.end_all()
+        observe(self._context.observers, Observer.feed_lost, gap)
         if gap:
             self._ring.clear()
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from chat_aio.fields import is_id
 from chat_aio.live.event import Event, Name
 from chat_aio.live.frames import Frame, reset_frame
+from chat_aio.observer import Reset, Source
 from chat_aio.plugin import ToldMessage
 
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
@@ -17,11 +18,15 @@ _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 class Replay:
     """The frames that come first, and the `position` they leave the client at: the newest created
     event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
+    `events` of the past are told, from this `source`; or it is a `reset` for this reason.
 
     `created` and `changed` name what was told from storage, `shown` how new the states were that it
     showed; the feed may tell it as well.
     """
 
+    source: Source = "none"
+    reset: Reset | None = None
+    events: int = 0
     frames: tuple[Frame, ...] = ()
     position: Frame | None = None
     messages: tuple[ToldMessage, ...] = ()
@@ -53,10 +58,11 @@ class Stored:
     is_change: bool = False
 
 
-def replay_of_nothing(position: Frame | None, *, reset: str | None = None) -> Replay:
+def replay_of_nothing(position: Frame | None, *, reset: Reset | None = None) -> Replay:
     """Nothing was missed; or more was than can be told, for the reason that `reset` names."""
     frames = [reset_frame(reset)] if reset else []
-    return Replay(frames=tuple([*frames, position] if position else frames), position=position)
+    frames = [*frames, position] if position else frames
+    return Replay(reset=reset, frames=tuple(frames), position=position)
 
 
 def replay_from_feed(
@@ -75,6 +81,8 @@ def replay_from_feed(
     created = next((each.position for each in reversed(events) if each.created), None)
     position = created or newest or since
     return Replay(
+        source="ring",
+        events=len(events),
         frames=tuple([*frames, position] if position else frames),
         position=position,
         messages=tuple(each.told_message for each in events if each.created),
@@ -86,6 +94,8 @@ def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) 
     position stays the client's own."""
     frames = [frame for each in told for frame in (each.frame, since)]
     return Replay(
+        source="storage",
+        events=len(told),
         frames=(*frames, newest),
         position=newest,
         messages=tuple(each.message for each in told if not each.is_change),

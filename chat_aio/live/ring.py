@@ -23,6 +23,14 @@ class Ring:
         self._changed: dict[Name, Event] = {}
         self._quotes: dict[str, ReplyPreview] = {}
 
+    def __len__(self) -> int:
+        return len(self._events)
+
+    @property
+    def size(self) -> int:
+        """How many bytes it holds."""
+        return self._bytes
+
     def append(self, event: Event) -> None:
         """Hold a durable event; the oldest ones go when there are too many. A created event that
         is held already (the feed reads on from a little before where it was lost) changes nothing.

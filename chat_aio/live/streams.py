@@ -8,6 +8,7 @@ from typing import Protocol
 from chat_aio.live.event import Event
 from chat_aio.live.frames import HEARTBEAT, Frame
 from chat_aio.live.replay import Replay
+from chat_aio.observer import Ending
 from chat_aio.plugin import ToldMessage
 
 PATIENCE_SECONDS = 10.0
@@ -44,6 +45,7 @@ class Stream:
         "conversation_ids",
         "denied",
         "ended",
+        "ending",
         "membership",
         "replay",
         "subscribed",
@@ -65,6 +67,7 @@ class Stream:
         self.denied: set[str] = set()
         self.replay = Replay()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.ending: Ending = "left"
         self._position: Frame | None = None
         self._held: list[Event] = []
         self._pipe: Pipe | None = None
@@ -74,6 +77,17 @@ class Stream:
         self._max_events = max_events
         self._holds = 0
         self._on_message = on_message
+
+    @property
+    def unsent(self) -> int:
+        """How many bytes the client has not taken yet."""
+        pipe = self._pipe
+        return 0 if pipe is None or pipe.is_closing() else pipe.get_write_buffer_size()
+
+    @property
+    def held(self) -> int:
+        """How many events are held back."""
+        return len(self._held)
 
     def let_into(self) -> set[str]:
         """The conversations that the user was let into while theirs were being read."""
@@ -86,7 +100,7 @@ class Stream:
         if self._pipe is None or self._holds:
             self._held.append(event)
             if len(self._held) > self._max_events:
-                self.end()
+                self.end("overflow")
         elif event.created:
             self._position = event.position
             if self._write(event.frame) and self._on_message:
@@ -132,10 +146,14 @@ class Stream:
         """Keep the connection alive."""
         self._write(HEARTBEAT)
 
-    def end(self) -> None:
-        """Finish after what is buffered; the client reconnects and resumes."""
-        if not self.ended.done():
-            self.ended.set_result(None)
+    def end(self, ending: Ending = "left") -> bool:
+        """Finish after what is buffered; the client reconnects and resumes. False where the stream
+        has ended before, for another reason."""
+        if self.ended.done():
+            return False
+        self.ending = ending
+        self.ended.set_result(None)
+        return True
 
     def end_if_gone(self) -> None:
         """Notice a client that has left."""
@@ -151,7 +169,7 @@ class Stream:
             self.end()
             return False
         if self._is_too_slow(pipe.get_write_buffer_size()):
-            self.end()
+            self.end("slow")
             pipe.abort()
             return False
         if len(frames) == 1:

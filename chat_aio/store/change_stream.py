@@ -1,7 +1,7 @@
 """The database's change stream, and the ticks by which its reader knows that it is not behind."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ RawChange = Mapping[str, Any]
 BATCH = 256
 AWAIT_MS = 400
 
-_UNREAD = ("clusterTime", "lsid", "txnNumber", "wallTime", "updateDescription.removedFields")
+_UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
 
 _WRITES = ("insert", "update", "replace", "delete")
@@ -57,9 +57,14 @@ class Changes:
 
 
 async def open_changes(
-    database: Database, *, after: Mapping[str, Any] | None = None, past: float = 0.0
+    database: Database,
+    *,
+    after: Mapping[str, Any] | None = None,
+    past: float = 0.0,
+    timed: bool = False,
 ) -> Changes:
-    """Open the stream after a change's `_id`, or `past` seconds ago. Raises ChangesBroken."""
+    """Open the stream after a change's `_id`, or `past` seconds ago; `timed` changes say when they
+    were written. Raises ChangesBroken."""
     try:
         with pymongo.timeout(database.timeout):
             start = (
@@ -70,7 +75,10 @@ async def open_changes(
         # Not pymongo.timeout: its limit would stay with the cursor for all of its life.
         async with asyncio.timeout(database.timeout):
             watching = database.handle.watch(
-                _pipeline(database), batch_size=BATCH, max_await_time_ms=AWAIT_MS, **start
+                _pipeline(database, timed=timed),
+                batch_size=BATCH,
+                max_await_time_ms=AWAIT_MS,
+                **start,
             )
             cursor = await settled(watching)
     except TimeoutError as error:
@@ -86,6 +94,12 @@ async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
         await database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
 
 
+def lag_of(changes: Sequence[RawChange], *, now: datetime) -> float | None:
+    """How many seconds ago the oldest of these changes was written; None if they do not say."""
+    written = [each["wallTime"] for each in changes if "wallTime" in each]
+    return max(0.0, (now - min(written)).total_seconds()) if written else None
+
+
 def tick_id_of(change: RawChange, database: Database) -> str | None:
     """The id of the tick that a change shows, None for any other change."""
     if change["ns"]["coll"] != database.signals.name:
@@ -99,11 +113,12 @@ def _broken(error: PyMongoError) -> ChangesBroken:
     return HistoryLost(str(error)) if lost else ChangesBroken(str(error))
 
 
-def _pipeline(database: Database) -> list[dict[str, Any]]:
+def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
     """Constant: a stream cannot be resumed under another pipeline."""
     kept = [each.name for each in (database.conversations, database.messages)]
     whole = [each.name for each in (database.blocks, database.bans)]
     ours = [*kept, *whole, database.signals.name]
+    unread = _UNREAD if timed else (*_UNREAD, "wallTime")
     stamped = {"updateDescription.updatedFields.change": {"$exists": True}}
     return [
         {
@@ -117,7 +132,7 @@ def _pipeline(database: Database) -> list[dict[str, Any]]:
                 ]
             }
         },
-        {"$unset": [*_UNREAD, *(f"fullDocument.{each}" for each in _UNREAD_OF_MESSAGES)]},
+        {"$unset": [*unread, *(f"fullDocument.{each}" for each in _UNREAD_OF_MESSAGES)]},
     ]
 
 

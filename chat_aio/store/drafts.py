@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context
 from dataclasses import dataclass, field
 
 from chat_aio.store.documents import ConversationDocument, MessageDocument
@@ -48,6 +49,7 @@ class Draft:
     deadline: float
     answer: asyncio.Future[Appended] = field(repr=False)
     holds: Holds | None = None
+    origin: Context | None = None
     queued: bool = True
     weight: int = field(init=False)
 

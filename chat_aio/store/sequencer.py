@@ -12,17 +12,19 @@ import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from contextvars import Context
+from contextvars import Context, copy_context
 from datetime import datetime
 
 from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
+from chat_aio.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.batch import write_batch
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken, halves
+from chat_aio.store.observed import observed
 from chat_aio.store.orphans import end_orphans
-from chat_aio.store.transactions import Conflict
+from chat_aio.store.transactions import Conflict, turn
 
 MAX_MESSAGES = 256
 MAX_WEIGHT = 4 * 1024 * 1024
@@ -39,9 +41,16 @@ log = logging.getLogger(__name__)
 class Sequencer:
     """The write road of one process. `clock` dates messages; timeouts are the database's."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], datetime],
+        observers: tuple[Observer, ...] = (),
+    ) -> None:
         self._database = database
         self._clock = clock
+        self._observers = observers
         self._waiting: dict[str, deque[Draft]] = {}
         self._busy: set[str] = set()
         self._held: dict[str, int] = defaultdict(int)
@@ -66,7 +75,8 @@ class Sequencer:
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._database.timeout
-        draft = Draft(message, epoch, deadline, loop.create_future(), holds)
+        origin = copy_context() if self._observers else None
+        draft = Draft(message, epoch, deadline, loop.create_future(), holds, origin)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
         timer = loop.call_at(deadline, self._expire, draft)
         self._undecided.add(draft.answer)
@@ -105,6 +115,10 @@ class Sequencer:
             if conversation_id in self._waiting:
                 self._changed.add(conversation_id)
             self._land([conversation_id])
+
+    def count_waiting(self) -> int:
+        """How many messages have been handed over and are not decided."""
+        return len(self._undecided)
 
     async def close(self) -> None:
         """Wait until all that has been handed over is decided, at its deadline at the latest."""
@@ -237,7 +251,8 @@ class Sequencer:
             await conversations.find_head(self._database, conversation_id)
             self._doubtful.discard(conversation_id)
         deadline = max(each.deadline for each in drafts)
-        outcomes = await write_batch(self._database, drafts, clock=self._clock, deadline=deadline)
+        writing = write_batch(self._database, drafts, clock=self._clock, deadline=deadline)
+        outcomes = await observed(writing, drafts, self._observers)
         for draft, outcome in outcomes.items():
             if draft.answer.done():
                 continue
@@ -283,9 +298,3 @@ class Sequencer:
             self._changed.discard(draft.conversation_id)
             self._wake(draft.conversation_id)
         return True
-
-
-def turn(tries: int) -> float:
-    """Seconds to wait for one's turn at a conversation: a few flights of others at first, and less
-    each time, so that whoever has lost often comes before those who have just begun."""
-    return random.uniform(0.001, max(0.002, 0.024 / tries))

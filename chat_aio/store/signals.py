@@ -12,6 +12,7 @@ from pymongo import WriteConcern
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.models import json_from
+from chat_aio.observer import Observer, notify
 from chat_aio.store.database import Database
 from chat_aio.store.transactions import Session
 
@@ -43,20 +44,27 @@ class Signals:
     """Writes the notes of one process; what comes while a write is in flight goes with the next."""
 
     def __init__(
-        self, database: Database, *, clock: Callable[[], datetime], new_id: Callable[[], str]
+        self,
+        database: Database,
+        *,
+        clock: Callable[[], datetime],
+        new_id: Callable[[], str],
+        observers: tuple[Observer, ...] = (),
     ) -> None:
         self._database = database
         self._clock = clock
         self._new_id = new_id
+        self._observers = observers
         self._waiting: list[Note] = []
         self._flight: asyncio.Task[None] | None = None
 
     def tell(self, *notes: Note) -> None:
         """Send notes on their way. They may be lost, where the database is out of reach."""
         self._waiting += notes
-        if len(self._waiting) > MOST_WAITING:
+        if (surplus := len(self._waiting) - MOST_WAITING) > 0:
             log.warning("more than %d notes wait: the oldest are lost", MOST_WAITING)
-            del self._waiting[:-MOST_WAITING]
+            del self._waiting[:surplus]
+            notify(self._observers, Observer.notes_lost, surplus)
         if self._waiting and self._flight is None:
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
@@ -94,10 +102,12 @@ class Signals:
     async def _write(self, notes: Sequence[Note]) -> None:
         try:
             await self.write(notes)
+            return
         except StorageUnavailable:
             log.warning("%d notes were lost: the database is out of reach", len(notes))
         except Exception:
             log.exception("%d notes were lost", len(notes))
+        notify(self._observers, Observer.notes_lost, len(notes))
 
 
 def document_from(note: Note) -> dict[str, Any]:

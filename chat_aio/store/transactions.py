@@ -15,7 +15,7 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
-from chat_aio.store.database import Database, settled, translated
+from chat_aio.store.database import Database, settled, translated, unquoted
 from chat_aio.store.orphans import end_orphans
 
 T = TypeVar("T")
@@ -62,7 +62,8 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
         if isinstance(error, Unchanged):
             return error.value  # type: ignore[no-any-return]
         if isinstance(error, PyMongoError):
-            raise _translated(error) from error
+            quiet = unquoted(error)
+            raise _translated(quiet) from quiet
         raise
     await _commit(database, session, deadline)
     return result
@@ -122,6 +123,12 @@ def jitter(tries: int) -> float:
     return random.uniform(0.0005, 0.002 * min(tries, 8))
 
 
+def turn(tries: int) -> float:
+    """Seconds to wait for one's turn at a conversation: a few flights of others at first, and less
+    each time, so that whoever has lost often comes before those who have just begun."""
+    return random.uniform(0.001, max(0.002, 0.024 / tries))
+
+
 async def _commit(database: Database, session: Session, deadline: float) -> None:
     """Commit for certain, or say at the deadline that the outcome is unknown.
 
@@ -152,7 +159,8 @@ async def _committed(database: Database, session: Session) -> None:
                 if _is_between_roles(error):
                     await _drop_connections(database)
                 elif not error.has_error_label(_UNKNOWN):
-                    raise _translated(error) from error
+                    quiet = unquoted(error)
+                    raise _translated(quiet) from quiet
                 if time.monotonic() >= until:
                     raise StorageUnavailable(OUTCOME_UNKNOWN) from error
             tries += 1

@@ -24,6 +24,8 @@ from chat_aio.web.stream import hung_up, is_stream
 
 log = logging.getLogger(__name__)
 
+ERROR_CODE = web.RequestKey("error_code", str)
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -40,12 +42,12 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
         await require_unbanned(request.config_dict[API], user_id)
         return await handler(request)
     except StorageUnavailable as error:
-        return hung_up(request) if is_stream(request) else reply_error(error)
+        return hung_up(request) if is_stream(request) else _refused(request, error)
     except ChatError as error:
-        return reply_error(error)
+        return _refused(request, error)
     except web.HTTPException as unrouted:
         if unrouted.status in (404, 405):
-            return reply_error(NotFound())
+            return _refused(request, NotFound())
         return _failed(request)
     except Exception:
         return _failed(request)
@@ -69,7 +71,12 @@ async def _authenticated(request: web.Request) -> str:
 
 def _failed(request: web.Request) -> web.Response:
     """An opaque 500; the details are in the log only, under the request's id."""
-    log.exception(
-        "request %s failed: %s %s", request[REQUEST_ID], request.method, route_of(request)
-    )
-    return reply_error(InternalError())
+    request_id, method, route = request[REQUEST_ID], request.method, route_of(request)
+    named = {"request_id": request_id, "method": method, "route": route}
+    log.exception("request %s failed: %s %s", request_id, method, route, extra=named)
+    return _refused(request, InternalError())
+
+
+def _refused(request: web.Request, error: ChatError) -> web.Response:
+    request[ERROR_CODE] = error.code
+    return reply_error(error)

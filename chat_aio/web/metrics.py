@@ -1,0 +1,31 @@
+"""/metrics, outside the mount: what Prometheus scrapes."""
+
+import asyncio
+import os
+
+from aiohttp import web
+from prometheus_client import REGISTRY, CollectorRegistry
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from chat_aio.sharing import FOLDER
+
+METRICS = "/metrics"
+
+
+def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) -> None:
+    """Add the route to an app; one of the app's own stays. Where several processes are measured
+    together, it answers for all of them."""
+
+    async def answer(request: web.Request) -> web.Response:
+        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
+        if FOLDER in os.environ:
+            together = CollectorRegistry()
+            MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+            text = await asyncio.to_thread(encode, together)
+        else:
+            text = encode(registry)
+        return web.Response(body=text, headers={"Content-Type": content_type})
+
+    if METRICS not in {each.canonical for each in app.router.resources()}:
+        app.router.add_get(METRICS, answer)

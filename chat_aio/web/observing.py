@@ -1,0 +1,60 @@
+"""Requests as observers hear of them: each is begun, and answered once."""
+
+import asyncio
+import time
+
+from aiohttp import web
+
+from chat_aio.observer import Answer, Observer, Request, notify
+from chat_aio.web.access_log import route_of
+from chat_aio.web.keys import API, REQUEST_ID, USER_ID
+from chat_aio.web.middleware import ERROR_CODE, Handler
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+NOBODY_WAITS = 499
+
+_ASKED = web.RequestKey("asked", tuple[Request, float])
+
+
+def observe_requests(app: web.Application) -> None:
+    """Tell the observers of an application's chat of every request."""
+    app.middlewares.insert(0, _observed)
+    app.on_response_prepare.append(_answered)
+
+
+@web.middleware
+async def _observed(request: web.Request, handler: Handler) -> web.StreamResponse:
+    asked = Request(
+        method=request.method if request.method in METHODS else "other",
+        route=route_of(request),
+        scheme=request.scheme,
+        headers=request.headers,
+    )
+    request[_ASKED] = asked, time.perf_counter()
+    notify(request.config_dict[API].observers, Observer.request_begun, asked)
+    try:
+        response = await handler(request)
+    except asyncio.CancelledError:
+        _tell(request, NOBODY_WAITS)
+        raise
+    _tell(request, response.status)
+    return response
+
+
+async def _answered(request: web.Request, response: web.StreamResponse) -> None:
+    """A stream is answered when it opens; of all others it has been told before this."""
+    _tell(request, response.status)
+
+
+def _tell(request: web.Request, status: int) -> None:
+    if _ASKED not in request:
+        return
+    asked, began = request.pop(_ASKED)
+    answer = Answer(
+        status=status,
+        seconds=time.perf_counter() - began,
+        code=request.get(ERROR_CODE),
+        user_id=request.get(USER_ID),
+        request_id=request.get(REQUEST_ID),
+    )
+    notify(request.config_dict[API].observers, Observer.request_answered, asked, answer)
