@@ -3,17 +3,17 @@
 import asyncio
 import gc
 import json
-import logging
 import socket
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 from aiohttp import web
 from pymongo.errors import PyMongoError
 
 from chat_aio.errors import ChatError, SetupError
+from chat_aio.logs import LogFormat, log_to_stderr
 from chat_aio.served import make_served, plugins_from, settings_from, with_database
 from chat_aio.store import indexes
 from chat_aio.web import serving
@@ -66,13 +66,15 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
     help="Events beyond the contract, such as read.updated.",
 )
 @click.option("--workers", type=int, help="Processes that share the port.")
+@click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Of the log.")
 @click.option(AS_WORKER, type=(int, int), hidden=True)
 def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     """The chat at /api/chat, behind a proxy that authenticates; or your own app, to which only
-    --host, --port and --workers apply.
+    --host, --port, --workers and --log-format apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
-    /healthz and /readyz say whether the process is well.
+    /healthz and /readyz say whether the process is well, /metrics how it fares, where the extra
+    `metrics` is installed, and /openapi what may be asked of it.
     """
     settings = settings_from(**given)
     if (settings.auth_header is None) == (settings.app is None):
@@ -81,9 +83,7 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
             "or --app module:factory"
         )
     plugins = plugins_from(settings.plugins)
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(process)d %(levelname)s %(name)s %(message)s"
-    )
+    _log(settings.log_format)
     if as_worker is not None:
         at, lifeline = (socket.socket(fileno=each) for each in as_worker)
     else:
@@ -133,6 +133,13 @@ def apply(**given: Any) -> None:
     """Create what is missing. Existing data stay readable and writable meanwhile."""
     run(with_database(settings_from(**given), indexes.apply))
     click.echo("all indexes are there")
+
+
+def _log(written: LogFormat) -> None:
+    try:
+        log_to_stderr(written)
+    except SetupError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _bound(host: str, port: int) -> socket.socket:

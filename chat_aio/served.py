@@ -3,6 +3,7 @@
 import importlib
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
@@ -14,6 +15,8 @@ from pymongo.errors import PyMongoError
 
 from chat_aio.chat import Chat
 from chat_aio.errors import SetupError
+from chat_aio.logs import LogFormat
+from chat_aio.observer import Observer
 from chat_aio.options import Options
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.store.database import Database
@@ -50,6 +53,7 @@ class ServeSettings(BaseSettings):
     plugins: str = ""
     extra_events: bool = False
     workers: int = Field(1, ge=1)
+    log_format: LogFormat = "text"
 
 
 def settings_from(**given: object) -> ServeSettings:
@@ -84,6 +88,10 @@ async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web
     app = await _made_by(settings.app) if settings.app else _make_standalone(settings, plugins)
     add_health(app)
     add_openapi(app)
+    with suppress(ImportError):
+        from chat_aio.web.metrics import add_metrics
+
+        add_metrics(app)
     return app
 
 
@@ -97,6 +105,7 @@ def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.
             collection_prefix=settings.collection_prefix, extra_events=settings.extra_events
         ),
         plugins=plugins,
+        observers=_observers(),
     )
     app = web.Application()
     chat.mount(app)
@@ -129,3 +138,12 @@ def plugins_from(names: str) -> list[Plugin]:
     if unknown := next((each for each in named if each not in PLUGINS), None):
         raise WrongName(f"--plugins: there is no {unknown!r}; there are {', '.join(PLUGINS)}")
     return [PLUGINS[each]() for each in named]
+
+
+def _observers() -> list[Observer]:
+    """Metrics, where the extra is installed."""
+    try:
+        from chat_aio.metrics import Metrics
+    except ImportError:
+        return []
+    return [Metrics()]

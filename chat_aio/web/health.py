@@ -7,9 +7,8 @@ from aiohttp import web
 from chat_aio.capabilities import Capability
 from chat_aio.errors import SetupError
 from chat_aio.web.keys import API, LIVE
-from chat_aio.web.mounted import chats_in
+from chat_aio.web.mounted import HEALTHZ, READYZ, add_beside, chats_in
 
-HEALTHZ, READYZ = "/healthz", "/readyz"
 LOOK_SECONDS = 2.0
 
 
@@ -17,10 +16,8 @@ def add_health(app: web.Application) -> None:
     """Add both routes to an app that has its chats mounted; a route of the app's own stays."""
     readiness = _Readiness(app)
     app.on_shutdown.insert(0, readiness.end)
-    own = {each.canonical for each in app.router.resources()}
-    for path, handler in ((HEALTHZ, _healthz), (READYZ, readiness.answer)):
-        if path not in own:
-            app.router.add_get(path, handler)
+    add_beside(app, HEALTHZ, _healthz)
+    add_beside(app, READYZ, readiness.answer)
 
 
 async def _healthz(_: web.Request) -> web.Response:

@@ -9,8 +9,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from chat_aio.sharing import FOLDER
-
-METRICS = "/metrics"
+from chat_aio.web.mounted import METRICS, add_beside
 
 
 def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) -> None:
@@ -27,5 +26,4 @@ def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) ->
             text = encode(registry)
         return web.Response(body=text, headers={"Content-Type": content_type})
 
-    if METRICS not in {each.canonical for each in app.router.resources()}:
-        app.router.add_get(METRICS, answer)
+    add_beside(app, METRICS, answer)

@@ -13,7 +13,7 @@ from aiohttp.web import BaseRequest, StreamResponse
 
 from chat_aio.errors import SetupError
 from chat_aio.web.access_log import RouteAccessLogger, route_of
-from chat_aio.web.health import HEALTHZ, READYZ
+from chat_aio.web.mounted import UNLOGGED
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class ServeAccessLogger(RouteAccessLogger):
     """Without a line for each time that somebody looks whether the process is well."""
 
     def log(self, request: BaseRequest, response: StreamResponse, time: float) -> None:
-        if route_of(request) not in (HEALTHZ, READYZ):
+        if route_of(request) not in UNLOGGED:
             super().log(request, response, time)
 
 

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from chat_aio.web.keys import API
-from chat_aio.web.mounted import chats_in
+from chat_aio.web.mounted import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
 from chat_aio.web.openapi.page import page_of
 
@@ -28,7 +28,5 @@ def add_openapi(app: web.Application) -> None:
         headers = {"Content-Security-Policy": NOTHING_FROM_ELSEWHERE}
         return web.Response(text=page, content_type="text/html", headers=headers)
 
-    own = {each.canonical for each in app.router.resources()}
-    for path, handler in ((DOCUMENT, show_document), (PAGE, show_page)):
-        if path not in own:
-            app.router.add_get(path, handler)
+    add_beside(app, DOCUMENT, show_document)
+    add_beside(app, PAGE, show_page)
