@@ -11,12 +11,17 @@ def main_list(page: Page) -> Locator:
 
 def thread(page: Page) -> Locator:
     """The panel of the thread that is open."""
-    return page.get_by_role("complementary", name="Thread")
+    return panel(page, "Thread")
 
 
 def details(page: Page) -> Locator:
     """The panel of the details that are open."""
-    return page.get_by_role("complementary", name="Details")
+    return panel(page, "Details")
+
+
+def panel(page: Page, name: str) -> Locator:
+    """What stands beside the conversation; on a phone it is the main thing."""
+    return page.locator(".beside").and_(page.get_by_label(name, exact=True))
 
 
 def message(place: Locator, body: str) -> Locator:

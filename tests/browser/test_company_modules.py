@@ -92,7 +92,7 @@ async def test_a_window_that_reads_is_not_told_what_it_has_read(visit: Visit) ->
         const store = new Store("ada");
         let handlers;
         const answers = {
-          openStream: (given) => { handlers = given; return { close() {} }; },
+          stream: (given) => { handlers = given; return { close() {} }; },
           getConversation: async (id) => conversation(id, 3),
         };
         const chat = new Proxy(answers, { get: (all, name) => all[name] ?? (async () => ({})) });

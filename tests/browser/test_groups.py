@@ -7,8 +7,9 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.acting import details, main_list
 from tests.browser.conftest import Visit
+from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
-from tests.browser.test_layout import PHONE, PHONE_WIDTH, fits
+from tests.browser.test_layout import PHONE, PHONE_WIDTH
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

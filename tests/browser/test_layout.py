@@ -8,6 +8,7 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import main_list, message, thread, write
 from tests.browser.conftest import Visit
+from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -22,11 +23,6 @@ SHOWN_WITH = (
     *(("danger", "surface"), ("danger", "raised"), ("raised", "danger"), ("on-accent", "accent")),
 )
 READABLE = 4.5
-
-
-async def fits(page: Page) -> bool:
-    """Whether nothing is wider than the screen."""
-    return bool(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> None:
@@ -47,6 +43,39 @@ async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> Non
     await linus.get_by_role("link", name="Back to the conversations").tap()
     await expect(conversations).to_be_visible()
     await expect(linus.get_by_role("log")).to_be_hidden()
+
+    await linus.go_back()
+    await expect(linus.get_by_role("log")).to_contain_text("unbreakable")
+    await linus.go_back()
+    await expect(conversations).to_be_visible()
+
+
+async def test_on_a_phone_the_keyboard_leaves_room_to_write(visit: Visit, demo: Demo) -> None:
+    """With it open the page is as high as what is left of the screen."""
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, *(f"line {each}" for each in range(20)), "the end")
+    await demo.read_all("linus", conversation_id)
+    linus = await visit("linus", conversation_id, **PHONE)
+    last = message(main_list(linus), "the end")
+    await expect(last).to_be_in_viewport()
+    await linus.get_by_label("Message", exact=True).tap()
+    await linus.set_viewport_size({"width": PHONE_WIDTH, "height": 400})
+    await expect(linus.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+    await expect(linus.get_by_label("Message", exact=True)).to_be_in_viewport(ratio=1)
+    await expect(last).to_be_in_viewport(ratio=1)
+    await expect(linus.get_by_role("link", name="Back")).to_be_in_viewport(ratio=1)
+    assert await linus.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+
+async def test_who_wants_no_motion_sees_none(visit: Visit) -> None:
+    linus = await visit("linus", reduced_motion="reduce")
+    moving = """
+        () => [...document.querySelectorAll("*")].filter((each) => {
+          const { transitionDuration, animationDuration } = getComputedStyle(each);
+          return [transitionDuration, animationDuration].some((all) => !/^(0s(, )?)+$/.test(all));
+        }).length
+    """
+    assert await linus.evaluate(moving) == 0
 
 
 async def test_on_a_phone_a_thread_is_a_screen(visit: Visit, demo: Demo) -> None:

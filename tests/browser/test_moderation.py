@@ -5,8 +5,9 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.browser.acting import choose, details, main_list, message, write
 from tests.browser.conftest import Visit
+from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
-from tests.browser.test_layout import PHONE, fits
+from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 HELPERS = """
     const { Store } = await import("/static/store.js");
     const { Timeline } = await import("/static/timeline.js");
-    const { ChatStream } = await import("/static/stream.js");
     const { highlighted } = await import("/static/terms.js");
     const { begunAt, mentionedIn } = await import("/static/mentions.js");
     const message = (seq, more = {}) => ({
@@ -121,7 +120,7 @@ async def test_a_message_that_its_page_brought_before_its_event_is_counted(visit
         let handlers;
         const none = { blocks: [], mutes: [], nextCursor: null };
         const answers = {
-          openStream: (given) => { handlers = given; return { close() {} }; },
+          stream: (given) => { handlers = given; return { close() {} }; },
           listConversations: async () => ({ conversations, nextCursor: null }),
           listMessages: async () => page,
           getConversation: async () => conversation("c", 1),
@@ -155,41 +154,6 @@ async def test_a_draft_leaves_the_outbox_when_its_event_comes(visit: Visit) -> N
         return [before, store.outbox.length];
     """
     assert await run(await visit(""), script) == [1, 0]
-
-
-async def test_a_closed_stream_is_opened_again_at_the_newest_created_message(visit: Visit) -> None:
-    script = """
-        const sources = [];
-        class Source extends EventTarget {
-          static CLOSED = 2;
-          constructor(url) { super(); this.url = url; this.readyState = 1; sources.push(this); }
-          close() { this.readyState = 2; }
-          tell(type, lastEventId, data) {
-            this.dispatchEvent(new MessageEvent(type, { lastEventId, data: JSON.stringify(data) }));
-          }
-        }
-        const told = [];
-        const onStatus = (status) => told.push(status);
-        const onEvent = ({ type }) => told.push(type);
-        const stream = new ChatStream((id) => `at ${id}`, { onEvent, onStatus }, Source);
-        const [first] = sources;
-        first.dispatchEvent(new Event("open"));
-        for (const seq of [8, 8]) {
-          const created = { type: "message.created", message: message(seq) };
-          first.tell("message.created", `c:${seq}`, created);
-        }
-        first.tell("message.updated", "c:1", { type: "message.updated", message: message(1) });
-        first.close();
-        first.dispatchEvent(new Event("error"));
-        stream.reconnect();
-        stream.close();
-        return [sources.map((each) => each.url), told];
-    """
-    urls, told = await run(await visit(""), script)
-    assert urls == ["at null", "at c:8"]
-    assert told == [
-        *("connecting", "live", "message.created", "message.updated", "reconnecting", "closed"),
-    ]
 
 
 async def test_a_reply_is_counted_once_at_its_root(visit: Visit) -> None:

@@ -16,19 +16,21 @@ export class Boundaries {
   }
 
   block(userId) {
-    return this.#put("blockedIds", userId, () => this.#moderation.block(userId));
+    return this.#put("blockedIds", userId, () => this.#moderation.blockUser(userId));
   }
 
   unblock(userId) {
-    return this.#drop("blockedIds", userId, () => this.#moderation.unblock(userId));
+    return this.#drop("blockedIds", userId, () => this.#moderation.unblockUser(userId));
   }
 
   mute(conversationId) {
-    return this.#put("mutedIds", conversationId, () => this.#moderation.mute(conversationId));
+    const mute = () => this.#moderation.muteConversation(conversationId);
+    return this.#put("mutedIds", conversationId, mute);
   }
 
   unmute(conversationId) {
-    return this.#drop("mutedIds", conversationId, () => this.#moderation.unmute(conversationId));
+    const unmute = () => this.#moderation.unmuteConversation(conversationId);
+    return this.#drop("mutedIds", conversationId, unmute);
   }
 
   /** An answer that was asked for before a change may know nothing of it: then ask again. */
@@ -36,8 +38,8 @@ export class Boundaries {
     const changes = this.#changes;
     try {
       const [blocks, mutes] = await Promise.all([
-        everyOf("blocks", (page) => this.#moderation.listBlocks(page)),
-        everyOf("mutes", (page) => this.#moderation.listMutes(page)),
+        everyOf("blocks", (page) => this.#moderation.listBlockedUsers(page)),
+        everyOf("mutes", (page) => this.#moderation.listMutedConversations(page)),
       ]);
       if (changes !== this.#changes) {
         this.load();

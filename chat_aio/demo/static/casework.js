@@ -43,11 +43,11 @@ export class Casework {
 
   /** `given` is {targetUserId, reason?, expiresAt?}. */
   async ban(given) {
-    this.bans.add(await this.#moderation.ban(given));
+    this.bans.add(await this.#moderation.banUser(given));
   }
 
   async revoke(ban) {
-    const revoked = await this.#moderation.revokeBan(ban.id);
+    const revoked = await this.#moderation.unbanUser(ban.id);
     if (this.isActiveOnly) this.bans.drop(revoked);
     else this.bans.replace(revoked);
   }

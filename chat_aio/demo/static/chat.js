@@ -1,30 +1,163 @@
 /**
- * A browser client of a chat_aio service: its requests and its live stream.
+ * A browser client of a chat_aio service: its requests and its live stream. One file that imports
+ * nothing, and is longer than others, because hosts copy it; a third of it are types for editors.
+ * docs/chat-js.md says how it is used.
  *
- *   import { Chat } from "./chat.js";
+ *   import { Chat, ChatError } from "./chat.js";
  *
- *   const chat = new Chat({ baseUrl: "/api/chat" });
+ *   const chat = new Chat("/api/chat");
  *   const { conversations, nextCursor } = await chat.listConversations();
- *   const stream = chat.openStream({ onEvent: (event) => console.log(event.type, event) });
+ *   const stream = chat.stream({ onEvent: (event) => console.log(event.type, event) });
  *
- * It has no dependency and knows nothing of a page. Results are the service's JSON as it is;
- * a request that fails rejects with a ChatError. Who is calling is the host's business, by cookie
- * as a rule; `prepareUrl` can add to an address, and `fetch` to a request, what the host needs.
- * `onError` hears of every failure, also where something else deals with it: one may be banned.
+ * Methods are named as in the service's own API, and stand in the order of its routes. Results are
+ * its JSON, times ISO strings. A request that fails rejects with a ChatError.
  */
 
-import { Moderation } from "./moderation.js";
-import { ChatStream } from "./stream.js";
+/**
+ * What the service gives.
+ *
+ * @typedef {"admin" | "member"} ParticipantRole
+ * @typedef {"user" | "assistant" | "system"} Role
+ * @typedef {"private" | "public"} Visibility
+ * @typedef {"open" | "approval"} JoinPolicy
+ * @typedef {"pending" | "approved" | "denied"} JoinRequestStatus
+ * @typedef {"user" | "message" | "conversation"} TargetType
+ * @typedef {"open" | "triaged" | "resolved" | "dismissed"} ReportStatus
+ * @typedef {{[name: string]: any}} Json
+ * @typedef {{conversationId: string, userId: string, role: ParticipantRole, joinedAt: string,
+ *   lastReadMessageId: string | null}} Participant
+ * @typedef {{id: string, type: "direct" | "group", pairKey: string | null, name: string | null,
+ *   createdAt: string, metadata: Json, participants: Participant[], visibility: Visibility,
+ *   joinPolicy: JoinPolicy}} Conversation
+ * @typedef {Conversation & {unreadCount: number}} ViewedConversation
+ * @typedef {{id: string, senderId: string, excerpt: string, deleted: boolean}} ReplyPreview
+ * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
+ * @typedef {{messageId: string, conversationId: string, senderId: string}} ForwardedFrom
+ * @typedef {{replyCount: number, lastReplyAt: string}} ThreadSummary
+ * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
+ *   seq: number, createdAt: string, editedAt: string | null, deletedAt: string | null,
+ *   replyToMessageId: string | null, replyTo: ReplyPreview | null, alsoSendToMain: boolean,
+ *   threadRootMessageId: string | null, threadSummary: ThreadSummary | null,
+ *   clientMessageId: string | null, forwardedFrom: ForwardedFrom | null, reactions: Reactions[],
+ *   mentions: string[], metadata: Json}} Message
+ * @typedef {{code: string, conversationId: string, createdBy: string, createdAt: string,
+ *   expiresAt: string | null, maxUses: number | null, uses: number, requiresApproval: boolean,
+ *   metadata: Json}} Invite
+ * @typedef {{conversationId: string, name: string | null, participantCount: number,
+ *   requiresApproval: boolean, invitedBy: string, alreadyParticipant: boolean}} InvitePreview
+ * @typedef {{id: string, conversationId: string, userId: string, status: JoinRequestStatus,
+ *   message: string | null, inviteCode: string | null, createdAt: string, metadata: Json,
+ *   resolvedAt: string | null, resolvedBy: string | null}} JoinRequest
+ * @typedef {{status: "joined" | "pending", conversation: Conversation | null,
+ *   joinRequest: JoinRequest | null}} Joining
+ * @typedef {{joinRequest: JoinRequest, conversation: Conversation | null}} Resolution
+ * @typedef {{conversationId: string, name: string | null, participantCount: number,
+ *   joinPolicy: JoinPolicy, createdAt: string, metadata: Json, alreadyParticipant: boolean,
+ *   requestPending: boolean}} ChannelPreview
+ * @typedef {{blockerUserId: string, blockedUserId: string, createdAt: string}} Block
+ * @typedef {{userId: string, conversationId: string, createdAt: string}} Mute
+ * @typedef {{id: string, reporterUserId: string, targetType: TargetType, targetId: string,
+ *   reason: string, status: ReportStatus, moderatorNote: string | null, evidence: Json,
+ *   createdAt: string, updatedAt: string, resolvedBy: string | null}} Report
+ * @typedef {{id: string, userId: string, createdByUserId: string, reason: string | null,
+ *   createdAt: string, expiresAt: string | null, revokedAt: string | null,
+ *   revokedByUserId: string | null}} Ban
+ * @typedef {{online: boolean, lastSeenAt: string | null}} Presence
+ */
 
-export { ChatStream };
+/**
+ * @template {string} Name
+ * @template Item
+ * @typedef {Promise<{[each in Name]: Item[]} & {nextCursor: string | null}>} Page
+ */
+
+/**
+ * What it takes.
+ *
+ * @typedef {{limit?: number, cursor?: string | null}} Paging
+ * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
+ * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
+ *   alsoSendToMain?: boolean}} Draft
+ * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy}} GroupFields
+ * @typedef {{message?: string}} Note  to the admins, where they decide
+ */
+
+/**
+ * What the stream tells.
+ *
+ * @typedef {{type: "message.created" | "message.updated" | "message.deleted",
+ *   conversationId: string, message: Message}} ChatMessageEvent
+ * @typedef {{type: "reaction.added" | "reaction.removed", conversationId: string,
+ *   actorId: string, emoji: string, message: Message}} ReactionEvent
+ * @typedef {{type: "participant.added" | "participant.removed" | "conversation.updated" |
+ *   "conversation.created", conversationId: string, actorId: string, affectedUserIds: string[],
+ *   conversation: Conversation}} ConversationEvent
+ * @typedef {{type: "join_request.created" | "join_request.resolved", conversationId: string,
+ *   joinRequest: JoinRequest}} JoinRequestEvent
+ * @typedef {{type: "read.updated", conversationId: string, messageId: string,
+ *   unreadCount: number}} ReadEvent
+ * @typedef {{type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" |
+ *   "receipt.delivered" | "receipt.read", ephemeral: true, conversationId?: string,
+ *   senderId: string, payload: any, at: string}} EphemeralEvent
+ * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent | ReadEvent |
+ *   EphemeralEvent} ChatEvent
+ * @typedef {{type: "stream.reset", reason: string}} ResetEvent
+ * @typedef {"connecting" | "live" | "reconnecting" | "closed"} StreamStatus
+ *
+ * @typedef {object} StreamOptions
+ * @property {(event: ChatEvent) => void} [onEvent]  each event; a message's created event once,
+ *   also when the service repeats it
+ * @property {() => void} [onOpen]  it is open, at first and again: events without an id are not
+ *   repeated, so refetch what is on the screen
+ * @property {(event: ResetEvent) => void} [onReset]  what was missed cannot be told: refetch
+ * @property {() => void} [onRefused]  the answer was no stream; EventSource does not show what it
+ *   was, but the answer to any request may. It is tried again, after a pause that grows
+ * @property {(status: StreamStatus) => void} [onStatus]
+ * @property {string[]} [types]  events of your own plugins
+ */
+
+/**
+ * @template Value
+ * @typedef {Value | (() => Value | Promise<Value>)} Given  a function is asked each time
+ */
+
+/**
+ * @typedef {object} ChatOptions
+ * @property {Given<string | null>} [token]  as `Authorization: Bearer`; for the stream, which can
+ *   send no headers, as `?access_token=`
+ * @property {Given<{[name: string]: string}>} [headers]  of requests, not of the stream
+ * @property {Given<{[name: string]: string}>} [query]  of requests and of the stream
+ * @property {RequestCredentials} [credentials]  "include": cookies to another origin, too
+ * @property {number} [timeoutMs]  for each request; 20,000 unless told
+ * @property {number} [retries]  how often a send or forward is tried again; 2 unless told
+ * @property {(error: ChatError) => void} [onError]  told of every request that failed
+ * @property {typeof fetch} [fetch]  in place of the browser's, as is EventSource
+ * @property {typeof EventSource} [EventSource]
+ */
 
 const TIMEOUT_MS = 20_000;
+const RETRIES = 2;
+const FIRST_RETRY_MS = 400;
+const LONGEST_RETRY_MS = 10_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+const REMEMBERED_MESSAGES = 2_000;
+
+const EVENT_TYPES = [
+  ...["message.created", "message.updated", "message.deleted", "reaction.added"],
+  ...["reaction.removed", "participant.added", "participant.removed", "conversation.created"],
+  ...["conversation.updated", "join_request.created", "join_request.resolved", "read.updated"],
+  ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
+  ...["receipt.delivered", "receipt.read"],
+];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
 export class ChatError extends Error {
+  /** `status` is 0 without an answer; `retryAfter` are seconds, where the service has said so.
+   * @param {{status: number, code: string, message: string, retryAfter?: number | null}} given */
   constructor({ status, code, message, retryAfter = null }) {
     super(message);
-    this.name = "ChatError";
+    Object.assign(this, { name: "ChatError" });
     this.status = status;
     this.code = code;
     this.retryAfter = retryAfter;
@@ -32,232 +165,350 @@ export class ChatError extends Error {
 
   /** Whether the same request may succeed later; a send then needs the same clientMessageId. */
   get isTemporary() {
-    return this.status === 0 || this.status === 429 || this.status >= 500;
+    return [0, 429].includes(this.status) || (this.status >= 500 && this.status !== 501);
   }
 }
 
 export class Chat {
   #baseUrl;
-  #prepareUrl;
-  #fetch;
-  #timeoutMs;
-  #onError;
+  #options;
 
-  constructor({
-    baseUrl = "/api/chat",
-    prepareUrl = (url) => url,
-    fetch = (url, options) => globalThis.fetch(url, options),
-    timeoutMs = TIMEOUT_MS,
-    onError = () => {},
-  } = {}) {
+  /** @param {string} [baseUrl] @param {ChatOptions} [options] */
+  constructor(baseUrl = "/api/chat", options = {}) {
     this.#baseUrl = baseUrl.replace(/\/+$/, "");
-    this.#prepareUrl = prepareUrl;
-    this.#fetch = fetch;
-    this.#timeoutMs = timeoutMs;
-    this.#onError = onError;
-    this.moderation = new Moderation((...request) => this.#request(...request));
+    this.#options = options;
   }
 
-  /** A page of {conversations, nextCursor}, most recently active first. */
-  listConversations({ limit, cursor } = {}) {
-    return this.#get("/conversations", { limit, cursor });
+  /** The direct conversation with someone: the same one, however often this is called.
+   * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ViewedConversation>} */
+  getOrCreateConversation = (otherUserId, more) =>
+    this.#post("/conversations", { otherUserId, ...more }, "conversation");
+  /** Most recently active first.
+   * @type {(paging?: Paging) => Page<"conversations", ViewedConversation>} */
+  listConversations = (paging) => this.#get("/conversations", paging);
+  /** @type {(conversationId: string) => Promise<ViewedConversation>} */
+  getConversation = (id) => this.#get(path`/conversations/${id}`, {}, "conversation");
+  /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
+   * @type {(conversationId: string, draft: Draft) => Promise<Message>} */
+  sendMessage = (id, draft) => this.#send(path`/conversations/${id}/messages`, draft);
+  /** Newest first.
+   * @type {(conversationId: string, paging?: Paging) => Page<"messages", Message>} */
+  listMessages = (id, paging) => this.#get(path`/conversations/${id}/messages`, paging);
+  /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
+  getMessage = (id, messageId) =>
+    this.#get(path`/conversations/${id}/messages/${messageId}`, {}, "message");
+  /** Newest first, without the root.
+   * @type {(conversationId: string, rootId: string, paging?: Paging) =>
+   *   Page<"messages", Message>} */
+  listThreadMessages = (id, rootId, paging) =>
+    this.#get(path`/conversations/${id}/threads/${rootId}/messages`, paging);
+  /** The most relevant first; of one conversation, or of all.
+   * @type {(q: string, options?: Paging & {conversationId?: string | null}) =>
+   *   Page<"messages", Message>} */
+  searchMessages = (q, options) => this.#get("/search/messages", { q, ...options });
+  /** One has read up to this message.
+   * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
+  markRead = (id, messageId) => this.#post(path`/conversations/${id}/read`, { messageId });
+  /** Without `mentions` they stay as they are.
+   * @type {(messageId: string, changed: {body: string, mentions?: string[]}) =>
+   *   Promise<Message>} */
+  editMessage = (id, changed) => this.#patch(path`/messages/${id}`, changed, "message");
+  /** Resolves to what is left in its place. @type {(messageId: string) => Promise<Message>} */
+  deleteMessage = (id) => this.#delete(path`/messages/${id}`, undefined, "message");
+  /** Resolves to the copy in `conversationId`; tried again as a send is.
+   * @type {(messageId: string, target: Copied & {conversationId: string}) => Promise<Message>} */
+  forwardMessage = (id, target) => this.#send(path`/messages/${id}/forward`, target);
+  /** @type {(messageId: string, emoji: string) => Promise<Message>} */
+  addReaction = (id, emoji) => this.#post(path`/messages/${id}/reactions`, { emoji }, "message");
+  /** @type {(messageId: string, emoji: string) => Promise<Message>} */
+  removeReaction = (id, emoji) =>
+    this.#delete(path`/messages/${id}/reactions`, { emoji }, "message");
+  /** The live events of whoever is calling. @type {(options?: StreamOptions) => ChatStream} */
+  stream = (options = {}) =>
+    new ChatStream((lastEventId) => this.#source(lastEventId), options);
+
+  /** @type {(group?: GroupFields & {userIds?: string[], metadata?: Json}) =>
+   *   Promise<ViewedConversation>} */
+  createGroupConversation = (group = {}) =>
+    this.#post("/conversations/group", group, "conversation");
+  /** A name that is null is cleared.
+   * @type {(conversationId: string, changed: GroupFields) => Promise<Conversation>} */
+  updateConversation = (id, changed) =>
+    this.#patch(path`/conversations/${id}`, changed, "conversation");
+  /** @type {(conversationId: string, userIds: string[]) => Promise<Conversation>} */
+  addParticipants = (id, userIds) =>
+    this.#post(path`/conversations/${id}/participants`, { userIds }, "conversation");
+  /** One's own id: leave.
+   * @type {(conversationId: string, userId: string) => Promise<Conversation>} */
+  removeParticipant = (id, userId) =>
+    this.#delete(path`/conversations/${id}/participants`, { userId }, "conversation");
+  /** @type {(conversationId: string, userId: string, role: ParticipantRole) =>
+   *   Promise<Conversation>} */
+  setParticipantRole = (id, userId, role) =>
+    this.#patch(path`/conversations/${id}/participants`, { userId, role }, "conversation");
+
+  /** @type {(conversationId: string, terms?: {expiresInSeconds?: number, maxUses?: number,
+   *   requiresApproval?: boolean, metadata?: Json}) => Promise<Invite>} */
+  createInvite = (id, terms = {}) =>
+    this.#post(path`/conversations/${id}/invites`, terms, "invite");
+  /** Newest first. @type {(conversationId: string) => Promise<{invites: Invite[]}>} */
+  listInvites = (id) => this.#get(path`/conversations/${id}/invites`);
+  /** @type {(conversationId: string, code: string) => Promise<{ok: true}>} */
+  revokeInvite = (id, code) => this.#delete(path`/conversations/${id}/invites/${code}`);
+  /** What a link leads to. @type {(code: string) => Promise<InvitePreview>} */
+  getInvitePreview = (code) => this.#get(path`/invites/${code}`, {}, "invite");
+  /** "joined", or "pending" until an admin agrees.
+   * @type {(code: string, note?: Note) => Promise<Joining>} */
+  acceptInvite = (code, note = {}) => this.#post(path`/invites/${code}/accept`, note);
+  /** @type {(conversationId: string, note?: Note) => Promise<JoinRequest>} */
+  requestToJoin = (id, note = {}) =>
+    this.#post(path`/conversations/${id}/join-requests`, note, "joinRequest");
+  /** Newest first; pending ones unless `status` is given.
+   * @type {(conversationId: string, options?: Paging & {status?: JoinRequestStatus}) =>
+   *   Page<"joinRequests", JoinRequest>} */
+  listJoinRequests = (id, options) => this.#get(path`/conversations/${id}/join-requests`, options);
+  /** @type {(conversationId: string, userId: string, decision: "approve" | "deny") =>
+   *   Promise<Resolution>} */
+  resolveJoinRequest = (id, userId, decision) =>
+    this.#patch(path`/conversations/${id}/join-requests`, { userId, decision });
+  /** The channels, most recently active first.
+   * @type {(paging?: Paging) => Page<"channels", ChannelPreview>} */
+  listPublicConversations = (paging) => this.#get("/channels", paging);
+  /** Join a channel, or ask to.
+   * @type {(conversationId: string, note?: Note) => Promise<Joining>} */
+  joinConversation = (id, note = {}) => this.#post(path`/conversations/${id}/join`, note);
+
+  /** While one writes, every three seconds at most; false: one has stopped.
+   * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
+  setTyping = (id, isTyping = true) => this.#post(path`/conversations/${id}/typing`, { isTyping });
+  /** By user id, of those one shares a conversation with; 50 at most.
+   * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
+  getPresence = (userIds) => this.#get("/presence", { userIds: userIds.join(",") }, "presence");
+
+  moderation = {
+    /** @type {(targetUserId: string) => Promise<Block>} */
+    blockUser: (targetUserId) => this.#post("/moderation/blocks", { targetUserId }, "block"),
+    /** @type {(targetUserId: string) => Promise<{ok: true}>} */
+    unblockUser: (targetUserId) => this.#delete("/moderation/blocks", { targetUserId }),
+    /** Whom one has blocked. @type {(paging?: Paging) => Page<"blocks", Block>} */
+    listBlockedUsers: (paging) => this.#get("/moderation/blocks", paging),
+    /** @type {(conversationId: string) => Promise<Mute>} */
+    muteConversation: (conversationId) =>
+      this.#post("/moderation/mutes", { conversationId }, "mute"),
+    /** @type {(conversationId: string) => Promise<{ok: true}>} */
+    unmuteConversation: (conversationId) => this.#delete("/moderation/mutes", { conversationId }),
+    /** @type {(paging?: Paging) => Page<"mutes", Mute>} */
+    listMutedConversations: (paging) => this.#get("/moderation/mutes", paging),
+    /** @type {(given: {targetType: TargetType, targetId: string, reason: string}) =>
+     *   Promise<Report>} */
+    report: (given) => this.#post("/moderation/reports", given, "report"),
+    /** Newest first; this and all below is for moderators.
+     * @type {(options?: Paging & {status?: ReportStatus, targetType?: TargetType}) =>
+     *   Page<"reports", Report>} */
+    listReports: (options) => this.#get("/moderation/reports", options),
+    /** @type {(reportId: string) => Promise<Report>} */
+    getReport: (id) => this.#get(path`/moderation/reports/${id}`, {}, "report"),
+    /** A note that is null is cleared.
+     * @type {(reportId: string, changed: {status: ReportStatus, moderatorNote?: string | null}) =>
+     *   Promise<Report>} */
+    updateReport: (id, changed) => this.#patch(path`/moderation/reports/${id}`, changed, "report"),
+    /** Newest first. @type {(options?: Paging & {activeOnly?: boolean}) => Page<"bans", Ban>} */
+    listBans: (options) => this.#get("/moderation/bans", options),
+    /** @type {(given: {targetUserId: string, reason?: string, expiresAt?: string}) =>
+     *   Promise<Ban>} */
+    banUser: (given) => this.#post("/moderation/bans", given, "ban"),
+    /** @type {(banId: string) => Promise<Ban>} */
+    unbanUser: (id) => this.#delete(path`/moderation/bans/${id}`, undefined, "ban"),
+  };
+
+  /** @param {string} path @param {Json} [query] @param {string} [of] */
+  #get = (path, query, of) => this.#ask("GET", path, { query, of });
+  /** @param {string} path @param {Json} body @param {string} [of] */
+  #post = (path, body, of) => this.#ask("POST", path, { body, of });
+  /** @param {string} path @param {Json} body @param {string} [of] */
+  #patch = (path, body, of) => this.#ask("PATCH", path, { body, of });
+  /** @param {string} path @param {Json} [body] @param {string} [of] */
+  #delete = (path, body, of) => this.#ask("DELETE", path, { body, of });
+
+  /** The same key makes it safe to repeat what may have arrived.
+   * @param {string} path @param {Copied} draft @returns {Promise<Message>} */
+  async #send(path, draft) {
+    const body = { ...draft, clientMessageId: draft.clientMessageId ?? newClientMessageId() };
+    for (let left = this.#options.retries ?? RETRIES, pause = FIRST_RETRY_MS; ; pause *= 3) {
+      try {
+        return await this.#post(path, body, "message");
+      } catch (error) {
+        if (left <= 0 || !(error instanceof ChatError) || !error.isTemporary) throw error;
+        const wait = Math.max(spread(pause), (error.retryAfter ?? 0) * 1_000);
+        if (wait > LONGEST_RETRY_MS) throw error;
+        left -= 1;
+        await new Promise((resolve) => setTimeout(resolve, wait));
+      }
+    }
   }
 
-  async getConversation(conversationId) {
-    return (await this.#get(placeOf(conversationId))).conversation;
-  }
-
-  /** The direct conversation with someone; the same one however often this is called. */
-  async openDirect(otherUserId) {
-    return (await this.#post("/conversations", { otherUserId })).conversation;
-  }
-
-  /** `group` is {name?, userIds?, visibility?, joinPolicy?, metadata?}. */
-  async createGroup(group = {}) {
-    return (await this.#post("/conversations/group", group)).conversation;
-  }
-
-  /** `changed` is {name?, visibility?, joinPolicy?}; a name that is null is cleared. */
-  async updateConversation(conversationId, changed) {
-    const path = placeOf(conversationId);
-    return (await this.#request("PATCH", path, { body: changed })).conversation;
-  }
-
-  async addParticipants(conversationId, userIds) {
-    return (await this.#post(placeOf(conversationId, "participants"), { userIds })).conversation;
-  }
-
-  /** One's own id: leave. */
-  async removeParticipant(conversationId, userId) {
-    const path = placeOf(conversationId, "participants");
-    return (await this.#request("DELETE", path, { body: { userId } })).conversation;
-  }
-
-  /** `role` is "admin" or "member". */
-  async setParticipantRole(conversationId, userId, role) {
-    const path = placeOf(conversationId, "participants");
-    return (await this.#request("PATCH", path, { body: { userId, role } })).conversation;
-  }
-
-  /** `terms` are {expiresInSeconds?, maxUses?, requiresApproval?, metadata?}. */
-  async createInvite(conversationId, terms = {}) {
-    return (await this.#post(placeOf(conversationId, "invites"), terms)).invite;
-  }
-
-  /** All {invites}, newest first. */
-  listInvites(conversationId) {
-    return this.#get(placeOf(conversationId, "invites"));
-  }
-
-  revokeInvite(conversationId, code) {
-    return this.#request("DELETE", placeOf(conversationId, "invites", code), {});
-  }
-
-  /** What a link leads to, before one follows it. */
-  async previewInvite(code) {
-    return (await this.#get(`/invites/${segment(code)}`)).invite;
-  }
-
-  /** Resolves to {status, conversation, joinRequest}: "joined", or "pending" and to be approved. */
-  acceptInvite(code, { message } = {}) {
-    return this.#post(`/invites/${segment(code)}/accept`, { message });
-  }
-
-  async requestToJoin(conversationId, { message } = {}) {
-    return (await this.#post(placeOf(conversationId, "join-requests"), { message })).joinRequest;
-  }
-
-  /** A page of {joinRequests, nextCursor}, newest first; pending ones unless `status` is given. */
-  listJoinRequests(conversationId, { status, limit, cursor } = {}) {
-    return this.#get(placeOf(conversationId, "join-requests"), { status, limit, cursor });
-  }
-
-  /** `decision` is "approve" or "deny"; resolves to {joinRequest, conversation}. */
-  resolveJoinRequest(conversationId, userId, decision) {
-    const path = placeOf(conversationId, "join-requests");
-    return this.#request("PATCH", path, { body: { userId, decision } });
-  }
-
-  /** A page of {channels, nextCursor}: the public groups, most recently active first. */
-  listChannels({ limit, cursor } = {}) {
-    return this.#get("/channels", { limit, cursor });
-  }
-
-  /** Join a channel, or ask to; resolves as acceptInvite does. */
-  join(conversationId, { message } = {}) {
-    return this.#post(placeOf(conversationId, "join"), { message });
-  }
-
-  /** A page of {messages, nextCursor}, newest first. */
-  listMessages(conversationId, { limit, cursor } = {}) {
-    return this.#get(placeOf(conversationId, "messages"), { limit, cursor });
-  }
-
-  async getMessage(conversationId, messageId) {
-    const path = placeOf(conversationId, "messages", messageId);
-    return (await this.#get(path)).message;
-  }
-
-  /** `draft` is {body, clientMessageId, ...}. Repeating it with the same key sends it once. */
-  async sendMessage(conversationId, draft) {
-    return (await this.#post(placeOf(conversationId, "messages"), draft)).message;
-  }
-
-  /** A page of {messages, nextCursor} of a thread, newest first, without its root. */
-  listThread(conversationId, rootId, { limit, cursor } = {}) {
-    const path = placeOf(conversationId, "threads", rootId, "messages");
-    return this.#get(path, { limit, cursor });
-  }
-
-  /** A page of {messages, nextCursor}, the most relevant first; of one conversation, or of all. */
-  searchMessages(q, { conversationId, limit, cursor } = {}) {
-    return this.#get("/search/messages", { q, conversationId, limit, cursor });
-  }
-
-  /** `changed` is {body, mentions}; without `mentions` they stay as they are. */
-  async editMessage(messageId, changed) {
-    return (await this.#request("PATCH", pathOf(messageId), { body: changed })).message;
-  }
-
-  /** Resolves to what is left in its place. */
-  async deleteMessage(messageId) {
-    return (await this.#request("DELETE", pathOf(messageId), {})).message;
-  }
-
-  /** `target` is {conversationId, clientMessageId, ...}; resolves to the new message there. */
-  async forwardMessage(messageId, target) {
-    return (await this.#post(`${pathOf(messageId)}/forward`, target)).message;
-  }
-
-  async addReaction(messageId, emoji) {
-    return (await this.#post(`${pathOf(messageId)}/reactions`, { emoji })).message;
-  }
-
-  async removeReaction(messageId, emoji) {
-    const path = `${pathOf(messageId)}/reactions`;
-    return (await this.#request("DELETE", path, { body: { emoji } })).message;
-  }
-
-  markRead(conversationId, messageId) {
-    return this.#post(placeOf(conversationId, "read"), { messageId });
-  }
-
-  /** While one writes, every three seconds at most; `false` tells at once that one has stopped. */
-  setTyping(conversationId, isTyping = true) {
-    return this.#post(placeOf(conversationId, "typing"), { isTyping });
-  }
-
-  /** {online, lastSeenAt} by user id, of those one shares a conversation with; at most 50 ids. */
-  async getPresence(userIds) {
-    return (await this.#get("/presence", { userIds: userIds.join(",") })).presence;
-  }
-
-  /** The live stream of the acting user: see ChatStream for the handlers. */
-  openStream(handlers) {
-    return new ChatStream((lastEventId) => this.#urlOf("/stream", { lastEventId }), handlers);
-  }
-
-  #get(path, query) {
-    return this.#request("GET", path, { query });
-  }
-
-  #post(path, body) {
-    return this.#request("POST", path, { body });
-  }
-
-  async #request(...request) {
+  /** `of` names what the answer is wrapped in.
+   * @param {string} method @param {string} path @returns {Promise<any>}
+   * @param {{query?: Json, body?: Json, of?: string}} given */
+  async #ask(method, path, { query = {}, body, of }) {
+    const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
+    const url = await this.#urlOf(path, query);
+    const options = { method, credentials, headers: await this.#headers(body) };
+    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
     try {
-      return await this.#answerTo(...request);
+      const answer = await answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
+      return of ? answer[of] : answer;
     } catch (error) {
-      this.#onError(error);
+      if (error instanceof ChatError) this.#options.onError?.(error);
       throw error;
     }
   }
 
-  async #answerTo(method, path, { query, body }) {
-    const options = { method, signal: AbortSignal.timeout(this.#timeoutMs) };
-    if (body !== undefined) {
-      options.headers = { "Content-Type": "application/json" };
-      options.body = JSON.stringify(body);
-    }
-    let response;
-    let answer;
-    try {
-      response = await this.#fetch(this.#urlOf(path, query), options);
-      answer = await response.json().catch((error) => notJson(error));
-    } catch {
-      throw new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is out of reach." });
-    }
-    if (!response.ok || answer === null) throw errorFrom(response, answer);
-    return answer;
+  /** @param {Json | undefined} body */
+  async #headers(body) {
+    const token = await valueOf(this.#options.token);
+    return {
+      ...(body ? { "Content-Type": "application/json" } : {}),
+      ...(token ? { Authorization: `Bearer ${token}` } : {}),
+      ...(await valueOf(this.#options.headers)),
+    };
   }
 
-  #urlOf(path, query = {}) {
+  /** @param {string} path @param {Json} query */
+  async #urlOf(path, query) {
     const url = new URL(this.#baseUrl + path, globalThis.location?.href);
-    for (const [name, value] of Object.entries(query)) {
+    const all = { ...query, ...(await valueOf(this.#options.query)) };
+    for (const [name, value] of Object.entries(all)) {
       if (value !== undefined && value !== null) url.searchParams.set(name, value);
     }
-    return this.#prepareUrl(url);
+    return url;
+  }
+
+  /** @param {string | null} lastEventId @returns {Promise<() => EventSource>} */
+  async #source(lastEventId) {
+    const { EventSource = globalThis.EventSource, credentials, token } = this.#options;
+    const url = await this.#urlOf("/stream", { access_token: await valueOf(token), lastEventId });
+    return () => new EventSource(url, { withCredentials: credentials === "include" });
+  }
+}
+
+/**
+ * The live stream, over EventSource: that reconnects by itself, and names the position it has seen,
+ * so that the service tells what was missed. It gives up on any answer but 200; then a new one is
+ * opened at the last position known, after a pause.
+ */
+export class ChatStream {
+  #sourceAt;
+  #options;
+  /** @type {EventSource | null} */
+  #source = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #timer;
+  #failures = 0;
+  #connects = 0;
+  /** @type {string | null} */
+  #lastEventId = null;
+  #seen = new Set();
+  /** @type {StreamStatus | null} */
+  #status = null;
+
+  /** `sourceAt(lastEventId)` resolves to what opens one; `chat.stream(options)` makes this.
+   * @param {(lastEventId: string | null) => Promise<() => EventSource>} sourceAt
+   * @param {StreamOptions} options */
+  constructor(sourceAt, options) {
+    this.#sourceAt = sourceAt;
+    this.#options = options;
+    this.#tell("connecting");
+    this.#connect();
+  }
+
+  get status() {
+    return this.#status;
+  }
+
+  /** Try again now instead of after the pause, as when the network is back. */
+  reconnect() {
+    if (this.#status === "reconnecting") this.#connect();
+  }
+
+  close() {
+    this.#drop();
+    this.#tell("closed");
+  }
+
+  async #connect() {
+    this.#drop();
+    const connect = this.#connects;
+    const open = await this.#sourceAt(this.#lastEventId).catch(() => null);
+    // It may have been closed, or opened again, while a token was waited for.
+    if (connect !== this.#connects) return;
+    if (open === null) return this.#refused();
+    const source = open();
+    source.addEventListener("open", () => this.#opened());
+    source.addEventListener("error", () => this.#failed(source));
+    for (const type of [...EVENT_TYPES, ...(this.#options.types ?? [])]) {
+      source.addEventListener(type, (event) => this.#received(type, event));
+    }
+    this.#source = source;
+  }
+
+  #drop() {
+    this.#connects += 1;
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#source = null;
+  }
+
+  #opened() {
+    this.#failures = 0;
+    this.#tell("live");
+    this.#options.onOpen?.();
+  }
+
+  /** @param {EventSource} source */
+  #failed({ readyState }) {
+    const CLOSED = 2;
+    if (readyState === CLOSED) this.#refused();
+    else this.#tell("reconnecting");
+  }
+
+  #refused() {
+    this.#tell("reconnecting");
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    this.#timer = setTimeout(() => this.#connect(), spread(pause));
+    this.#failures += 1;
+    this.#options.onRefused?.();
+  }
+
+  /** @param {string} type @param {MessageEvent} event */
+  #received(type, { data, lastEventId }) {
+    // An edit carries the id of its message, which may be old: resuming there would repeat much.
+    // EventSource does not show the frame that follows it with the newest position; an older
+    // position repeats some events, and loses none.
+    if (lastEventId && type !== "message.updated" && type !== "message.deleted") {
+      this.#lastEventId = lastEventId;
+    }
+    const event = JSON.parse(data);
+    if (type === "stream.reset") this.#options.onReset?.(event);
+    else if (type !== "message.created" || this.#isNew(event.message.id)) {
+      this.#options.onEvent?.(event);
+    }
+  }
+
+  /** @param {string} messageId */
+  #isNew(messageId) {
+    if (this.#seen.has(messageId)) return false;
+    this.#seen.add(messageId);
+    // A Set keeps the order of insertion: the first one is the oldest.
+    if (this.#seen.size > REMEMBERED_MESSAGES) this.#seen.delete(this.#seen.values().next().value);
+    return true;
+  }
+
+  /** @param {StreamStatus} status */
+  #tell(status) {
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#options.onStatus?.(status);
   }
 }
 
@@ -267,26 +518,42 @@ export function newClientMessageId() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function segment(id) {
-  return encodeURIComponent(id);
+/** The parts of a path, each id as one segment of it.
+ * @param {TemplateStringsArray} parts @param {...string} ids */
+function path(parts, ...ids) {
+  return String.raw({ raw: parts }, ...ids.map(encodeURIComponent));
 }
 
-function placeOf(conversationId, ...parts) {
-  return ["/conversations", ...[conversationId, ...parts].map(segment)].join("/");
+/** @template Value @param {Given<Value>} given @returns {Promise<Value>} */
+async function valueOf(given) {
+  return given instanceof Function ? given() : given;
 }
 
-function pathOf(messageId) {
-  return `/messages/${segment(messageId)}`;
+/** Half of a pause is random, so that many clients do not come back in the same moment.
+ * @param {number} ms */
+function spread(ms) {
+  return ms * (0.5 + Math.random() / 2);
 }
 
-/** A proxy's error page is an answer that is not JSON; a connection that broke is no answer. */
+/** @param {Promise<Response>} request @returns {Promise<any>} */
+async function answerTo(request) {
+  let response;
+  let answer;
+  try {
+    response = await request;
+    answer = await response.json().catch(notJson);
+  } catch {
+    throw new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is out of reach." });
+  }
+  if (response.ok && answer !== null) return answer;
+  const { code = "UNEXPECTED_ANSWER", message = response.statusText } = answer?.error ?? {};
+  const retryAfter = Number(response.headers.get("Retry-After")) || null;
+  throw new ChatError({ status: response.ok ? 502 : response.status, code, message, retryAfter });
+}
+
+/** A proxy's error page is an answer that is not JSON; a connection that broke is no answer.
+ * @param {unknown} error */
 function notJson(error) {
   if (error instanceof SyntaxError) return null;
   throw error;
-}
-
-function errorFrom(response, answer) {
-  const { code = "UNEXPECTED_ANSWER", message = response.statusText } = answer?.error ?? {};
-  const status = response.ok ? 502 : response.status;
-  return new ChatError({ status, code, message, retryAfter: response.headers.get("Retry-After") });
 }

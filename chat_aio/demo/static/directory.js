@@ -11,7 +11,7 @@ export class Directory {
     this.#store = store;
     this.channels = new Paged({
       load: async (page) => {
-        const { channels, nextCursor } = await chat.listChannels(page);
+        const { channels, nextCursor } = await chat.listPublicConversations(page);
         return { items: channels, nextCursor };
       },
       keyOf: (each) => each.conversationId,

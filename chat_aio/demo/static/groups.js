@@ -13,7 +13,7 @@ export class GroupChanges {
   }
 
   create(group) {
-    return this.#take(() => this.#chat.createGroup(group));
+    return this.#take(() => this.#chat.createGroupConversation(group));
   }
 
   /** `fields` are {name?, visibility?, joinPolicy?}; a name that is null is cleared. */
@@ -40,7 +40,7 @@ export class GroupChanges {
 
   /** Resolves to {status, conversation, joinRequest}: one is in, or has to wait. */
   join(conversationId, message) {
-    return this.#enter(() => this.#chat.join(conversationId, { message }));
+    return this.#enter(() => this.#chat.joinConversation(conversationId, { message }));
   }
 
   accept(code, message) {

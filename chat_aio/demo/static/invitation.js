@@ -29,7 +29,7 @@ export class Invitation {
   async open(code) {
     this.#show({ code, preview: null, problem: null, isWaiting: false, isSpent: false });
     try {
-      const preview = await this.#chat.previewInvite(code);
+      const preview = await this.#chat.getInvitePreview(code);
       if (code === this.code) this.#show({ preview });
     } catch ({ message: problem, status }) {
       const isSpent = status === 404 || status === 410;

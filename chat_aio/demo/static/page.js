@@ -25,11 +25,7 @@ import { TypingLine } from "./views/typing-line.js";
 
 /** The demo has no passwords: each request says who is asking. */
 function chatAs(userId, onError) {
-  const prepareUrl = (url) => {
-    url.searchParams.set("as", userId);
-    return url;
-  };
-  return new Chat({ baseUrl: "/api/chat", prepareUrl, onError });
+  return new Chat("/api/chat", { query: { as: userId }, onError });
 }
 
 export class Page {

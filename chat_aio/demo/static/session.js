@@ -50,10 +50,11 @@ export class Session {
   /** The list is asked for when the stream is open, so that nothing falls in between. */
   start() {
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
-    this.#stream = this.#chat.openStream({
+    this.#stream = this.#chat.stream({
       onStatus: (status) => this.#store.set({ status }),
       onOpen: () => this.#opened(),
       onRefused: () => this.sync(),
+      onReset: () => this.#becomeStale(),
       onEvent: (event) => this.#received(event),
     });
   }
@@ -114,7 +115,7 @@ export class Session {
   }
 
   async openDirect(otherUserId) {
-    const conversation = await this.#chat.openDirect(otherUserId);
+    const conversation = await this.#chat.getOrCreateConversation(otherUserId);
     this.#store.putConversation(conversation);
     return conversation;
   }
@@ -158,9 +159,7 @@ export class Session {
   #received(event) {
     const store = this.#store;
     const isMine = event.affectedUserIds?.includes(store.userId);
-    if (event.type === "stream.reset") {
-      this.#becomeStale();
-    } else if (event.ephemeral) {
+    if (event.ephemeral) {
       for (const each of [this.typing, this.presence, this.receipts]) each.tell(event);
     } else if (event.joinRequest) {
       this.#onJoinRequest(event);

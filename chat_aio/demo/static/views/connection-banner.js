@@ -1,9 +1,13 @@
 /** Says that the connection is lost, once that has lasted for a moment. */
 
+import { setAttribute, setText } from "../dom.js";
+
 const QUIET_MS = 2_000;
 
 export class ConnectionBanner {
   #banner = document.querySelector("#banner");
+  #words = this.#banner.querySelector("[role=status]");
+  #button = this.#banner.querySelector("button");
   #timer = null;
   #store;
   #needs;
@@ -12,7 +16,7 @@ export class ConnectionBanner {
   constructor(store, needs) {
     this.#store = store;
     this.#needs = needs;
-    this.#banner.querySelector("button").addEventListener("click", () => needs.reconnect());
+    this.#button.addEventListener("click", () => needs.reconnect());
   }
 
   show() {
@@ -22,14 +26,20 @@ export class ConnectionBanner {
   }
 
   #appear() {
-    this.#banner.hidden = false;
+    this.#show("Connection lost. Trying again…");
   }
 
   #hide() {
     clearTimeout(this.#timer);
     this.#timer = null;
     const hadFocus = this.#banner.contains(document.activeElement);
-    this.#banner.hidden = true;
+    this.#show("");
     if (hadFocus) this.#needs.focus();
+  }
+
+  #show(words) {
+    setText(this.#words, words);
+    this.#button.hidden = words === "";
+    setAttribute(this.#banner, "data-shown", words !== "");
   }
 }

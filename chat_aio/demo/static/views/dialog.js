@@ -9,6 +9,7 @@ export class Dialog {
   #heading;
   #form = element("form");
   #problem = element("p", { class: "problem", role: "alert" });
+  #opener = null;
   #isBusy = false;
 
   /**
@@ -27,6 +28,7 @@ export class Dialog {
     this.#dialog.addEventListener("click", ({ target }) => {
       if (target === this.#dialog) this.close();
     });
+    this.#dialog.addEventListener("close", () => this.#giveBackFocus());
     document.body.append(this.#dialog);
   }
 
@@ -73,11 +75,21 @@ export class Dialog {
     if (submit) setText(this.#form.querySelector("[type=submit]"), submit);
     setText(this.#problem, "");
     this.#form.reset();
+    this.#opener = document.activeElement;
     this.#dialog.showModal();
   }
 
   close() {
     this.#dialog.close();
+  }
+
+  /** A message's buttons are hidden until it has the focus: the browser's own way fails there. */
+  #giveBackFocus() {
+    const row = this.#opener.closest(".message");
+    const { activeElement } = document;
+    if (!row || (activeElement !== document.body && !this.#dialog.contains(activeElement))) return;
+    row.focus();
+    this.#opener.focus();
   }
 
   #menu({ submit, cancel, isDanger }) {

@@ -21,6 +21,10 @@ export class Frame {
   #channels = document.querySelector("#to-channels");
   #moderation = document.querySelector("#to-moderation");
   #notice = document.querySelector("#notice");
+  #sidebar = document.querySelector("#sidebar");
+  #panels = document.querySelectorAll(".beside");
+  #isPhone = matchMedia("(max-width: 44rem)");
+  #isNarrow = matchMedia("(max-width: 64rem)");
   #store;
   #people;
   #presence;
@@ -38,6 +42,9 @@ export class Frame {
     setText(document.querySelector("#my-name"), people.nameOf(userId));
     setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
     this.#invite();
+    for (const each of [this.#isPhone, this.#isNarrow]) {
+      each.addEventListener("change", () => store.changed());
+    }
   }
 
   show() {
@@ -47,6 +54,7 @@ export class Frame {
     setAttribute(this.#channels, "aria-current", elsewhere === "channels" && "page");
     setAttribute(this.#moderation, "aria-current", elsewhere === "moderation" && "page");
     this.#app.dataset.status = status;
+    this.#showMain();
     setText(this.#status, STATUS[status]);
     const name = this.#people.nameOf(this.#store.userId);
     const title = open ? this.#people.titleOf(open) : "";
@@ -76,6 +84,14 @@ export class Frame {
   #beside() {
     if (this.#store.openThread) return "thread";
     return this.#store.openDetails ? "details" : null;
+  }
+
+  /** What covers all else is the main part of the page, though it is not where there is room. */
+  #showMain() {
+    const { screen } = this.#app.dataset;
+    const isAlone = screen === "list" || "searching" in this.#app.dataset;
+    this.#sidebar.role = this.#isPhone.matches && isAlone ? "main" : "complementary";
+    for (const each of this.#panels) each.role = this.#isNarrow.matches ? "main" : "complementary";
   }
 
   #invite() {

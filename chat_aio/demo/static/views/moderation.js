@@ -15,7 +15,10 @@ export class ModerationScreen {
     this.#store = store;
     this.#reports = new ReportsSection(casework, people);
     this.#bans = new BansSection(casework, people);
-    this.#screen.querySelector(".screen-body").append(this.#reports.node, this.#bans.node);
+    for (const { node } of [this.#reports, this.#bans]) {
+      node.querySelector("h3").ariaLevel = "2";
+      this.#screen.querySelector(".screen-body").append(node);
+    }
     this.#screen.querySelector(".refresh").addEventListener("click", () => this.open());
   }
 

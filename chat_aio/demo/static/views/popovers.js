@@ -16,6 +16,10 @@ class Popover {
     panel.addEventListener("toggle", ({ newState }) => {
       if (newState === "closed") this.#row?.removeAttribute("data-active");
     });
+    // Escape closes this, not what it stands in as well.
+    panel.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") event.stopPropagation();
+    });
   }
 
   /** Beside a button; the row that the button stands in shows its tools all the while. */
@@ -23,6 +27,8 @@ class Popover {
     this.#row?.removeAttribute("data-active");
     this.#row = button.closest(".message");
     this.#row?.setAttribute("data-active", "");
+    // Read out as a part of where its button stands.
+    button.closest("main, .beside").append(this.#panel);
     this.#panel.showPopover();
     this.#place(button.getBoundingClientRect());
     this.#panel.querySelector("button").focus();

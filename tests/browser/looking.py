@@ -1,0 +1,69 @@
+"""Whether everybody can use a page: what axe-core finds, what is too wide, what is too small."""
+
+from collections.abc import AsyncIterator, Iterator
+from importlib.resources import files
+from typing import Any
+
+from playwright.async_api import Page
+
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+EVERYTHING = {"runOnly": STANDARDS, "resultTypes": ["violations"]}
+COLOURS = {"runOnly": ["color-contrast"]}
+TOO_SMALL = r"""
+    () => {
+      const reach = (each) => {
+        const { width, height } = (each.closest("label") ?? each).getBoundingClientRect();
+        return Math.min(width, height);
+      };
+      const isThere = (each) => each.checkVisibility({ visibilityProperty: true });
+      const isInline = (each) =>
+        getComputedStyle(each).display === "inline" || each.closest(".message") !== null;
+      const all = document.querySelectorAll(
+        "a[href], button, input, select, textarea, [role=option]");
+      return [...all]
+        .filter((each) => isThere(each) && reach(each) > 1)
+        .filter((each) => reach(each) < (isInline(each) ? 24 : 44) - 0.1)
+        .map((each) => `${each.outerHTML.slice(0, 70).replace(/\s+/g, " ")} has ${reach(each)} px`);
+    }
+"""
+"""What a finger has to hit: the label, where there is one."""
+FITS = "document.documentElement.scrollWidth <= innerWidth"
+
+
+async def fits(page: Page) -> bool:
+    """Whether nothing is wider than the screen."""
+    return bool(await page.evaluate(FITS))
+
+
+class Looking:
+    """Looks at a page in one view after the other, and remembers what was wrong."""
+
+    def __init__(self, *, is_phone: bool) -> None:
+        self.faults: list[str] = []
+        self._is_phone = is_phone
+
+    async def at(self, page: Page, view: str) -> None:
+        """In light colours, and in dark ones."""
+        self.faults += [f"{view}: {each}" async for each in self._found(page)]
+
+    async def _found(self, page: Page) -> AsyncIterator[str]:
+        if not await page.evaluate("'axe' in globalThis"):
+            await page.evaluate(AXE)
+        for fault in _described(await page.evaluate("rules => axe.run(rules)", EVERYTHING)):
+            yield fault
+        await page.emulate_media(color_scheme="dark")
+        for fault in _described(await page.evaluate("rules => axe.run(rules)", COLOURS)):
+            yield f"in the dark, {fault}"
+        await page.emulate_media(color_scheme="light")
+        if self._is_phone:
+            if not await fits(page):
+                yield "it is wider than the screen"
+            for fault in await page.evaluate(TOO_SMALL):
+                yield fault
+
+
+def _described(answer: Any) -> Iterator[str]:
+    for violation in answer["violations"]:
+        for node in violation["nodes"]:
+            yield f"{violation['id']} at {node['target']}: {node['failureSummary']}"

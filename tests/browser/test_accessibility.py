@@ -1,0 +1,264 @@
+"""Every view of the page can be used by everybody: with a screen reader, keys, a finger."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.acting import details, main_list, message, thread
+from tests.browser.conftest import Visit
+from tests.browser.looking import Looking
+from tests.browser.serving import Complaints, Demo
+from tests.browser.test_layout import PHONE
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+
+
+class Tour:
+    """One person's way through the page, and whoever looks at each view of it."""
+
+    def __init__(self, visit: Visit, demo: Demo, size: dict[str, Any]) -> None:
+        self.demo = demo
+        self.is_phone = size is PHONE
+        self.looking = Looking(is_phone=self.is_phone)
+        self._visit = visit
+        self._options = {**size, "reduced_motion": "reduce", "color_scheme": "light"}
+
+    async def visit(self, user_id: str, place: str = "") -> Page:
+        return await self._visit(user_id, place, **self._options)
+
+    async def press(self, row: Locator, name: str) -> None:
+        """Press one of a message's buttons, which come when it is tapped, or pointed at."""
+        if self.is_phone:
+            await row.tap()
+        else:
+            await row.hover()
+        await row.get_by_role("button", name=name, exact=True).click()
+
+    async def dialog(self, page: Page, name: str) -> None:
+        """Look at the dialog that is open, and close it."""
+        await expect(page.get_by_role("dialog", name=name)).to_be_visible()
+        await self.looking.at(page, f"dialog {name}")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+@pytest.fixture
+def tour(visit: Visit, demo: Demo, size: dict[str, Any]) -> Tour:
+    return Tour(visit, demo, size)
+
+
+async def lively(demo: Demo) -> tuple[str, str]:
+    """A group in which there is one of everything; its id, and a thread's."""
+    group_id = await demo.group("linus", "dennis", "grace", "margaret", name="Kernel")
+    root = await demo.write("dennis", group_id, "Does it build?")
+    for sender, body in (("grace", "It does."), ("linus", "On my machine, too.")):
+        await demo.write(sender, group_id, body, threadRootMessageId=root["id"])
+    asked = await demo.write(
+        "grace", group_id, "@Linus have a look?", mentions=["linus"], replyToMessageId=root["id"]
+    )
+    own = await demo.write("linus", group_id, "Looking, @Grace", mentions=["grace"])
+    for sender in ("linus", "dennis"):
+        await demo.post(sender, f"/messages/{asked['id']}/reactions", emoji="👀")
+    await demo.patch("linus", f"/messages/{own['id']}", body="Looked, @Grace")
+    gone = await demo.write("margaret", group_id, "Nevermind")
+    await demo.delete("margaret", f"/messages/{gone['id']}")
+    await demo.post("grace", f"/messages/{own['id']}/forward", conversationId=group_id)
+    return group_id, root["id"]
+
+
+@SIZES
+async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
+    await tour.looking.at(await tour.visit(""), "who one is")
+    await lively(tour.demo)
+    direct_id = await tour.demo.direct("linus", "dennis")
+    await tour.demo.send("dennis", direct_id, "Are you there?")
+    await tour.visit("dennis")
+    linus = await tour.visit("linus")
+    await expect(linus.locator("#conversations .dot:visible")).to_have_count(1)
+    await tour.looking.at(linus, "the list")
+    for name in ("New message", "New group"):
+        await linus.get_by_role("button", name=name).click()
+        await tour.dialog(linus, name)
+    search = linus.get_by_role("searchbox", name="Search messages")
+    await search.fill("build")
+    await expect(linus.locator("mark")).to_have_text("build")
+    await tour.looking.at(linus, "what was found")
+    await linus.get_by_role("button", name="Close the search").click()
+    await search.fill("nonsense")
+    await expect(linus.get_by_text("Nothing found.")).to_be_visible()
+    await tour.looking.at(linus, "nothing found")
+    assert not tour.looking.faults, "\n".join(tour.looking.faults)
+
+
+@SIZES
+async def test_a_conversation_and_its_panels(tour: Tour) -> None:
+    group_id, root_id = await lively(tour.demo)
+    linus = await tour.visit("linus", group_id)
+    log = main_list(linus)
+    await expect(log.locator(".message")).to_have_count(5)
+    await tour.looking.at(linus, "a conversation")
+    await linus.get_by_role("button", name="Search in this conversation").click()
+    await expect(linus.get_by_role("searchbox")).to_be_focused()
+    await tour.looking.at(linus, "a search begun from there")
+    await linus.get_by_role("button", name="Close the search").click()
+    row = message(log, "have a look?")
+    await tour.press(row, "React")
+    await tour.dialog(linus, "React")
+    for item, name in (("Forward", "Forward to"), ("Report", "Report this message")):
+        await tour.press(row, "More actions")
+        await linus.get_by_role("menuitem", name=item).click()
+        await tour.dialog(linus, name)
+    await tour.press(message(log, "Looked,").first, "More actions")
+    await tour.looking.at(linus, "a message's menu")
+    await linus.get_by_role("menuitem", name="Delete").click()
+    await tour.dialog(linus, "Delete this message?")
+    await tour.press(row, "Reply")
+    await linus.get_by_label("Message", exact=True).press_sequentially("@")
+    await expect(linus.get_by_role("option")).to_have_count(3)
+    await tour.looking.at(linus, "whom to mention")
+    await linus.goto(f"{linus.url}/{root_id}")
+    await expect(thread(linus).locator(".message")).to_have_count(3)
+    await tour.looking.at(linus, "a thread")
+    assert not tour.looking.faults, "\n".join(tour.looking.faults)
+
+
+@SIZES
+async def test_details_and_ways_in(tour: Tour, complaints: Complaints) -> None:
+    complaints.excuse("404")
+    demo = tour.demo
+    group_id, _ = await lively(demo)
+    await demo.patch("linus", f"/conversations/{group_id}", visibility="public")
+    await demo.delete("linus", f"/conversations/{group_id}/participants", userId="margaret")
+    invite = await demo.post("linus", f"/conversations/{group_id}/invites", requiresApproval=True)
+    code = invite["invite"]["code"]
+    await demo.post("margaret", f"/invites/{code}/accept", message="Let me in again?")
+    linus = await tour.visit("linus", f"{group_id}/details")
+    panel = details(linus)
+    await expect(panel.locator(".requests li")).to_have_count(1)
+    await tour.looking.at(linus, "a group's details")
+    for button, name in (
+        *(("Add people", "Add people"), ("New link", "New invite link")),
+        *(("Leave the group", "Leave Kernel?"), ("Report", "Report Kernel")),
+    ):
+        await panel.get_by_role("button", name=button).click()
+        await tour.dialog(linus, name)
+    await panel.get_by_role("button", name="Actions for Dennis").click()
+    await tour.looking.at(linus, "a member's menu")
+    ada = await tour.visit("ada", "channels")
+    await expect(ada.get_by_role("main", name="Channels").locator("li")).to_have_count(1)
+    await tour.looking.at(ada, "the channels")
+    await ada.goto(ada.url.replace("channels", f"invite/{code}"))
+    await expect(ada.get_by_role("button", name="Ask to join")).to_be_visible()
+    await tour.looking.at(ada, "an invitation")
+    await ada.goto(ada.url.replace(code, "spent"))
+    await expect(ada.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
+    await tour.looking.at(ada, "an invitation that is spent")
+    assert not tour.looking.faults, "\n".join(tour.looking.faults)
+
+
+@SIZES
+async def test_moderation_and_what_is_left_to_whom_it_meets(
+    tour: Tour, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    demo = tour.demo
+    direct_id = await demo.direct("linus", "dennis")
+    said = await demo.write("dennis", direct_id, "Something unkind")
+    reported = {"targetType": "message", "targetId": said["id"], "reason": "unkind"}
+    await demo.post("linus", "/moderation/reports", **reported)
+    await demo.post("linus", "/moderation/blocks", targetUserId="dennis")
+    linus = await tour.visit("linus", direct_id)
+    await expect(linus.locator("#blocked")).to_be_visible()
+    await tour.looking.at(linus, "a blocked conversation")
+    await linus.goto(f"{linus.url}/details")
+    await expect(details(linus)).to_be_visible()
+    await tour.looking.at(linus, "somebody's details")
+    margaret = await tour.visit("margaret")
+    await demo.post("ada", "/moderation/bans", targetUserId="margaret", reason="a test")
+    await expect(margaret.get_by_role("heading", name="You are banned")).to_be_visible()
+    await tour.looking.at(margaret, "banned")
+    ada = await tour.visit("ada", "moderation")
+    await expect(ada.locator(".cases li")).to_have_count(2)
+    await tour.looking.at(ada, "moderation")
+    assert not tour.looking.faults, "\n".join(tour.looking.faults)
+
+
+@SIZES
+async def test_nothing_there_and_no_connection(tour: Tour, complaints: Complaints) -> None:
+    complaints.excuse("net::ERR_")
+    demo = tour.demo
+    engine_room = (await demo.get("ada", "/conversations"))["conversations"][-1]["id"]
+    await demo.delete("ada", f"/conversations/{engine_room}/participants", userId="linus")
+    linus = await tour.visit("linus")
+    await expect(linus.get_by_text("No conversations yet.")).to_be_visible()
+    await tour.looking.at(linus, "no conversations")
+    await linus.goto(f"{linus.url}/channels")
+    await expect(linus.get_by_role("main", name="Channels")).to_contain_text(
+        "No public channels yet."
+    )
+    await tour.looking.at(linus, "no channels")
+    direct_id = await demo.direct("linus", "dennis")
+    await linus.goto(linus.url.replace("channels", direct_id))
+    await expect(main_list(linus)).to_contain_text("This is the beginning")
+    await tour.looking.at(linus, "an empty conversation")
+    await demo.stop()
+    await expect(linus.get_by_text("Connection lost. Trying again…")).to_be_visible()
+    await tour.looking.at(linus, "no connection")
+    assert not tour.looking.faults, "\n".join(tour.looking.faults)
+
+
+async def test_what_opens_over_a_message_gives_the_focus_back(visit: Visit, demo: Demo) -> None:
+    group_id, _ = await lively(demo)
+    linus = await visit("linus", group_id)
+    log = main_list(linus)
+    row = message(log, "have a look?")
+    await row.focus()
+    await linus.keyboard.press("ArrowUp")
+    await linus.keyboard.press("ArrowDown")
+    await expect(row).to_be_focused()
+    more = row.get_by_role("button", name="More actions")
+    for item, name in (("Forward", "Forward to"), ("Report", "Report this message")):
+        await more.press("Enter")
+        await linus.get_by_role("menuitem", name=item).press("Enter")
+        dialog = linus.get_by_role("dialog", name=name)
+        await expect(dialog).to_be_visible()
+        assert await dialog.evaluate("each => each.contains(document.activeElement)")
+        await linus.keyboard.press("Escape")
+        await expect(dialog).to_be_hidden()
+        await expect(more).to_be_focused()
+        await expect(more).to_be_visible()
+
+
+async def test_what_is_new_is_read_out_and_what_is_old_is_not(visit: Visit, demo: Demo) -> None:
+    """Screen readers speak what changes in a live region; of a lost connection, too."""
+    direct_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", direct_id, "old")
+    linus = await visit("linus", direct_id)
+    await expect(message(main_list(linus), "old")).to_be_visible()
+    heard = """
+        () => {
+          globalThis.heard = [];
+          const log = document.querySelector("#timeline");
+          new MutationObserver((changes) => {
+            const added = changes.flatMap((each) => [...each.addedNodes]);
+            for (const each of added.filter((row) => row.matches(".message"))) {
+              heard.push([log.ariaLive, each.querySelector(".body").textContent]);
+            }
+          }).observe(log, { childList: true });
+        }
+    """
+    await linus.evaluate(heard)
+    await demo.send("dennis", direct_id, "new")
+    await expect(message(main_list(linus), "new")).to_be_visible()
+    await linus.get_by_role("link", name="Engine room").click()
+    await expect(message(main_list(linus), "Welcome to the engine room!")).to_be_visible()
+    spoken, *silent = await linus.evaluate("heard")
+    assert spoken == ["polite", "new"]
+    assert {live for live, _ in silent} == {"off"}
+    region = linus.locator("#banner [role=status]")
+    assert await region.evaluate("each => each.checkVisibility()")
+    await expect(region).to_be_empty()

@@ -1,0 +1,292 @@
+"""chat.js by itself, as a host copies it: every route, its types, sending, the stream."""
+
+import inspect
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Route, expect
+from pydantic.alias_generators import to_camel
+
+from chat_aio import models
+from chat_aio.api import ServerAPI
+from chat_aio.demo.application import STATIC
+from chat_aio.moderation import ModerationAPI
+from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.web.routes import ROUTES
+from tests.browser.conftest import Visit
+from tests.browser.serving import Complaints, Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+CHAT_JS = (STATIC / "chat.js").read_text()
+GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
+SHAPES_OF_THE_WIRE = 18
+PLUGINS = (Typing(), Presence(), Receipts())
+NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
+"""`list_messages_after` has no route."""
+
+HELPERS = """
+    const { Chat, ChatError } = await import("/static/chat.js");
+    const asked = [];
+    const answer = (status, body, headers) =>
+      new Response(JSON.stringify(body), { status, headers });
+    const answers = [];
+    const fetch = async (url, options) => {
+      asked.push({ url: new URL(url), ...options });
+      return (answers.shift() ?? (() => answer(200, {})))();
+    };
+    const sources = [];
+    class Source extends EventTarget {
+      constructor(url) { super(); Object.assign(this, { url, readyState: 1 }); sources.push(this); }
+      close() { this.readyState = 2; }
+      tell(type, lastEventId, data) {
+        const given = { lastEventId, data: JSON.stringify({ type, ...data }) };
+        this.dispatchEvent(new MessageEvent(type, given));
+      }
+      refuse() { this.close(); this.dispatchEvent(new Event("error")); }
+    }
+    const waits = [];
+    const ready = [];
+    const run = globalThis.setTimeout;
+    globalThis.setTimeout = (act, ms) => { waits.push(ms); ready.push(act); return ready.length; };
+    globalThis.clearTimeout = (id) => { ready[id - 1] = () => {}; };
+    Math.random = () => 1;
+    const moment = () => new Promise((resolve) => run(resolve, 0));
+"""
+
+
+async def try_out(visit: Visit, script: str) -> Any:
+    page = await visit("")
+    return await page.evaluate(f"async () => {{ {HELPERS} {script} }}")
+
+
+async def test_every_route_has_its_method(visit: Visit) -> None:
+    script = """
+        const chat = new Chat("http://chat/", { fetch, EventSource: Source });
+        const methods = [...Object.values(chat), ...Object.values(chat.moderation)];
+        for (const each of methods) {
+          // An array of one reads as its only element wherever a text is expected.
+          if (each instanceof Function) await each(["{}"], ["{}"], ["{}"]);
+        }
+        await moment();
+        for (const { url } of sources) asked.push({ method: "GET", url });
+        return asked.map(({ method, url }) => [method, decodeURIComponent(url.pathname)]);
+    """
+    asked = [tuple(each) for each in await try_out(visit, script)]
+    routes = [*ROUTES, *(route for plugin in PLUGINS for route in plugin.routes)]
+    expected = [(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in routes]
+    assert sorted(asked) == sorted(expected)
+
+
+async def test_methods_are_named_as_in_the_server_api(visit: Visit) -> None:
+    script = """
+        const chat = new Chat();
+        return [Object.keys(chat), Object.keys(chat.moderation)];
+    """
+    for found, api in zip(await try_out(visit, script), (ServerAPI, ModerationAPI), strict=True):
+        named = {to_camel(name) for name in vars(api) if not name.startswith("_")}
+        assert named - NOT_IN_HTTP <= set(found)
+
+
+SHAPES = {
+    match["name"]: set(re.findall(r"(\w+)\??:", match["body"]))
+    for match in re.finditer(r"@typedef \{(?P<body>[^@]*?)\} (?P<name>\w+)", CHAT_JS)
+}
+WIRE = {
+    name: model
+    for name, model in vars(models).items()
+    if inspect.isclass(model) and issubclass(model, models.Wire) and name in SHAPES
+}
+
+
+async def test_types_have_the_fields_of_the_wire() -> None:
+    shapes = {**SHAPES, "ViewedConversation": SHAPES["Conversation"] | {"unreadCount"}}
+    named = {name: {to_camel(each) for each in model.model_fields} for name, model in WIRE.items()}
+    named["Participant"] = {to_camel(each.name) for each in fields(models.Participant)}
+    assert {name: shapes[name] for name in named} == named
+    assert len(named) == SHAPES_OF_THE_WIRE
+
+
+async def test_it_can_be_copied_alone() -> None:
+    assert not re.search(r"^\s*(import|export .* from)\b", CHAT_JS, re.MULTILINE)
+    assert "import(" not in CHAT_JS
+
+
+async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(visit: Visit) -> None:
+    script = """
+        const chat = new Chat("/api/chat", { fetch });
+        const busy = (seconds) => () =>
+          answer(503, { error: { code: "BUSY", message: "busy" } }, { "Retry-After": seconds });
+        const lost = () => { throw new TypeError("lost"); };
+        const turns = async (sent) => {
+          let isOver = false;
+          const over = sent.then((made) => made?.id, (error) => `${error.status} ${error.code}`);
+          over.then(() => { isOver = true; });
+          while (!isOver) { await moment(); ready.splice(0).forEach((act) => act()); }
+          return [await over, waits.splice(0)];
+        };
+        const stored = () => answer(201, { message: { id: "m" } });
+        const refused = () => answer(422, { error: { code: "NO", message: "no" } });
+        const outcomes = [];
+        for (const given of [
+          [lost, busy("2"), stored], [lost, lost, lost], [refused], [busy("60")], [stored],
+        ]) {
+          answers.splice(0, Infinity, ...given);
+          const keys = asked.length;
+          const sent = chat.sendMessage("c", { body: "hi" });
+          outcomes.push(await turns(sent));
+          const used = asked.slice(keys).map(({ body }) => JSON.parse(body).clientMessageId);
+          outcomes.at(-1).push(used.length, new Set(used).size, used[0].length);
+        }
+        const all = new Set(asked.map(({ body }) => JSON.parse(body).clientMessageId));
+        return [outcomes, all.size];
+    """
+    outcomes, keys = await try_out(visit, script)
+    assert outcomes == [
+        ["m", [400, 2_000], 3, 1, 32],
+        ["0 UNREACHABLE", [400, 1_200], 3, 1, 32],
+        ["422 NO", [], 1, 1, 32],
+        ["503 BUSY", [], 1, 1, 32],
+        ["m", [], 1, 1, 32],
+    ]
+    assert keys == len(outcomes)
+
+
+async def test_only_what_is_safe_is_repeated_and_every_failure_is_told(visit: Visit) -> None:
+    script = """
+        const told = [];
+        const onError = ({ code, isTemporary }) => told.push([code, isTemporary]);
+        const chat = new Chat("/api/chat", { fetch, onError });
+        const failing = (status) => () => answer(status, { error: { code: status, message: "" } });
+        answers.push(failing(503), failing(501), failing(403), () => new Response("<html>"));
+        for (const _ of [1, 2, 3, 4]) {
+          const caught = await chat.createInvite("c").catch((error) => error);
+          if (!(caught instanceof ChatError)) told.push("resolved");
+        }
+        return [told, asked.length];
+    """
+    told = [[503, True], [501, False], [403, False], ["UNEXPECTED_ANSWER", True]]
+    assert await try_out(visit, script) == [told, len(told)]
+
+
+async def test_who_is_calling_goes_with_requests_and_the_stream(visit: Visit) -> None:
+    script = """
+        let turn = 0;
+        const chat = new Chat("/api/chat", {
+          ...{ fetch, EventSource: Source },
+          token: async () => `t${(turn += 1)}`,
+          headers: { "X-CSRF": "c" },
+          query: () => ({ tenant: "a b" }),
+        });
+        await chat.getMessage("a/b", "ü");
+        chat.stream();
+        await moment();
+        sources[0].refuse();
+        ready.pop()();
+        await moment();
+        const [{ url, headers }] = asked;
+        return [url.pathname, url.search, headers, ...sources.map((each) => each.url.search)];
+    """
+    assert await try_out(visit, script) == [
+        *("/api/chat/conversations/a%2Fb/messages/%C3%BC", "?tenant=a+b"),
+        {"Authorization": "Bearer t1", "X-CSRF": "c"},
+        *("?access_token=t2&tenant=a+b", "?access_token=t3&tenant=a+b"),
+    ]
+
+
+async def test_a_refused_stream_comes_back_at_its_position(visit: Visit) -> None:
+    script = """
+        const told = [];
+        const stream = new Chat("/api/chat", { EventSource: Source }).stream({
+          onStatus: (status) => told.push(status),
+          onEvent: ({ type }) => told.push(type),
+          onOpen: () => told.push("open"),
+          onReset: ({ reason }) => told.push(reason),
+          onRefused: () => told.push("refused"),
+          types: ["poll.opened"],
+        });
+        await moment();
+        const [first] = sources;
+        first.dispatchEvent(new Event("open"));
+        for (const id of ["m8", "m8"]) first.tell("message.created", "c:8", { message: { id } });
+        first.tell("message.updated", "c:1", { message: { id: "m1" } });
+        first.tell("poll.opened", "c:8");
+        first.tell("stream.reset", "", { reason: "too_many_missed" });
+        first.dispatchEvent(new Event("error"));
+        first.refuse();
+        for (let each = 0; each < 6; each += 1) {
+          ready.at(-1)();
+          await moment();
+          sources.at(-1).refuse();
+        }
+        stream.reconnect();
+        await moment();
+        sources.at(-1).dispatchEvent(new Event("open"));
+        sources.at(-1).tell("message.created", "c:8", { message: { id: "m8" } });
+        sources.at(-1).refuse();
+        stream.close();
+        const opened = sources.length;
+        ready.at(-1)();
+        await moment();
+        return [told, waits, sources.map((each) => each.url.search), sources.length - opened];
+    """
+    told, waits, queries, opened = await try_out(visit, script)
+    assert told == [
+        *("connecting", "live", "open", "message.created", "message.updated", "poll.opened"),
+        *("too_many_missed", "reconnecting", *["refused"] * 7),
+        *("live", "open", "reconnecting", "refused", "closed"),
+    ]
+    assert waits == [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 1_000]
+    assert queries == ["", *["?lastEventId=c%3A8"] * 7]
+    assert opened == 0
+
+
+async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(
+    visit: Visit,
+) -> None:
+    script = """
+        let give;
+        const token = () => new Promise((resolve) => { give = resolve; });
+        const stream = new Chat("/api/chat", { EventSource: Source, token }).stream();
+        await moment();
+        stream.close();
+        give("late");
+        await moment();
+        return [stream.status, sources.length];
+    """
+    assert await try_out(visit, script) == ["closed", 0]
+
+
+async def test_the_sample_of_its_guide_runs(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """On a page of its own, with chat.js copied beside it. Its host would know who it is."""
+    sample = re.search(r"```html\n(.*?)```", GUIDE, re.DOTALL)
+    assert sample is not None
+    host = await visit("")
+    script = {"body": CHAT_JS, "content_type": "text/javascript"}
+    page = {"body": f"<!doctype html>{sample[1]}", "content_type": "text/html; charset=utf-8"}
+    await host.route("**/host/", lambda route: route.fulfill(**page))
+    await host.route("**/host/chat.js", lambda route: route.fulfill(**script))
+    await host.route("**/api/chat/**", as_linus)
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, "said before")
+    await host.goto(f"http://127.0.0.1:{demo.port}/host/")
+    lines = host.locator("#log li")
+    await expect(lines).to_have_text(["dennis: said before"])
+
+    await host.get_by_label("Message").fill("from the sample")
+    await host.get_by_role("button", name="Send").click()
+    said = ["dennis: said before", "linus: from the sample"]
+    await expect(lines).to_have_text(said)
+    await demo.send("dennis", conversation_id, "and back, live")
+    await expect(lines).to_have_text([*said, "dennis: and back, live"])
+    await expect(host.get_by_label("Message")).to_have_value("")
+
+
+async def as_linus(route: Route) -> None:
+    url = route.request.url
+    await route.continue_(url=f"{url}{'&' if '?' in url else '?'}as=linus")
