@@ -26,7 +26,7 @@ audit: $(READY)  ## known vulnerabilities of what is installed
 	$(BIN)/python scripts/audit
 
 lock: $(READY)  ## the versions that development is done with, anew
-	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --allow-unsafe \
+	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --unsafe-package chat-aio \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
 		--no-header --output-file requirements-dev.txt pyproject.toml
 
