@@ -171,6 +171,8 @@ def test_links_between_documents_lead_somewhere(document: Path) -> None:
             target = document.parent / link if link else document
             assert target.exists(), link
             assert not place or place in headings_of(target), f"{link}#{place}"
+    for picture in re.findall(r'src(?:set)?="([^"]+)"', document.read_text()):
+        assert (document.parent / picture).exists(), picture
 
 
 def headings_of(document: Path) -> set[str]:
