@@ -4,7 +4,7 @@
     TOKEN_KEY=$(openssl rand -hex 32) python examples/jwt_tokens.py
     TOKEN=$(curl -s -d '{"name": "ada"}' http://127.0.0.1:8000/login | jq -r .token)
     curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/api/chat/conversations
-    curl -N "http://127.0.0.1:8000/api/chat/stream?token=$TOKEN"
+    curl -N "http://127.0.0.1:8000/api/chat/stream?access_token=$TOKEN"
 
 A browser's EventSource cannot set headers, so its token stands in the address; it is taken there on
 the stream alone, and is good for a few minutes, because addresses end up in logs. An open stream
@@ -36,7 +36,7 @@ async def login(request: web.Request) -> web.Response:
 async def auth(request: web.Request) -> dict[str, str] | None:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer":
-        token = request.query.get("token", "") if request.path.endswith("/stream") else ""
+        token = request.query.get("access_token", "") if request.path.endswith("/stream") else ""
     try:
         claims = jwt.decode(token, KEY, algorithms=["HS256"], options={"require": ["exp", "sub"]})
     except jwt.InvalidTokenError:

@@ -15,6 +15,7 @@ from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.served import client_of
+from chat_aio.web.openapi.routes import add_openapi
 
 STATIC = Path(__file__).parent / "static"
 
@@ -39,6 +40,7 @@ async def make_demo(
     chat = _chat_over(client[database])
     app = web.Application()
     chat.mount(app)
+    add_openapi(app)
     app.router.add_get("/", _page)
     app.router.add_get("/people", _people)
     app.router.add_static("/static", STATIC)

@@ -53,7 +53,7 @@ async def test_jwt_tokens(serve_example: Any) -> None:
         seen = {}
         for token in (tokens[0], f"{head}.{claims}.AAAA", ""):
             for path in ("stream", "channels"):
-                async with session.get(f"{CHAT}/{path}", params={"token": token}) as answer:
+                async with session.get(f"{CHAT}/{path}", params={"access_token": token}) as answer:
                     seen[token == tokens[0], path] = answer.status
     assert seen == {
         (True, "stream"): 200,

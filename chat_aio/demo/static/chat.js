@@ -200,7 +200,7 @@ export class Chat {
   /** Newest first, without the root.
    * @type {(conversationId: string, rootId: string, paging?: Paging) =>
    *   Page<"messages", Message>} */
-  listThreadMessages = (id, rootId, paging) =>
+  listThread = (id, rootId, paging) =>
     this.#get(path`/conversations/${id}/threads/${rootId}/messages`, paging);
   /** The most relevant first; of one conversation, or of all.
    * @type {(q: string, options?: Paging & {conversationId?: string | null}) =>
@@ -280,7 +280,7 @@ export class Chat {
 
   /** While one writes, every three seconds at most; false: one has stopped.
    * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
-  setTyping = (id, isTyping = true) => this.#post(path`/conversations/${id}/typing`, { isTyping });
+  tellTyping = (id, isTyping = true) => this.#post(path`/conversations/${id}/typing`, { isTyping });
   /** By user id, of those one shares a conversation with; 50 at most.
    * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
   getPresence = (userIds) => this.#get("/presence", { userIds: userIds.join(",") }, "presence");

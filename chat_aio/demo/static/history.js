@@ -73,7 +73,7 @@ export class History {
       .messages.filter((each) => lastOf(each) > (newest?.createdAt ?? ""))
       .sort((first, second) => (lastOf(first) < lastOf(second) ? 1 : -1));
     if (!root) return newest;
-    const { messages } = await this.#chat.listThreadMessages(conversationId, root.id, { limit: 1 });
+    const { messages } = await this.#chat.listThread(conversationId, root.id, { limit: 1 });
     return messages[0] ?? newest;
   }
 
@@ -116,7 +116,7 @@ export class History {
   }
 
   #list({ conversationId, rootId }, page) {
-    if (rootId !== null) return this.#chat.listThreadMessages(conversationId, rootId, page);
+    if (rootId !== null) return this.#chat.listThread(conversationId, rootId, page);
     return this.#chat.listMessages(conversationId, page);
   }
 }

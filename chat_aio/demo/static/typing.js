@@ -76,7 +76,7 @@ export class Typing {
   async #sendNext() {
     const { conversationId, isTyping } = this.#next;
     try {
-      await this.#chat.setTyping(conversationId, isTyping);
+      await this.#chat.tellTyping(conversationId, isTyping);
     } catch {
       // Writing goes on; nobody needs to know that the others were not told.
     }
