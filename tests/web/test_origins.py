@@ -26,8 +26,8 @@ async def test_who_may_change_something(ada: Person, origin: str | None, status:
 
 async def test_reading_is_free_and_streams_are_not(ada: Person) -> None:
     assert (await ada.get("/conversations", headers={"Origin": THEIRS})).status == 200
-    async with ada.tab(Origin=OURS):
-        pass
+    async with ada.tab(Origin=OURS) as tab:
+        assert tab.response.headers["Access-Control-Allow-Origin"] == OURS
     answer = await ada.get("/stream", headers={"Origin": THEIRS})
     assert (answer.status, answer.code) == (403, "FORBIDDEN_ORIGIN")
 
