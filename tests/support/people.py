@@ -202,9 +202,12 @@ class Person:
 
     @asynccontextmanager
     async def tab(self, last_event_id: str | None = None, **headers: str) -> AsyncIterator[Tab]:
-        """An open stream, from its first bytes on."""
+        """An open stream, from its first bytes on. Without a position it hears nothing of what was
+        done before, however far the feed lags behind."""
         if last_event_id is not None:
             headers["Last-Event-ID"] = last_event_id
+        elif self.chat._live.feed.is_live:
+            await self.told_all()
         headers["X-User"] = self.user_id
         async with self.client.get(f"{BASE}/stream", headers=headers) as response:
             assert response.status == 200, await response.text()
