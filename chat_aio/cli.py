@@ -65,6 +65,8 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
     default=None,
     help="Events beyond the contract, such as read.updated.",
 )
+@click.option("--allowed-origins", help="Whose pages may act for a user, with commas between.")
+@click.option("--rate-limits", help='As JSON, such as {"send_message": "5/second;100/minute"}.')
 @click.option("--workers", type=int, help="Processes that share the port.")
 @click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Of the log.")
 @click.option(AS_WORKER, type=(int, int), hidden=True)
@@ -77,7 +79,12 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     `metrics` is installed, and /openapi what may be asked of it.
     """
     settings = settings_from(**given)
-    if (settings.auth_header is None) == (settings.app is None):
+    if settings.auth_header is not None and settings.app is not None:
+        raise click.ClickException(
+            "--auth-header and --app (or CHAT_AIO_AUTH_HEADER and CHAT_AIO_APP) are both given: "
+            "an app says by itself who is calling, so leave one of them out"
+        )
+    if settings.auth_header is None and settings.app is None:
         raise click.ClickException(
             "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
             "or --app module:factory"

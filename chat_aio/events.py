@@ -6,9 +6,7 @@ from chat_aio.models import Conversation, JoinRequest, Message, Timestamp, Wire
 
 MessageEventType = Literal["message.created", "message.updated", "message.deleted"]
 ReactionEventType = Literal["reaction.added", "reaction.removed"]
-ConversationEventType = Literal[
-    "participant.added", "participant.removed", "conversation.updated", "conversation.created"
-]
+ConversationEventType = Literal["participant.added", "participant.removed", "conversation.updated"]
 
 
 class MessageEvent(Wire):
@@ -29,14 +27,25 @@ class ReactionEvent(Wire):
     message: Message
 
 
-class ConversationEvent(Wire):
-    """Who is in a conversation has changed, or what everyone in it sees of it."""
+class ConversationChange(Wire):
+    """What has become of a conversation, who did it, and whom it concerns most."""
 
-    type: ConversationEventType
     conversation_id: str
     actor_id: str
     affected_user_ids: tuple[str, ...]
     conversation: Conversation
+
+
+class ConversationEvent(ConversationChange):
+    """Who is in a conversation has changed, or what everyone in it sees of it."""
+
+    type: ConversationEventType
+
+
+class NewConversationEvent(ConversationChange):
+    """A direct conversation was opened."""
+
+    type: Literal["conversation.created"]
 
 
 class JoinRequestEvent(Wire):
@@ -130,5 +139,5 @@ EVENTS: tuple[type[Wire], ...] = (
 )
 """Told by every chat."""
 
-EXTRA_EVENTS: tuple[type[Wire], ...] = (ReadEvent, JoinRequestEvent)
-"""Told with `Options(extra_events=True)`, as is `conversation.created`."""
+EXTRA_EVENTS: tuple[type[Wire], ...] = (ReadEvent, JoinRequestEvent, NewConversationEvent)
+"""Told with `Options(extra_events=True)`."""

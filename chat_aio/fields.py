@@ -26,6 +26,8 @@ MAX_REASON_LENGTH = 1_000
 MAX_MODERATOR_NOTE_LENGTH = 2_000
 MAX_EMOJI_LENGTH = 32
 MAX_QUERY_LENGTH = 2_048
+MAX_SECONDS = 10 * 365 * 24 * 3600
+MAX_USES = 1_000_000
 
 
 def is_text(value: str) -> bool:
@@ -203,9 +205,7 @@ ModeratorNote = Annotated[
 ]
 Moment = Annotated[datetime, PlainValidator(_moment), _text_of(format="date-time")]
 Note = Annotated[StrictStr, AfterValidator(_note), _text_of(maxLength=MAX_NOTE_LENGTH)]
-Mentions = Annotated[
-    Ids, AfterValidator(_mentions), Field(json_schema_extra={"maxItems": MAX_MENTIONS})
-]
+Mentions = Annotated[Ids, AfterValidator(_mentions)]
 Emoji = Annotated[
     StrictStr, AfterValidator(_emoji), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)
 ]
@@ -223,3 +223,5 @@ ClientId = Annotated[
 ]
 Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
 PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
+Seconds = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_SECONDS})]
+Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_USES})]

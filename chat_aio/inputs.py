@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Any, Final, Literal, TypeVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
 
 from chat_aio.errors import InvalidInput
@@ -25,6 +25,8 @@ from chat_aio.fields import (
     PageSize,
     Query,
     Reason,
+    Seconds,
+    Uses,
 )
 from chat_aio.models import (
     JoinPolicy,
@@ -111,8 +113,8 @@ class ParticipantChange(Input):
 
 
 class NewInvite(Input):
-    expires_in_seconds: StrictInt | None = None
-    max_uses: StrictInt | None = None
+    expires_in_seconds: Seconds | None = None
+    max_uses: Uses | None = None
     requires_approval: bool | None = None
     metadata: Metadata | None = None
 

@@ -1,9 +1,12 @@
 """The settings of one chat; each has a default that a new installation can keep."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 
 from chat_aio.capabilities import Capability
+
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,10 +48,21 @@ class Options:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "without", frozenset(self.without))
-        if isinstance(self.allowed_origins, str):
-            raise ValueError("Options(allowed_origins=...): a collection of origins is needed")
+        if self.allowed_origins is not None:
+            object.__setattr__(self, "allowed_origins", _origins_from(self.allowed_origins))
         for each in fields(self):
             value = getattr(self, each.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if number and (value < 0 or (value == 0 and not each.name.startswith("ring_"))):
                 raise ValueError(f"Options({each.name}={value!r}): a positive number is needed")
+
+
+def _origins_from(given: Collection[str]) -> frozenset[str]:
+    """Origins as browsers write them; ValueError for what none would ever send, or anybody may."""
+    for each in (given,) if isinstance(given, str) else given:
+        if isinstance(given, str) or not _ORIGIN.fullmatch(each):
+            raise ValueError(
+                f"Options(allowed_origins=...): {each!r}; origins are needed, as browsers write "
+                "them, such as ['https://example.org', 'http://localhost:8080']"
+            )
+    return frozenset(given)

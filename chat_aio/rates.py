@@ -2,16 +2,20 @@
 
 import math
 import time
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from chat_aio.errors import RateLimited, SetupError
 
-if TYPE_CHECKING:
-    from limits import RateLimitItem
-
 ANY = "*"
 """Stands for each method that is not named."""
+
+SWEEP_SECONDS = 60.0
+
+Limit = tuple[int, int]
+"""So many calls in so many seconds, whenever these begin."""
+
+Key = tuple[Limit, str, str]
 
 
 class Rates:
@@ -19,29 +23,58 @@ class Rates:
     one user and method. Raises ValueError for a method that there is not, or a limit that cannot
     be read; SetupError without the package `limits`."""
 
-    def __init__(self, written: Mapping[str, str], *, methods: Collection[str]) -> None:
-        self._limits: dict[str, Sequence[RateLimitItem]] = {}
-        if not written:
-            return
-        try:
-            from limits import parse_many
-            from limits.storage import MemoryStorage
-            from limits.strategies import MovingWindowRateLimiter
-        except ImportError:
-            raise SetupError("rate_limits needs a package: pip install chat-aio[limits]") from None
+    def __init__(
+        self,
+        written: Mapping[str, str],
+        *,
+        methods: Collection[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         if unknown := next((each for each in written if each not in (ANY, *methods)), None):
             raise ValueError(f"Options(rate_limits=...): there is no method {unknown!r}")
-        self._limits = {name: parse_many(text) for name, text in written.items()}
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._limits = {name: _limits_from(text) for name, text in written.items()}
+        self._clock = clock
+        self._calls: defaultdict[Key, deque[float]] = defaultdict(deque)
+        self._swept = clock()
+
+    def __len__(self) -> int:
+        """How many users, methods and limits are remembered."""
+        return len(self._calls)
 
     def count(self, user_id: str, method: str) -> None:
         """Count one call. Raises RateLimited, with the seconds until the next may be made; what is
         refused is not counted."""
-        limits = self._limits.get(method) or self._limits.get(ANY, ())
-        key = user_id, method
-        for each in limits:
-            if not self._limiter.test(each, *key):
-                again = self._limiter.get_window_stats(each, *key).reset_time
-                raise RateLimited(retry_after=max(1, math.ceil(again - time.time())))
-        for each in limits:
-            self._limiter.hit(each, *key)
+        limits = self._limits.get(method) or self._limits.get(ANY)
+        if not limits:
+            return
+        keys = [(each, user_id, method) for each in limits]
+        now = self._clock()
+        self._sweep(now)
+        if wait := max(self._wait(each, now) for each in keys):
+            raise RateLimited(retry_after=max(1, math.ceil(wait)))
+        for each in keys:
+            self._calls[each].append(now)
+
+    def _wait(self, key: Key, now: float) -> float:
+        """Seconds until the next call may be made, 0 for now."""
+        (most, seconds), calls = key[0], self._calls.get(key)
+        while calls and calls[0] <= now - seconds:
+            calls.popleft()
+        return calls[-most] + seconds - now if calls and len(calls) >= most else 0
+
+    def _sweep(self, now: float) -> None:
+        """Forget who has not been here for a while."""
+        if now - self._swept < SWEEP_SECONDS:
+            return
+        self._swept = now
+        for key, calls in [*self._calls.items()]:
+            if not calls or calls[-1] <= now - key[0][1]:
+                del self._calls[key]
+
+
+def _limits_from(text: str) -> Sequence[Limit]:
+    try:
+        from limits import parse_many
+    except ImportError:
+        raise SetupError("rate_limits needs a package: pip install chat-aio[limits]") from None
+    return [(each.amount, each.get_expiry()) for each in parse_many(text)]

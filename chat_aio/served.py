@@ -2,13 +2,13 @@
 
 import importlib
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 import click
 from aiohttp import web
-from pydantic import Field, ValidationError
+from pydantic import Field, Json, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
@@ -52,6 +52,8 @@ class ServeSettings(BaseSettings):
     app: str | None = None
     plugins: str = ""
     extra_events: bool = False
+    allowed_origins: str = ""
+    rate_limits: Json[dict[str, str]] = Field("{}", validate_default=True)
     workers: int = Field(1, ge=1)
     log_format: LogFormat = "text"
 
@@ -96,17 +98,19 @@ async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web
 
 
 def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
+    """Raises SetupError for a setting that makes no sense."""
     header = settings.auth_header or ""
     client = client_of(settings.mongo_url)
-    chat = Chat(
-        client[settings.database],
-        auth=lambda request: {"id": request.headers.get(header)},
-        options=Options(
-            collection_prefix=settings.collection_prefix, extra_events=settings.extra_events
-        ),
-        plugins=plugins,
-        observers=_observers(),
-    )
+    try:
+        chat = Chat(
+            client[settings.database],
+            auth=lambda request: {"id": _only(request.headers.getall(header, ()))},
+            options=_options_from(settings),
+            plugins=plugins,
+            observers=_observers(),
+        )
+    except ValueError as error:
+        raise SetupError(str(error)) from error
     app = web.Application()
     chat.mount(app)
 
@@ -138,6 +142,21 @@ def plugins_from(names: str) -> list[Plugin]:
     if unknown := next((each for each in named if each not in PLUGINS), None):
         raise WrongName(f"--plugins: there is no {unknown!r}; there are {', '.join(PLUGINS)}")
     return [PLUGINS[each]() for each in named]
+
+
+def _only(values: Sequence[str]) -> str | None:
+    """The value of a header that a proxy sets. Of two, one may be the client's own."""
+    return values[0] if len(values) == 1 else None
+
+
+def _options_from(settings: ServeSettings) -> Options:
+    origins = [each.strip() for each in settings.allowed_origins.split(",") if each.strip()]
+    return Options(
+        collection_prefix=settings.collection_prefix,
+        extra_events=settings.extra_events,
+        allowed_origins=origins or None,
+        rate_limits=settings.rate_limits,
+    )
 
 
 def _observers() -> list[Observer]:

@@ -43,7 +43,8 @@ async def create_group_conversation(
     join_policy: JoinPolicy | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> ViewedConversation:
-    """A new group with `user_id` as its admin and `user_ids` as members (docs/behaviour.md 3.5).
+    """A new group with the acting user as its admin and `user_ids` as members
+    (docs/behaviour.md 3.5).
 
     Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded and UserNotFound.
     """

@@ -17,7 +17,7 @@ from chat_aio.errors import (
     InviteLimitExceeded,
     InviteNotFound,
 )
-from chat_aio.fields import is_id
+from chat_aio.fields import MAX_SECONDS, MAX_USES, is_id
 from chat_aio.models import Invite, InvitePreview, Joining
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
@@ -26,8 +26,6 @@ from chat_aio.store.metadata import escaped
 from chat_aio.store.views import invite_from
 
 MAX_INVITES = 50
-MAX_SECONDS = 10 * 365 * 24 * 3600
-MAX_USES = 1_000_000
 
 
 @acting
@@ -82,7 +80,7 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     return tuple(map(invite_from, found))
 
 
-@acting_as(None)
+@acting
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
     """Remove an invite; an unknown one is gone already.
 
@@ -91,7 +89,7 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
     require(context, Capability.INVITES)
     invite = await invites.find(context.database, code) if is_id(code) else None
     if invite is not None:
-        await revoke_invite_of(context, user_id, invite["conversationId"], code)
+        await _revoke(context, user_id, invite["conversationId"], code)
 
 
 @acting_as("revoke_invite")
@@ -101,6 +99,10 @@ async def revoke_invite_of(context: Context, user_id: str, conversation_id: str,
     Raises ConversationNotFound and NotGroupConversation as well.
     """
     require(context, Capability.INVITES)
+    await _revoke(context, user_id, conversation_id, code)
+
+
+async def _revoke(context: Context, user_id: str, conversation_id: str, code: str) -> None:
     await load_manageable(context, user_id, conversation_id)
     if is_id(code):
         await invites.delete(context.database, conversation_id, code)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import orjson
 
-from chat_aio.actions.access import require_rate, within
+from chat_aio.actions.access import within
 from chat_aio.actions.host import ask_host, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.capabilities import Capability
@@ -67,7 +67,6 @@ async def post(
     `snapshot` is one on which `user_id` may write; `placed` are the message's fields beyond what
     the host is asked about. `ready` looks again, behind the host's answer, at what it is made of.
     """
-    await require_rate(context, user_id, f"{asked.kind}_message")
     snapshot = await load_mentionable(context, user_id, snapshot, asked.mentions)
     asked = await ask_host(context, asked)
     if ready is not None:

@@ -10,6 +10,7 @@ from chat_aio.actions.access import (
     load_readable,
     load_within,
     load_writable,
+    require_rate,
     require_unblocked,
 )
 from chat_aio.actions.host import require_length
@@ -67,6 +68,7 @@ async def post_message(
     snapshot = await load_writable(context, user_id, conversation_id)
     if repeated := await find_repeated(context, user_id, conversation_id, given):
         return repeated
+    await require_rate(context, user_id, "send_message")
     await require_unblocked(context, snapshot)
     await _require_place(context, conversation_id, given)
     return await post(
@@ -125,6 +127,7 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
     snapshot = await load_writable(context, user_id, target_id)
     if repeated := await find_repeated(context, user_id, target_id, given, forwarded=message_id):
         return repeated
+    await require_rate(context, user_id, "forward_message")
     await require_unblocked(context, snapshot)
 
     async def still_there() -> None:

@@ -8,6 +8,7 @@ from chat_aio.events import (
     DeliveredEvent,
     JoinRequestEvent,
     MessageEvent,
+    NewConversationEvent,
     PresenceEvent,
     ReactionEvent,
     ReadEvent,
@@ -29,6 +30,7 @@ Known = (
     MessageEvent
     | ReactionEvent
     | ConversationEvent
+    | NewConversationEvent
     | JoinRequestEvent
     | ReadEvent
     | ResetEvent

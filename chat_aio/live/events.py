@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from chat_aio.context import Clock
 from chat_aio.events import (
     ConversationEvent,
-    ConversationEventType,
+    NewConversationEvent,
     ReactionEvent,
     ReactionEventType,
 )
@@ -247,12 +247,12 @@ def _membership_frame(change: Change, document: ConversationDocument) -> Frame:
         *change.get("removedUserIds", ()),
         *change.get("affectedUserIds", ()),
     )
-    return event_frame(
-        ConversationEvent(
-            type=cast(ConversationEventType, change["kind"]),
-            conversation_id=document["_id"],
-            actor_id=change["actorId"],
-            affected_user_ids=affected,
-            conversation=conversation_from(document),
-        )
-    )
+    said: dict[str, Any] = {
+        "type": change["kind"],
+        "conversation_id": document["_id"],
+        "actor_id": change["actorId"],
+        "affected_user_ids": affected,
+        "conversation": conversation_from(document),
+    }
+    is_new = change["kind"] == "conversation.created"
+    return event_frame(NewConversationEvent(**said) if is_new else ConversationEvent(**said))

@@ -9,12 +9,13 @@ from chat_aio.events import (
     ConversationEvent,
     MessageEvent,
     MessageEventType,
+    NewConversationEvent,
     ReactionEvent,
     ResetEvent,
 )
 from chat_aio.models import Message, ReplyPreview, json_from
 
-Told = MessageEvent | ReactionEvent | ConversationEvent | ResetEvent
+Told = MessageEvent | ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent
 
 
 @dataclass(frozen=True, slots=True)

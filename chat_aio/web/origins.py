@@ -7,19 +7,22 @@ from chat_aio.web.keys import API
 from chat_aio.web.stream import is_stream
 
 READING = ("GET", "HEAD")
+ELSEWHERE = ("cross-site", "same-site")
 REMEMBERED_SECONDS = 600
 
 
 def require_origin(request: web.Request) -> None:
     """Raise ForbiddenOrigin where a page that is not listed would change something, or listen.
 
-    What comes without an `Origin` is no page of another one (docs/behaviour.md 1.9).
+    What comes without an `Origin` is no page of another one, unless the browser says so in another
+    way, as for a stream that is opened as a picture (docs/behaviour.md 1.9).
     """
     allowed = request.config_dict[API].options.allowed_origins
     if allowed is None or (request.method in READING and not is_stream(request)):
         return
     origin = request.headers.get("Origin")
-    if origin is not None and origin not in allowed:
+    site = request.headers.get("Sec-Fetch-Site")
+    if origin not in allowed if origin is not None else site in ELSEWHERE:
         raise ForbiddenOrigin
 
 

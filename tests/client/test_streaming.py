@@ -17,6 +17,7 @@ from chat_aio.client import (
     EventStream,
     JoinRequestEvent,
     MessageEvent,
+    NewConversationEvent,
     OtherEvent,
     ReactionEvent,
     ReadEvent,
@@ -153,7 +154,7 @@ async def test_each_kind_of_event(connect: Connect) -> None:
         seen.append(await told(stream))
     assert {each.type: type(each) for each in seen[:7]} == {
         "participant.added": ConversationEvent,
-        "conversation.created": ConversationEvent,
+        "conversation.created": NewConversationEvent,
         "message.created": MessageEvent,
         "message.updated": MessageEvent,
         "reaction.added": ReactionEvent,

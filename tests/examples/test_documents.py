@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from chat_aio import Chat
 from chat_aio.client import ChatClient
-from tests.conftest import MakePeople
+from tests.conftest import Database, MakePeople
 from tests.examples.talking import PATIENCE, heard
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -51,7 +52,7 @@ async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[s
         await asyncio.wait({following})
 
 
-async def test_integration(chat: Chat) -> None:
+async def test_integration(chat: Chat, database: Database) -> None:
     names = names_of("integration.md")
     for _ in range(2):
         await names["order_shipped"](chat, "ada", "7")
@@ -59,3 +60,7 @@ async def test_integration(chat: Chat) -> None:
     (message,) = (await chat.api.list_messages("ada", conversation.id)).messages
     assert message.body == "Your order 7 is on its way."
     assert names["auth"]({}) is None
+    app = web.Application()
+    names["mount"](app, Chat(database, auth=names["auth"]))
+    paths = {each.canonical for each in app.router.resources()}
+    assert paths == {"/api/chat", "/healthz", "/readyz", "/openapi", "/openapi.json"}

@@ -28,8 +28,12 @@ async def test_reading_is_free_and_streams_are_not(ada: Person) -> None:
     assert (await ada.get("/conversations", headers={"Origin": THEIRS})).status == 200
     async with ada.tab(Origin=OURS) as tab:
         assert tab.response.headers["Access-Control-Allow-Origin"] == OURS
-    answer = await ada.get("/stream", headers={"Origin": THEIRS})
-    assert (answer.status, answer.code) == (403, "FORBIDDEN_ORIGIN")
+    as_a_picture = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    for headers in ({"Origin": THEIRS}, as_a_picture, {"Sec-Fetch-Site": "same-site"}):
+        answer = await ada.get("/stream", headers=headers)
+        assert (answer.status, answer.code) == (403, "FORBIDDEN_ORIGIN")
+    async with ada.tab(**{"Sec-Fetch-Site": "same-origin"}):
+        pass
 
 
 async def test_only_listed_origins_may_read_answers(ada: Person) -> None:

@@ -8,6 +8,7 @@ from chat_aio import Hooks, Options
 from chat_aio.errors import RateLimited
 from chat_aio.hooks import RateContext
 from chat_aio.plugins import Typing
+from chat_aio.rates import Rates
 from tests.conftest import MakeChat, MakePeople
 
 HOUR = {"send_message": "3/hour"}
@@ -96,6 +97,38 @@ async def test_a_limit_that_cannot_be_read(make_chat: MakeChat, written: str) ->
         await make_chat(rate_limits={"send_message": written})
 
 
-def test_origins_are_several() -> None:
+def test_several_limits_say_when_all_of_them_allow_it() -> None:
+    rates = Rates({"*": "2/second;2/minute"}, methods=())
+    for _ in range(2):
+        rates.count("ada", "x")
+    with pytest.raises(RateLimited) as refused:
+        rates.count("ada", "x")
+    assert refused.value.retry_after == 60
+
+
+def test_limits_are_of_any_stretch_of_time_and_nobody_is_remembered_for_ever() -> None:
+    now = [0.0]
+    rates = Rates({"*": "3/minute"}, methods=(), clock=lambda: now[0])
+    for now[0] in (0, 30, 59):
+        rates.count("ada", "x")
+    with pytest.raises(RateLimited) as refused:
+        rates.count("ada", "x")
+    assert refused.value.retry_after == 1
+    for now[0] in (60, 90):
+        rates.count("ada", "x")
+    with pytest.raises(RateLimited) as refused:
+        rates.count("ada", "x")
+    assert refused.value.retry_after == 29
+    for user in range(1_000):
+        rates.count(str(user), "x")
+    now[0] = 1_000
+    rates.count("bob", "x")
+    assert len(rates) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", ["https://ours.example", ["*"], ["null"], ["https://Ours.example"], ["https://x/"]]
+)
+def test_origins_are_as_browsers_write_them(wrong: str | list[str]) -> None:
     with pytest.raises(ValueError, match="allowed_origins"):
-        Options(allowed_origins="https://ours.example")
+        Options(allowed_origins=wrong)

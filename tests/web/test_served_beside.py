@@ -2,8 +2,12 @@
 
 import json
 
+import pytest
 from aiohttp import ClientSession
+from click.testing import CliRunner
+from multidict import CIMultiDict
 
+from chat_aio.cli import main
 from chat_aio.web.openapi.document import describe
 from tests.conftest import Database
 from tests.support.processes import Service
@@ -31,3 +35,40 @@ async def test_what_stands_beside_the_mount(mongo_url: str, database: Database) 
     }
     (logged,) = (each for each in requests if each["route"].endswith("/channels"))
     assert (logged["status"], logged["request_id"]) == (200, request_id)
+
+
+async def test_what_a_proxy_and_its_pages_may(mongo_url: str, database: Database) -> None:
+    limits = '{"list_public_conversations": "1/hour"}'
+    options = (
+        "--auth-header",
+        "X-User",
+        "--allowed-origins",
+        "https://a.example, https://b.example",
+    )
+    service = Service(mongo_url, database.name, *options, "--rate-limits", limits)
+    ada = {"X-User": "ada"}
+    async with service.running(), ClientSession(service.origin) as session:
+        for origin, status in (("https://b.example", 201), ("https://c.example", 403)):
+            headers = {**ada, "Origin": origin}
+            async with session.post("/api/chat/conversations/group", headers=headers) as response:
+                assert response.status == status
+        for status in (200, 429):
+            async with session.get("/api/chat/channels", headers=ada) as response:
+                assert response.status == status
+        twice = CIMultiDict([("X-User", "ada"), ("X-User", "mallory")])
+        async with session.get("/api/chat/conversations", headers=twice) as response:
+            assert response.status == 401
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--allowed-origins", "example.org"),
+        ("--rate-limits", "often"),
+        ("--rate-limits", '{"list_channels": "1/hour"}'),
+    ],
+)
+def test_settings_that_make_no_sense(option: str, value: str) -> None:
+    command = ["serve", "--port", "0", "--auth-header", "X-User", option, value]
+    result = CliRunner().invoke(main, command)
+    assert (result.exit_code, len(result.output.splitlines())) == (1, 1), result.output

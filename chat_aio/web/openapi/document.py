@@ -31,7 +31,8 @@ Errors are `{"error": {"code", "message"}}`: programs read the code, people the 
 
 STREAM = """Server-sent events until the client leaves. Each event's `data` is one of the events
 below, its name is the `type`. Events with an `id:` are told again to who comes back with the last
-one that they have seen, as EventSource does."""
+one that they have seen, as EventSource does. Where the stream cannot be opened now, the connection
+is closed without an answer: come back a little later."""
 
 
 def describe(
@@ -118,7 +119,9 @@ def _errors(each: Described) -> Json:
 
 def codes_of(each: Described) -> set[str]:
     """The codes of all errors that an operation may answer with."""
-    codes = ANYWHERE | STORED | codes_in(each)
+    codes = ANYWHERE | codes_in(each)
+    if not isinstance(each, Streaming):
+        codes |= STORED
     if isinstance(each, Operation) and (each.query or each.body):
         codes |= {"INVALID_INPUT"}
     if each.method != "GET" and (not isinstance(each, Operation) or each.body):

@@ -34,8 +34,18 @@ def prose_of(each: Described) -> str:
     """All that is said, but for the errors, with fields as they are called in JSON."""
     text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(each))
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
-    text = re.sub(r"`(\w+)`", lambda found: f"`{to_camel(found[1])}`", text)
+    named = _aliases(each)
+    text = re.sub(r"`(\w+)`", lambda found: f"`{named.get(found[1]) or to_camel(found[1])}`", text)
     return re.sub(r"\bNone\b", "null", text).replace("\n", " ").replace("  ", "\n\n").strip()
+
+
+def _aliases(each: Described) -> dict[str, str | None]:
+    """What fields of the request are called in JSON."""
+    shapes = (each.query, each.body) if isinstance(each, Operation) else ()
+    found: dict[str, str | None] = {}
+    for shape in filter(None, shapes):
+        found |= {name: field.alias for name, field in shape.model_fields.items()}
+    return found
 
 
 def codes_in(each: Described) -> set[str]:
