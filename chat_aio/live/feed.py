@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from chat_aio.ending import end
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.change_stream import (
     Changes,
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
 MOST_UNTOLD = 4_096
 MOST_FAILURES_IN_PLACE = 4
-GOODBYE_SECONDS = 0.5
+CLEAN_UP_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +99,7 @@ class Feed:
         """Not live from the first moment on, then stop following."""
         self._live.clear()
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.wait({self._task})
+            await end(self._task, again=CLEAN_UP_SECONDS)
             self._task = None
 
     async def _run(self) -> None:
@@ -129,7 +129,7 @@ class Feed:
                 self._watch(),
             )
             tasks = {asyncio.create_task(each) for each in parts}
-            cleaning_up.push_async_callback(_stopped, tasks)
+            cleaning_up.push_async_callback(end, *tasks)
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -206,16 +206,3 @@ class Feed:
             raise otherwise(f"a tick was not seen within {seconds} seconds") from None
         finally:
             del self._ticks[tick_id]
-
-
-async def _stopped(tasks: set[asyncio.Task[None]]) -> None:
-    """Cancel until all are over: one that is cancelled still says goodbye to the server, and is
-    cancelled in that too where the server does not answer."""
-    pending = tasks
-    while pending:
-        for task in pending:
-            task.cancel()
-        _, pending = await asyncio.wait(pending, timeout=GOODBYE_SECONDS)
-    for task in tasks:
-        if not task.cancelled():
-            task.exception()

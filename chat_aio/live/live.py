@@ -11,6 +11,7 @@ from typing import Final
 
 from chat_aio.capabilities import Capability
 from chat_aio.context import Context
+from chat_aio.ending import end
 from chat_aio.errors import UserBanned
 from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
@@ -87,9 +88,7 @@ class Live:
         closing = asyncio.create_task(self.feed.close())
         await asyncio.sleep(0)
         self.hub.end_all("closing")
-        for task in filter(None, (self._beats, self._looking)):
-            task.cancel()
-            await asyncio.wait({task})
+        await end(*filter(None, (self._beats, self._looking)))
         await closing
         self._snapshots.trust(False)
         self._context.bans.trust(False)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
 
+from chat_aio.ending import end
 from chat_aio.errors import InvalidInput, StorageUnavailable
 from chat_aio.events import Attending, PresenceEvent
 from chat_aio.fields import is_id
@@ -70,11 +71,7 @@ class Presence(Plugin):
         """Those who are here may come back to another process within the delay."""
         for each in self._leaving.values():
             each.cancel()
-        tasks = {*self._settling.values(), *self._tasks}
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await end(*self._settling.values(), *self._tasks)
         await self._attendance.close(delay=self._delay)
 
     def stream_opened(self, user_id: str) -> None:
