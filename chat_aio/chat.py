@@ -13,8 +13,9 @@ from chat_aio.capabilities import Capability
 from chat_aio.context import new_id, utc_now
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
+from chat_aio.listeners import notify
 from chat_aio.live.live import Live
-from chat_aio.observer import Observer, notify
+from chat_aio.observer import Observer
 from chat_aio.options import Options
 from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin

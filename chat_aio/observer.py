@@ -1,14 +1,9 @@
 """What an observer is: it hears how the chat fares, to measure and to trace it."""
 
-import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, Concatenate, Literal, ParamSpec
-
-log = logging.getLogger(__name__)
-
-P = ParamSpec("P")
+from typing import Literal
 
 Outcome = Literal["committed", "conflict", "failed"]
 Send = Literal["stored", "repeated", "failed"]
@@ -140,17 +135,3 @@ class Observer:
 
     def ban_enforced(self, banned: Banned) -> None:
         """Somebody who is banned was refused, or their stream was ended."""
-
-
-def notify(
-    observers: Iterable[Observer],
-    event: Callable[Concatenate[Any, P], None],
-    *said: P.args,
-    **named: P.kwargs,
-) -> None:
-    """Let observers hear of something; one that fails does no harm to the rest."""
-    for observer in observers:
-        try:
-            getattr(observer, event.__name__)(*said, **named)
-        except Exception:
-            log.exception("the observer %s failed in %s", type(observer).__name__, event.__name__)

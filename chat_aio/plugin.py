@@ -1,7 +1,6 @@
 """What a plugin is: routes of its own, and what it may hear of while the chat runs."""
 
-import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -9,8 +8,6 @@ from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from chat_aio.plugins.seam import Seam
-
-log = logging.getLogger(__name__)
 
 
 class ToldMessage(NamedTuple):
@@ -83,12 +80,3 @@ class Plugin:
     def overrides(self, name: str) -> bool:
         """Whether this plugin wants to hear of something."""
         return getattr(type(self), name) is not getattr(Plugin, name)
-
-
-def notify(plugins: Iterable[Plugin], name: str, *said: object) -> None:
-    """Let plugins hear of something; one that fails does no harm to the rest."""
-    for plugin in plugins:
-        try:
-            getattr(plugin, name)(*said)
-        except Exception:
-            log.exception("the plugin %s failed in %s", type(plugin).__name__, name)

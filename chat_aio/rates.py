@@ -77,4 +77,4 @@ def _limits_from(text: str) -> Sequence[Limit]:
         from limits import parse_many
     except ImportError:
         raise SetupError("rate_limits needs a package: pip install chat-aio[limits]") from None
-    return [(each.amount, each.get_expiry()) for each in parse_many(text)]
+    return list(dict.fromkeys((each.amount, each.get_expiry()) for each in parse_many(text)))

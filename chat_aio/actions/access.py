@@ -24,8 +24,9 @@ from chat_aio.errors import (
 )
 from chat_aio.fields import is_id
 from chat_aio.hooks import RateContext
+from chat_aio.listeners import notify
 from chat_aio.models import BareMessage, Conversation
-from chat_aio.observer import Observer, notify
+from chat_aio.observer import Observer
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot

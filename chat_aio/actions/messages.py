@@ -9,8 +9,9 @@ from chat_aio.actions.extra import tell_read
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.fields import is_id
+from chat_aio.listeners import notify
 from chat_aio.models import Message, MessagePage
-from chat_aio.plugin import notify
+from chat_aio.plugin import Plugin
 from chat_aio.store import messages
 from chat_aio.store.views import bare_message_from
 
@@ -100,7 +101,7 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     given = inputs.read(inputs.Mark, message_id=message_id)
     await load_readable(context, user_id, conversation_id)
     if await context.read_marks.mark(conversation_id, user_id, given.message_id):
-        notify(context.plugins, "message_read", user_id, conversation_id, given.message_id)
+        notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)
         await tell_read(context, user_id, conversation_id)
 
 

@@ -15,8 +15,9 @@ from chat_aio.context import Context
 from chat_aio.errors import InternalError, MessageConflict, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.inputs import Forwarding, NewMessage
+from chat_aio.listeners import notify
 from chat_aio.models import Message
-from chat_aio.observer import Observer, notify
+from chat_aio.observer import Observer
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved

@@ -13,6 +13,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.context import Context
 from chat_aio.ending import end
 from chat_aio.errors import UserBanned
+from chat_aio.listeners import notify
 from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
@@ -27,8 +28,7 @@ from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
 from chat_aio.observer import Observer, State, Told
-from chat_aio.observer import notify as observe
-from chat_aio.plugin import ToldMessage, notify
+from chat_aio.plugin import Plugin, ToldMessage
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange, lag_of
 
@@ -118,7 +118,7 @@ class Live:
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
         if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
-            observe(self._context.observers, Observer.ban_enforced, "request")
+            notify(self._context.observers, Observer.ban_enforced, "request")
             raise UserBanned
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
@@ -131,15 +131,15 @@ class Live:
     @contextmanager
     def _seen_by_plugins(self, user_id: str) -> Iterator[None]:
         """Around the life of a stream."""
-        notify(self._context.plugins, "stream_opened", user_id)
+        notify(self._context.plugins, Plugin.stream_opened, user_id)
         try:
             yield
         finally:
-            notify(self._context.plugins, "stream_closed", user_id)
+            notify(self._context.plugins, Plugin.stream_closed, user_id)
 
     def _message_told(self, user_id: str, message: ToldMessage) -> None:
         if message.sender_id != user_id:
-            notify(self._tellers, "message_told", user_id, message)
+            notify(self._tellers, Plugin.message_told, user_id, message)
 
     async def _find(self, name: Name) -> tuple[bool, datetime | None]:
         """Whether there is such a message; when it was created, unless the ring holds it."""
@@ -198,7 +198,7 @@ class Live:
                 deliveries=self.hub.deliveries - before,
                 lag=lag_of(changes, now=now) if self.feed.is_live else None,
             )
-            observe(observers, Observer.feed_told, told)
+            notify(observers, Observer.feed_told, told)
 
     async def _tell(self, changes: Sequence[RawChange]) -> None:
         await self._forget(changes)
@@ -237,7 +237,7 @@ class Live:
         if self._context.enforces_bans:
             for user_id in await self._context.bans.banned_among(self.hub.user_ids()):
                 if self.hub.end_banned(user_id):
-                    observe(self._context.observers, Observer.ban_enforced, "stream")
+                    notify(self._context.observers, Observer.ban_enforced, "stream")
 
     async def _publish(self, event: Event) -> None:
         if event.position:
@@ -259,7 +259,7 @@ class Live:
         self._snapshots.trust(False)
         self._context.bans.trust(False)
         self.hub.end_all()
-        observe(self._context.observers, Observer.feed_lost, gap)
+        notify(self._context.observers, Observer.feed_lost, gap)
         if gap:
             self._ring.clear()
 

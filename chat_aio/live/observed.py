@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from chat_aio.listeners import notify
 from chat_aio.live.feed import Feed
 from chat_aio.live.hub import Hub
 from chat_aio.live.ring import Ring
 from chat_aio.live.streams import Stream
-from chat_aio.observer import Observer, Replayed, State, notify
+from chat_aio.observer import Observer, Replayed, State
 
 
 @contextmanager

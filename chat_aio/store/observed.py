@@ -3,7 +3,8 @@
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 
-from chat_aio.observer import Batch, Observer, Outcome, Written, notify
+from chat_aio.listeners import notify
+from chat_aio.observer import Batch, Observer, Outcome, Written
 from chat_aio.store.drafts import Appended, Draft, EpochMoved
 from chat_aio.store.transactions import Conflict
 

@@ -97,6 +97,14 @@ async def test_a_limit_that_cannot_be_read(make_chat: MakeChat, written: str) ->
         await make_chat(rate_limits={"send_message": written})
 
 
+def test_a_limit_that_is_written_twice_is_one() -> None:
+    rates = Rates({"*": "4/minute;4/minute"}, methods=())
+    for _ in range(4):
+        rates.count("ada", "x")
+    with pytest.raises(RateLimited):
+        rates.count("ada", "x")
+
+
 def test_several_limits_say_when_all_of_them_allow_it() -> None:
     rates = Rates({"*": "2/second;2/minute"}, methods=())
     for _ in range(2):
