@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, suppress
 from contextvars import Context
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +12,8 @@ from typing import Any
 
 from chat_aio.ending import end
 from chat_aio.errors import StorageUnavailable
+from chat_aio.store.calls import budget
 from chat_aio.store.change_stream import (
-    Changes,
     ChangesBroken,
     HistoryLost,
     RawChange,
@@ -85,11 +85,10 @@ class Feed:
 
     async def wait_live(self, *, seconds: float) -> bool:
         """Whether the feed is live, or becomes so within `seconds`."""
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._live.wait()
-        except TimeoutError:
-            return False
+        if not self._live.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._live.wait(), seconds)
+        return self._live.is_set()
 
     def open(self) -> None:
         """Begin to follow, in a context of its own: no deadline of the opener's applies."""
@@ -119,18 +118,15 @@ class Feed:
             changes = await open_changes(
                 self._database, after=self._token, past=self._past, timed=self._timed
             )
-            cleaning_up.push_async_callback(changes.close)
+            cleaning_up.callback(self._room.set)
+            cleaning_up.callback(changes.stop)
             self._untold.clear()
             self._arrived.clear()
             self._room.set()
-            parts: tuple[Coroutine[Any, Any, None], ...] = (
-                self._read(changes),
-                self._tell(),
-                self._watch(),
-            )
-            tasks = {asyncio.create_task(each) for each in parts}
+            reading = changes.start(self._take)
+            tasks = {asyncio.create_task(each) for each in (self._tell(), self._watch())}
             cleaning_up.push_async_callback(end, *tasks)
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait({reading, *tasks}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
         except HistoryLost as error:
@@ -155,15 +151,13 @@ class Feed:
         self._token, self._past, self._stuck = None, 0.0, 0
         return True
 
-    async def _read(self, changes: Changes) -> None:
+    async def _take(self, change: RawChange) -> None:
         """Gather changes; while they are being told, what arrives makes the next batch."""
-        while True:
-            if change := await changes.next():
-                self._untold.append(change)
-                self._arrived.set()
-            if len(self._untold) >= MOST_UNTOLD:
-                self._room.clear()
-                await self._room.wait()
+        self._untold.append(change)
+        self._arrived.set()
+        if len(self._untold) >= MOST_UNTOLD:
+            self._room.clear()
+            await self._room.wait()
 
     async def _tell(self) -> None:
         while True:
@@ -199,10 +193,10 @@ class Feed:
         tick_id = secrets.token_hex(12)
         seen = self._ticks[tick_id] = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(seconds):
+            with budget(seconds) as left:
                 await tick(self._database, tick_id=tick_id, at=self._clock())
-                await seen
-        except TimeoutError:
-            raise otherwise(f"a tick was not seen within {seconds} seconds") from None
+                await asyncio.wait({seen}, timeout=left.remaining)
         finally:
             del self._ticks[tick_id]
+        if not seen.done():
+            raise otherwise(f"a tick was not seen within {seconds} seconds")

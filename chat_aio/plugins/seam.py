@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -94,13 +93,17 @@ class Seam:
         answers = await asyncio.gather(*map(shares, asked))
         return {each for each, shared in zip(asked, answers, strict=True) if shared}
 
-    def reading(self) -> AbstractContextManager[None]:
-        """Around reads: bounded in time, StorageUnavailable where the database is out of reach."""
-        return self._context.database.reading()
+    async def read(self, call: Callable[[], Awaitable[T]]) -> T:
+        """What `call` reads: `await seam.read(lambda: collection.find_one({"_id": name}))`.
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Around a write of one document: as `reading`."""
-        return self._context.database.writing()
+        Bounded in time, and never cancelled: a caller that is cancelled stops waiting, the call
+        ends by itself. Raises StorageUnavailable where the database is out of reach.
+        """
+        return await self._context.database.read(call)
+
+    async def write(self, call: Callable[[], Awaitable[T]]) -> T:
+        """A write of one document, as `read`; tried again where it conflicts with another."""
+        return await self._context.database.write(call)
 
     def collection(self, name: str) -> Any:
         """A collection of the chat's database, for what a plugin keeps; durable on a majority."""

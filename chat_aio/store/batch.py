@@ -12,6 +12,7 @@ from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
+from chat_aio.store.backoff import jitter
 from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.drafts import (
@@ -24,7 +25,7 @@ from chat_aio.store.drafts import (
     folded,
 )
 from chat_aio.store.messages import READ, Key, find_many, with_key
-from chat_aio.store.transactions import Session, Unchanged, attempt, jitter
+from chat_aio.store.transactions import Session, Unchanged, attempt
 
 _DUPLICATE_KEY = 11000
 

@@ -1,7 +1,7 @@
 """The database's change stream, and the ticks by which its reader knows that it is not behind."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,14 @@ import pymongo
 from bson import Timestamp
 from pymongo.errors import OperationFailure, PyMongoError
 
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store.calls import LateCall
 from chat_aio.store.database import Database, settled
 
 RawChange = Mapping[str, Any]
 BATCH = 256
 AWAIT_MS = 400
+CLOSE_SECONDS = 1.0
 
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
@@ -34,26 +37,53 @@ class HistoryLost(ChangesBroken):
 
 
 class Changes:
-    """An open change stream over conversations, messages, signals, blocks and bans of a chat."""
+    """An open change stream over conversations, messages, signals, blocks and bans of a chat.
 
-    def __init__(self, cursor: Any) -> None:
+    Its reader is asked to stop, and never cancelled: a cancelled call can break the client.
+    """
+
+    def __init__(self, database: Database, cursor: Any) -> None:
+        self._database = database
         self._cursor = cursor
+        self._stopped = False
 
-    async def next(self) -> RawChange | None:
-        """The next change; None after a moment without one. Raises ChangesBroken."""
+    def start(self, take: Callable[[RawChange], Awaitable[None]]) -> asyncio.Task[None]:
+        """Begin to give each change to `take`, in order, until `stop`. The task raises
+        ChangesBroken where the stream fails."""
+        return self._database.calls.leave(self._read(take))
+
+    def stop(self) -> None:
+        """No change is taken any more. Killing the cursor ends a read that waits for changes."""
+        if not self._stopped:
+            self._stopped = True
+            self._database.calls.leave(self._close())
+
+    async def _read(self, take: Callable[[RawChange], Awaitable[None]]) -> None:
         try:
-            change: RawChange | None = await self._cursor.try_next()
+            while change := await self._next():
+                await take(change)
         except PyMongoError as error:
-            raise _broken(error) from error
-        if change and change["operationType"] in _ENDS:
-            raise HistoryLost(f"the change stream ended with {change['operationType']}")
-        return change
+            if not self._stopped:
+                raise _broken(error) from error
+        finally:
+            self.stop()
 
-    async def close(self) -> None:
+    async def _next(self) -> RawChange | None:
+        """The next change, None once nobody wants any. Each look is bounded: a server that is
+        paused would keep it for ever."""
+        while not self._stopped:
+            with pymongo.timeout(self._database.timeout):
+                change: RawChange | None = await self._cursor.try_next()
+            if change and change["operationType"] in _ENDS:
+                raise HistoryLost(f"the change stream ended with {change['operationType']}")
+            if change and not self._stopped:
+                return change
+        return None
+
+    async def _close(self) -> None:
         """Let the server forget the cursor, if it can be reached at once."""
-        with suppress(PyMongoError, TimeoutError):
-            async with asyncio.timeout(1):
-                await settled(self._cursor.close())
+        with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
+            await settled(self._cursor.close())
 
 
 async def open_changes(
@@ -65,33 +95,40 @@ async def open_changes(
 ) -> Changes:
     """Open the stream after a change's `_id`, or `past` seconds ago; `timed` changes say when they
     were written. Raises ChangesBroken."""
+    wanted = True
+
+    async def watch() -> Changes:
+        start = (
+            {"resume_after": after}
+            if after
+            else {"start_at_operation_time": await _operation_time(database, past)}
+        )
+        watching = database.handle.watch(
+            _pipeline(database, timed=timed),
+            batch_size=BATCH,
+            max_await_time_ms=AWAIT_MS,
+            **start,
+        )
+        opened = Changes(database, await settled(watching))
+        if not wanted:
+            opened.stop()
+        return opened
+
     try:
-        with pymongo.timeout(database.timeout):
-            start = (
-                {"resume_after": after}
-                if after
-                else {"start_at_operation_time": await _operation_time(database, past)}
-            )
-        # Not pymongo.timeout: its limit would stay with the cursor for all of its life.
-        async with asyncio.timeout(database.timeout):
-            watching = database.handle.watch(
-                _pipeline(database, timed=timed),
-                batch_size=BATCH,
-                max_await_time_ms=AWAIT_MS,
-                **start,
-            )
-            cursor = await settled(watching)
-    except TimeoutError as error:
+        return await database.calls.run(watch, seconds=database.timeout)
+    except (LateCall, StorageUnavailable) as error:
         raise ChangesBroken("the change stream could not be opened in time") from error
     except PyMongoError as error:
         raise _broken(error) from error
-    return Changes(cursor)
+    finally:
+        wanted = False
 
 
 async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
     """Write a signal that the change stream must show. Raises StorageUnavailable."""
-    with database.writing():
-        await database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
+    await database.write(
+        lambda: database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
+    )
 
 
 def lag_of(changes: Sequence[RawChange], *, now: datetime) -> float | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, TypedDict, cast
 
 from chat_aio.store import keyset
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 
 
@@ -28,8 +28,9 @@ async def list_public_heads(
     chosen: dict[str, object] = {"public": True}
     if position:
         chosen["activityAt"] = {"$lte": position[0]}
-    with database.reading():
-        found = await keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+    found = await database.read(
+        lambda: keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+    )
     return cast(list[CounterDocument], found)
 
 
@@ -46,10 +47,9 @@ async def find_many(
         "participantCount": {"$size": users},
         "alreadyParticipant": {"$in": [{"$literal": viewer_id}, users]},
     }
-    pipeline = [
+    pipeline: list[dict[str, Any]] = [
         {"$match": {"_id": {"$in": list(ids)}, "visibility": "public"}},
         {"$project": shown},
     ]
-    with database.reading():
-        cursor = await settled(database.conversations.aggregate(pipeline))
-        return {each["_id"]: each for each in await cursor.to_list(None)}
+    found = await database.aggregate(database.conversations, pipeline)
+    return {each["_id"]: each for each in found}

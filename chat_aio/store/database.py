@@ -3,12 +3,11 @@
 import asyncio
 import inspect
 import math
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-import pymongo
 from bson.codec_options import CodecOptions, DatetimeConversion
 from pymongo.errors import (
     BulkWriteError,
@@ -27,6 +26,10 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
+from chat_aio.store.backoff import jitter
+from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
+
+T = TypeVar("T")
 
 COLLECTIONS = (
     "conversations",
@@ -59,6 +62,9 @@ _OUT_OF_REACH = (
 _NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
 _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
+_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
+_UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
+"""Nothing was written, and that is neither the request's fault nor ours; it passes."""
 
 
 async def settled(value: Any) -> Any:
@@ -67,17 +73,30 @@ async def settled(value: Any) -> Any:
 
 
 def is_out_of_reach(error: PyMongoError) -> bool:
-    """Whether MongoDB was not reached in time, or is between two primaries."""
-    if isinstance(error, OperationFailure) and error.code in _NOT_PRIMARY:
+    """Whether MongoDB was not reached in time, is between two primaries, or cannot write now."""
+    if _codes_of(error) & (_NOT_PRIMARY | _UNWRITTEN):
         return True
     return isinstance(error, _OUT_OF_REACH) or error.timeout
+
+
+def is_conflict(error: PyMongoError) -> bool:
+    """Whether a write met another one of the same document; nothing was written."""
+    return _WRITE_CONFLICT in _codes_of(error)
+
+
+def _codes_of(error: PyMongoError) -> set[int | None]:
+    """MongoDB's codes of an error; of a bulk write those of its parts."""
+    if isinstance(error, BulkWriteError):
+        return {each.get("code") for each in (error.details or {}).get("writeErrors", ())}
+    return {error.code} if isinstance(error, OperationFailure) else set()
 
 
 def translated(error: PyMongoError, doing: Literal["read", "write"]) -> Exception:
     """StorageUnavailable for a database out of reach; any other error as it is."""
     if not is_out_of_reach(error):
         return error
-    if doing == "read" or isinstance(error, _NEVER_SENT):
+    unwritten = isinstance(error, _NEVER_SENT) or _codes_of(error) & _UNWRITTEN
+    if doing == "read" or unwritten:
         return StorageUnavailable()
     return StorageUnavailable(OUTCOME_UNKNOWN)
 
@@ -113,8 +132,12 @@ class Database:
     def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
         self.timeout = timeout
         self.prefix = prefix
-        self.unfinished: set[asyncio.Task[None]] = set()
+        self.calls = Calls(timeout=timeout)
         self.looked_for_orphans = -math.inf
+        self._bind(handle)
+
+    def _bind(self, handle: Any) -> None:
+        """The handle's collections, with our concerns on them."""
         self.handle = handle.with_options(
             codec_options=CodecOptions(tz_aware=True, tzinfo=UTC, datetime_conversion=_CLAMP),
             read_preference=ReadPreference.PRIMARY,
@@ -124,7 +147,7 @@ class Database:
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
         plain = self.handle.with_options(codec_options=CodecOptions(datetime_conversion=_CLAMP))
-        self.plain_conversations = plain[prefix + "conversations"]
+        self.plain_conversations = plain[self.prefix + "conversations"]
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")
@@ -140,43 +163,83 @@ class Database:
     def collection(self, name: str) -> Any:
         return self.handle[self.prefix + name]
 
+    def rebind(self, handle: Any) -> None:
+        """Go on with another client, where this one is stuck; what waits for it is given up."""
+        self.calls.forget()
+        self._bind(handle)
+
     async def close(self) -> None:
-        """Give commits that are still without an answer a little time to get one."""
-        if self.unfinished:
-            _, late = await asyncio.wait(self.unfinished, timeout=CLOSE_SECONDS)
-            for commit in late:
-                commit.cancel()
+        """Give commits and calls that are still under way a little time to end. What takes longer
+        goes on: cancelling it could break a client that the host goes on using."""
+        await self.calls.settle(seconds=CLOSE_SECONDS)
 
     async def settle(self) -> None:
         """Wait until a majority has everything that could be read here until now: a write that
         finds nothing to do is acknowledged only then."""
-        with self.writing():
-            await self.counters.update_one({"_id": "", "seq": -1}, {"$set": {"seq": -1}})
+        nothing = {"_id": "", "seq": -1}
+        await self.write(lambda: self.counters.update_one(nothing, {"$set": {"seq": -1}}))
 
-    def reading(self, *, seconds: float | None = None) -> AbstractContextManager[None]:
-        """Around calls that write nothing: bounded in time, errors translated."""
-        return self._calling("read", seconds)
+    async def read(self, call: Call[T], *, seconds: float | None = None) -> T:
+        """What `call` reads: `await database.read(lambda: database.bans.find_one({"_id": id}))`.
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Around a single-document write: bounded in time, errors translated."""
-        return self._calling("write")
-
-    @contextmanager
-    def _calling(
-        self, doing: Literal["read", "write"], seconds: float | None = None
-    ) -> Iterator[None]:
+        Bounded in time and never cancelled (`store/calls.py`). Raises StorageUnavailable, and other
+        errors of the driver without what they quote.
+        """
         try:
-            with pymongo.timeout(self.timeout if seconds is None else seconds):
-                yield
+            return await self.calls.run(call, seconds=self.timeout if seconds is None else seconds)
+        except LateCall:
+            raise StorageUnavailable from None
         except PyMongoError as error:
             quiet = unquoted(error)
-            raise translated(quiet, doing) from quiet
+            raise translated(quiet, "read") from quiet
+
+    async def write(self, call: Call[T]) -> T:
+        """A write that may be repeated as a whole, such as that of one document; as `read`. Where
+        it conflicts with a transaction it is tried again until its time is over."""
+        until = deadline_within(self.timeout)
+        tries = 0
+        while True:
+            try:
+                return await self.calls.run(call, seconds=until - time.monotonic())
+            except LateCall:
+                raise StorageUnavailable(OUTCOME_UNKNOWN) from None
+            except PyMongoError as error:
+                if not is_conflict(error) or time.monotonic() >= until:
+                    quiet = unquoted(error)
+                    raise translated(quiet, "write") from quiet
+            tries += 1
+            await asyncio.sleep(jitter(tries))
+
+    async def aggregate(
+        self,
+        collection: Any,
+        stages: Sequence[Mapping[str, Any]],
+        *,
+        seconds: float | None = None,
+        **options: Any,
+    ) -> list[Any]:
+        """All that an aggregation finds; as `read`."""
+
+        async def gather() -> list[Any]:
+            cursor = await settled(collection.aggregate(stages, **options))
+            found: list[Any] = await cursor.to_list(None)
+            return found
+
+        return await self.read(gather, seconds=seconds)
+
+    async def hello(self, *, seconds: float | None = None) -> Mapping[str, Any]:
+        """What the primary says of itself. Raises StorageUnavailable."""
+        found: Mapping[str, Any] = await self.read(
+            lambda: self.handle.command("hello"), seconds=seconds
+        )
+        return found
 
     async def require_replica_set(self) -> None:
         """Raise SetupError, saying what to do, unless this is a reachable replica set."""
         try:
-            with pymongo.timeout(self.timeout):
-                hello = await self.handle.command("hello")
+            hello = await self.calls.run(lambda: self.handle.command("hello"), seconds=self.timeout)
+        except (LateCall, StorageUnavailable) as error:
+            raise SetupError("MongoDB was not reached: it does not answer.") from error
         except (PyMongoError, ConfigurationError) as error:
             reason = "not reached" if is_out_of_reach(error) else "not usable"
             raise SetupError(

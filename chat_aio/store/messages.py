@@ -75,15 +75,15 @@ def weight_of(message: MessageDocument) -> int:
 
 
 async def find(database: Database, message_id: str) -> MessageDocument | None:
-    with database.reading():
-        found = await database.messages.find_one({"_id": message_id}, READ)
+    found = await database.read(lambda: database.messages.find_one({"_id": message_id}, READ))
     return cast(MessageDocument | None, found)
 
 
 async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
     """The messages among `ids` that a majority has."""
-    with database.reading():
-        found = await database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
+    )
     return cast(list[MessageDocument], found)
 
 
@@ -98,8 +98,9 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
         "deletedAt": 1,
         "body": {"$cond": [is_text, {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]}, ""]},
     }
-    with database.reading():
-        found = await database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    )
     return {each["_id"]: cast(ParentDocument, each) for each in found}
 
 
@@ -138,8 +139,7 @@ def with_key(key: Key) -> dict[str, object]:
 
 async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
     """The message that this idempotency key was used for, None if it is new."""
-    with database.reading():
-        found = await database.messages.find_one(with_key(key), READ)
+    found = await database.read(lambda: database.messages.find_one(with_key(key), READ))
     return cast(MessageDocument | None, found)
 
 
@@ -150,8 +150,7 @@ async def is_any_in_thread(database: Database, conversation_id: str, root_id: st
         "conversationId": conversation_id,
         "threadRootMessageId": root_id,
     }
-    with database.reading():
-        found = await database.messages.find_one(chosen, {"_id": 1})
+    found = await database.read(lambda: database.messages.find_one(chosen, {"_id": 1}))
     return found is not None
 
 
@@ -162,10 +161,9 @@ async def list_newest(
     chosen: dict[str, object] = {"timelines": timeline}
     if before is not None:
         chosen["seq"] = {"$lt": before}
-    with database.reading():
-        found = (
-            await database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
-        )
+    found = await database.read(
+        lambda: database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
+    )
     return cast(list[MessageDocument], found)
 
 
@@ -173,13 +171,12 @@ async def list_after(
     database: Database, conversation_id: str, *, after: int, limit: int
 ) -> list[MessageDocument]:
     """All messages of a conversation, thread replies included, by ascending seq."""
-    with database.reading():
-        found = (
-            await database.messages.find(
-                {"conversationId": conversation_id, "seq": {"$gt": after}}, READ
-            )
+    found = await database.read(
+        lambda: (
+            database.messages.find({"conversationId": conversation_id, "seq": {"$gt": after}}, READ)
             .sort("seq", 1)
             .limit(limit)
             .to_list(None)
         )
+    )
     return cast(list[MessageDocument], found)

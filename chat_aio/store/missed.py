@@ -33,8 +33,9 @@ async def times_of(
     """When these messages, by conversation and seq, were created; not of those that are gone."""
     chosen = [{"conversationId": name, "seq": seq} for name, seq in names]
     shown = {"conversationId": 1, "seq": 1, "createdAt": 1}
-    with database.reading():
-        found = await database.messages.find({"$or": chosen}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"$or": chosen}, shown).to_list(None)
+    )
     return {(each["conversationId"], each["seq"]): each["createdAt"] for each in found}
 
 
@@ -45,8 +46,7 @@ async def heads_of(
     chosen: dict[str, Any] = {"_id": {"$in": list(ids)}, "seq": {"$gt": 0}}
     if since is not None:
         chosen["activityAt"] = {"$gte": since}
-    with database.reading():
-        found = await database.counters.find(chosen).to_list(None)
+    found = await database.read(lambda: database.counters.find(chosen).to_list(None))
     return {each["_id"]: each for each in found}
 
 
@@ -79,8 +79,9 @@ async def list_changed(
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
     """These conversations, of which only the participants and when they joined are read."""
     shown = {"participants.userId": 1, "participants.joinedAt": 1}
-    with database.reading():
-        found = await database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    )
     return cast(list[ConversationDocument], found)
 
 
@@ -117,9 +118,10 @@ async def _bounded(
         {"$unset": list(UNTOLD)},
         {"$set": {"size": {"$bsonSize": "$$ROOT"}}},
     ]
-    found: list[Any] = []
-    left = bounds.most_bytes
-    with database.reading():
+
+    async def gather() -> list[Any]:
+        found: list[Any] = []
+        left = bounds.most_bytes
         cursor = await settled(collection.aggregate([*stages, *shown]))
         while batch := await cursor.to_list(BATCH):
             found += batch
@@ -127,4 +129,6 @@ async def _bounded(
             if len(found) > bounds.most or left < 0:
                 await settled(cursor.close())
                 raise TooMuch
-    return cast(list[MessageDocument], found)
+        return found
+
+    return cast(list[MessageDocument], await database.read(gather))

@@ -9,30 +9,33 @@ from chat_aio.store.documents import MuteDocument
 
 async def put(database: Database, mute: MuteDocument) -> MuteDocument:
     """Mute a conversation, or find that it is muted already; returns the mute that stands."""
-    with database.writing():
-        found = await database.mutes.find_one_and_update(
+    found = await database.write(
+        lambda: database.mutes.find_one_and_update(
             {"_id": mute["_id"]},
             {"$setOnInsert": {name: value for name, value in mute.items() if name != "_id"}},
             upsert=True,
             return_document=True,
         )
+    )
     return cast(MuteDocument, found)
 
 
 async def remove(database: Database, user_id: str, conversation_id: str) -> None:
     """Take a mute back, if there is one."""
-    with database.writing():
-        await database.mutes.delete_one({"_id": mute_id(user_id, conversation_id)})
+    await database.write(
+        lambda: database.mutes.delete_one({"_id": mute_id(user_id, conversation_id)})
+    )
 
 
 async def list_newest(
     database: Database, user_id: str, *, position: keyset.After | None, limit: int
 ) -> list[MuteDocument]:
     """What a user has muted, the latest first."""
-    with database.reading():
-        found = await keyset.page(
+    found = await database.read(
+        lambda: keyset.page(
             database.mutes, {"userId": user_id}, position, limit=limit, key="conversationId"
         )
+    )
     return cast(list[MuteDocument], found)
 
 

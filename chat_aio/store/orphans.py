@@ -5,12 +5,12 @@ import time
 from contextlib import suppress
 from typing import Any
 
-import pymongo
 from bson.codec_options import CodecOptions
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store.database import Database, settled
 
 PATIENCE_SECONDS = 1.0
@@ -47,9 +47,11 @@ async def end_orphans(database: Database, *, since: float) -> None:
     admin = database.client.get_database(
         "admin", CodecOptions(), ReadPreference.PRIMARY, read_concern=ReadConcern("local")
     )
-    with suppress(PyMongoError), pymongo.timeout(LOOK_SECONDS):
-        if orphans := await _orphans(admin):
-            await settled(admin.command("killSessions", orphans))
+    with suppress(PyMongoError, StorageUnavailable):
+        if orphans := await database.read(lambda: _orphans(admin), seconds=LOOK_SECONDS):
+            await database.read(
+                lambda: admin.command("killSessions", orphans), seconds=LOOK_SECONDS
+            )
             log.warning("transactions ended whose processes are gone: %d", len(orphans))
 
 

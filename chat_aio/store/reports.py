@@ -10,9 +10,10 @@ from pymongo.errors import DuplicateKeyError
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import audit, keyset
+from chat_aio.store.backoff import jitter
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, ReportDocument
-from chat_aio.store.transactions import Session, Unchanged, jitter, transact_unique
+from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 OPEN = ("open", "triaged")
 
@@ -30,12 +31,12 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
     tries = 0
     while time.monotonic() < deadline:
         try:
-            with database.writing():
-                await database.reports.insert_one(report)
+            await database.write(lambda: database.reports.insert_one(report))
             return report
         except DuplicateKeyError:
-            with database.reading():
-                found = await database.reports.find_one(_keyed(report["openKey"]))
+            found = await database.read(
+                lambda: database.reports.find_one(_keyed(report["openKey"]))
+            )
             if found:
                 return cast(ReportDocument, found)
         tries += 1  # It was settled a moment ago, or a majority is about to learn of it.
@@ -48,8 +49,7 @@ def _keyed(key: str) -> dict[str, Any]:
 
 
 async def find(database: Database, report_id: str) -> ReportDocument | None:
-    with database.reading():
-        found = await database.reports.find_one({"_id": report_id})
+    found = await database.read(lambda: database.reports.find_one({"_id": report_id}))
     return cast(ReportDocument | None, found)
 
 
@@ -61,8 +61,9 @@ async def list_newest(
     limit: int,
 ) -> list[ReportDocument]:
     """Reports with some status or target type, newest first."""
-    with database.reading():
-        found = await keyset.page(database.reports, chosen, position, limit=limit)
+    found = await database.read(
+        lambda: keyset.page(database.reports, chosen, position, limit=limit)
+    )
     return cast(list[ReportDocument], found)
 
 

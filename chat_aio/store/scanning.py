@@ -38,9 +38,8 @@ async def scan(
 
 async def size_of(database: Database, collections: Iterable[str]) -> int:
     """About how many documents some collections have."""
-    with database.reading():
-        rows = [database.collection(each) for each in collections]
-        return sum([await each.estimated_document_count() for each in rows])
+    rows = [database.collection(each) for each in collections]
+    return sum([await database.read(each.estimated_document_count) for each in rows])
 
 
 async def listed(
@@ -53,8 +52,7 @@ async def listed(
 
 async def _pages(database: Database, rows: Any) -> AsyncIterator[list[Any]]:
     while True:
-        with database.reading(seconds=SECONDS):
-            found = await rows.to_list(AT_ONCE)
+        found = await database.read(lambda: rows.to_list(AT_ONCE), seconds=SECONDS)
         if not found:
             return
         yield found
@@ -64,8 +62,7 @@ async def _end(database: Database, collection: Any, start: Any) -> Any:
     """Where the stretch from `start` ends: the id that is no more in it, None at the last one."""
     rows = collection.find({}, {"_id": 1}).sort(_BY_ID).hint(_BY_ID).skip(STRETCH).limit(1)
     rows = rows if start is None else rows.min(_place(start))
-    with database.reading(seconds=SECONDS):
-        found = await rows.to_list(1)
+    found = await database.read(lambda: rows.to_list(1), seconds=SECONDS)
     return found[0]["_id"] if found else None
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database
 from chat_aio.store.documents import SearchFields
 from chat_aio.store.terms import entries_of, indexed_terms_of, is_run, most_telling, tokens_of
 
@@ -41,16 +41,14 @@ async def list_matches(
     distinct = list(dict.fromkeys(terms))
     if not distinct or not conversation_ids:
         return []
-    pipeline = [
+    pipeline: list[dict[str, Any]] = [
         {"$match": _candidates(conversation_ids, distinct)},
         {"$project": {"createdAt": 1, "score": _score(distinct)}},
         *([{"$match": _behind(before)}] if before else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
         {"$limit": limit},
     ]
-    with database.reading(seconds=seconds):
-        cursor = await settled(database.messages.aggregate(pipeline))
-        found = await cursor.to_list(None)
+    found = await database.aggregate(database.messages, pipeline, seconds=seconds)
     return [Match(each["_id"], (each["score"], each["createdAt"], each["_id"])) for each in found]
 
 

@@ -18,13 +18,14 @@ from datetime import datetime
 from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.observer import Observer
 from chat_aio.store import conversations
+from chat_aio.store.backoff import turn
 from chat_aio.store.batch import write_batch
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken, halves
 from chat_aio.store.observed import observed
 from chat_aio.store.orphans import end_orphans
-from chat_aio.store.transactions import Conflict, turn
+from chat_aio.store.transactions import Conflict
 
 MAX_MESSAGES = 256
 MAX_WEIGHT = 4 * 1024 * 1024

@@ -56,9 +56,9 @@ class Settings:
         """How often the direct conversations of each were erased. Asked anew each time: another
         program erases them."""
         names = {each: await self.pseudonym(each) for each in user_ids}
-        with self._database.reading():
-            rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
-            counts = {each["_id"]: each["erasures"] for each in await rows.to_list(None)}
+        rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
+        found = await self._database.read(lambda: rows.to_list(None))
+        counts = {each["_id"]: each["erasures"] for each in found}
         return {each: counts.get(name, 0) for each, name in names.items()}
 
     async def _digest(self) -> hmac.HMAC:
@@ -69,15 +69,13 @@ class Settings:
     async def _make_direct_key(self) -> bytes:
         """The stored key, made now if there is none. It is part of the data: with another key
         the direct conversations that exist are not found again."""
-        settings = self._database.settings
-        with self._database.writing():
-            try:
-                kept = await settings.find_one_and_update(
-                    {"_id": _DM_KEY},
-                    {"$setOnInsert": {"value": secrets.token_bytes(32)}},
-                    upsert=True,
-                    return_document=True,
+        settings, new = self._database.settings, {"value": secrets.token_bytes(32)}
+        try:
+            kept = await self._database.write(
+                lambda: settings.find_one_and_update(
+                    {"_id": _DM_KEY}, {"$setOnInsert": new}, upsert=True, return_document=True
                 )
-            except DuplicateKeyError:
-                kept = await settings.find_one({"_id": _DM_KEY})
+            )
+        except DuplicateKeyError:
+            kept = await self._database.read(lambda: settings.find_one({"_id": _DM_KEY}))
         return bytes(kept["value"])

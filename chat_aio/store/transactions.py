@@ -1,11 +1,9 @@
 """Transactions with our own retry: small jitter within a deadline, and a commit that is certain."""
 
 import asyncio
-import random
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from contextvars import Context
 from typing import Any, TypeVar
 
 import pymongo
@@ -15,6 +13,8 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
+from chat_aio.store.backoff import jitter
+from chat_aio.store.calls import LateCall, deadline_within
 from chat_aio.store.database import Database, settled, translated, unquoted
 from chat_aio.store.orphans import end_orphans
 
@@ -48,13 +48,22 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
     """Run `body` in one transaction, once; `deadline` is in the event loop's monotonic seconds.
 
     Raises Conflict when it may be tried again, StorageUnavailable when the outcome of the commit
-    is unknown at the deadline, and whatever `body` raises.
+    is unknown at the deadline, and whatever `body` raises. A caller that is cancelled stops
+    waiting; the transaction is carried to its end.
     """
+    try:
+        return await database.calls.run(
+            lambda: _attempt(database, body, deadline), seconds=deadline - time.monotonic()
+        )
+    except LateCall:
+        raise StorageUnavailable(OUTCOME_UNKNOWN) from None
+
+
+async def _attempt(database: Database, body: Body[T], deadline: float) -> T:
     session = await settled(database.client.start_session(causal_consistency=False))
     try:
-        with pymongo.timeout(max(deadline - time.monotonic(), 0.001)):
-            await settled(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
-            result = await body(session)
+        await settled(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
+        result = await body(session)
     except BaseException as error:
         if _is_between_roles(error):
             await _drop_connections(database)
@@ -76,7 +85,7 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
     failover. Raises StorageUnavailable past the deadline, the database's timeout by default, and
     whatever `body` raises.
     """
-    deadline = deadline or time.monotonic() + database.timeout
+    deadline = deadline or deadline_within(database.timeout)
     unchanged = False
 
     async def noted(session: Session) -> T:
@@ -106,7 +115,7 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
 async def transact_unique(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
     """`transact`, again where somebody else has taken a unique key: `body` then sees what they
     have written."""
-    deadline = deadline or time.monotonic() + database.timeout
+    deadline = deadline or deadline_within(database.timeout)
     tries = 0
     while True:
         try:
@@ -118,27 +127,13 @@ async def transact_unique(database: Database, body: Body[T], *, deadline: float 
             await asyncio.sleep(jitter(tries))
 
 
-def jitter(tries: int) -> float:
-    """Seconds to wait before try number `tries + 1`: a few milliseconds, growing slowly."""
-    return random.uniform(0.0005, 0.002 * min(tries, 8))
-
-
-def turn(tries: int) -> float:
-    """Seconds to wait for one's turn at a conversation: a few flights of others at first, and less
-    each time, so that whoever has lost often comes before those who have just begun."""
-    return random.uniform(0.001, max(0.002, 0.024 / tries))
-
-
 async def _commit(database: Database, session: Session, deadline: float) -> None:
     """Commit for certain, or say at the deadline that the outcome is unknown.
 
-    The commit itself goes on behind that answer, and behind a caller that stops waiting: a
-    transaction that is left open keeps its locks for up to a minute.
+    The commit itself goes on behind that answer: a transaction that is left open keeps its locks
+    for up to a minute.
     """
-    committing = asyncio.create_task(_committed(database, session), context=Context())
-    database.unfinished.add(committing)
-    committing.add_done_callback(database.unfinished.discard)
-    committing.add_done_callback(lambda task: task.cancelled() or task.exception())
+    committing = database.calls.leave(_committed(database, session))
     done, _ = await asyncio.wait({committing}, timeout=max(0.0, deadline - time.monotonic()))
     if not done:
         raise StorageUnavailable(OUTCOME_UNKNOWN)

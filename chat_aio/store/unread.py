@@ -7,9 +7,10 @@ index; past a thousand the count is check-pointed in the participant.
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
     CounterDocument,
@@ -86,17 +87,12 @@ async def _count_own(
         }
         for name, span in spans.items()
     ]
-    with database.reading():
-        cursor = await settled(
-            database.messages.aggregate(
-                [
-                    {"$match": {"$or": branches}},
-                    {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
-                ],
-                hint=OWN_INDEX,
-            )
-        )
-        return {each["_id"]: each["count"] for each in await cursor.to_list(None)}
+    stages: list[dict[str, Any]] = [
+        {"$match": {"$or": branches}},
+        {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+    ]
+    found = await database.aggregate(database.messages, stages, hint=OWN_INDEX)
+    return {each["_id"]: each["count"] for each in found}
 
 
 async def _keep(
@@ -104,8 +100,10 @@ async def _keep(
 ) -> None:
     """Check-point a long count; harmless to lose, and unused once the read-state moves."""
     own: OwnCount = {"from": span.start, "to": span.upto, "count": span.known + counted}
-    with suppress(StorageUnavailable), database.writing():
-        await database.conversations.update_one(
-            {"_id": conversation_id, "participants.userId": user_id},
-            {"$set": {"participants.$.own": own}},
+    with suppress(StorageUnavailable):
+        await database.write(
+            lambda: database.conversations.update_one(
+                {"_id": conversation_id, "participants.userId": user_id},
+                {"$set": {"participants.$.own": own}},
+            )
         )

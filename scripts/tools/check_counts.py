@@ -18,13 +18,12 @@ class _Within:
     """A database of which `count_unread` sees a snapshot."""
 
     def __init__(self, database: Database, session: Session) -> None:
-        self.messages = self
-        self.reading = database.reading
-        self._rows = database.messages
+        self.messages = database.messages
         self._session = session
 
-    async def aggregate(self, stages: list[dict[str, Any]], **options: Any) -> Any:
-        return await settled(self._rows.aggregate(stages, session=self._session, **options))
+    async def aggregate(self, rows: Any, stages: list[dict[str, Any]], **options: Any) -> Any:
+        cursor = await settled(rows.aggregate(stages, session=self._session, **options))
+        return await cursor.to_list(None)
 
 
 async def untrue_owns(seen: Seen) -> dict[str, str]:

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from chat_aio.store import indexes
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database
 from chat_aio.store.indexes import Index
 from tools.check_found import Findings, Violation
 
@@ -40,11 +40,8 @@ async def _twins(database: Database, index: Index) -> list[Violation]:
         {"$match": {"count": {"$gt": 1}}},
         {"$limit": MOST_TWINS},
     ]
-    with database.reading(seconds=SECONDS):
-        rows = await settled(
-            database.collection(index.collection).aggregate(stages, allowDiskUse=True)
-        )
-        found = await rows.to_list(None)
+    rows = database.collection(index.collection)
+    found = await database.aggregate(rows, stages, seconds=SECONDS, allowDiskUse=True)
     return [
         Violation("index.twins", index.collection, each["_id"], f"{each['count']} documents", "one")
         for each in found

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from chat_aio.fields import MAX_MENTIONS
@@ -74,9 +75,8 @@ async def go_through(database: Database, conversation_id: object, options: Optio
     stretch = Stretch()
     chosen: dict[str, Any] = {"conversationId": conversation_id}
     while True:
-        with database.reading(seconds=SECONDS):
-            rows = database.messages.find(chosen, READ).sort("seq", 1).limit(AT_A_TIME)
-            page = await rows.to_list(None)
+        rows = database.messages.find(chosen, READ).sort("seq", 1).limit(AT_A_TIME)
+        page = await database.read(partial(rows.to_list, None), seconds=SECONDS)
         targets = await _targets(database, page)
         for message in page:
             _follow(stretch, message)
@@ -159,8 +159,10 @@ async def _targets(
     if not ids:
         return {}
     shown = {"conversationId": 1, "timelines": 1}
-    with database.reading(seconds=SECONDS):
-        found = await database.messages.find({"_id": {"$in": [*ids]}}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"_id": {"$in": [*ids]}}, shown).to_list(None),
+        seconds=SECONDS,
+    )
     return {each["_id"]: each for each in found}
 
 

@@ -26,9 +26,8 @@ async def moderation(database: Database) -> Findings:
     findings.violations += await _active_bans(database)
     findings.violations += await _open_reports(database)
     for collection in (*KEYED, "bans", "reports"):
-        with database.reading():
-            count = await database.collection(collection).estimated_document_count()
-        findings.checked[collection] += count
+        rows = database.collection(collection)
+        findings.checked[collection] += await database.read(rows.estimated_document_count)
     return findings
 
 
@@ -36,8 +35,10 @@ async def _unlike_their_ids(
     database: Database, collection: str, fields: tuple[str, ...]
 ) -> list[Violation]:
     differs = {"$or": [{"$ne": [f"$_id.{each}", f"${each}"]} for each in fields]}
-    with database.reading(seconds=SECONDS):
-        rows = await database.collection(collection).find({"$expr": differs}).to_list(None)
+    rows = await database.read(
+        lambda: database.collection(collection).find({"$expr": differs}).to_list(None),
+        seconds=SECONDS,
+    )
     kind = f"{collection[:-1]}.id"
     return [
         Violation(
@@ -51,9 +52,8 @@ async def _active_bans(database: Database) -> list[Violation]:
     """`activeUserId` is the banned user's id, and goes with the ban."""
     over = {"$ne": [{"$ifNull": ["$revokedAt", None]}, None]}
     wrong = {"$or": [{"$ne": ["$activeUserId", "$userId"]}, over]}
-    with database.reading(seconds=SECONDS):
-        rows = database.bans.find({"activeUserId": {"$exists": True}, "$expr": wrong})
-        found = await rows.to_list(None)
+    rows = database.bans.find({"activeUserId": {"$exists": True}, "$expr": wrong})
+    found = await database.read(lambda: rows.to_list(None), seconds=SECONDS)
     return [
         Violation(
             "ban.active-user",
@@ -70,9 +70,9 @@ async def _open_reports(database: Database) -> list[Violation]:
     """An open report has its key, or another one has it; no other report has one."""
     chosen = {"$or": [{"openKey": {"$exists": True}}, {"status": {"$in": OPEN}}]}
     shown = {"status": 1, "openKey": 1, "reporterUserId": 1, "targetType": 1, "targetId": 1}
-    with database.reading(seconds=SECONDS):
-        rows = database.reports.find(chosen, shown)
-        suspects = [each["_id"] async for each in rows if each.get("openKey") != _key_of(each)]
+    rows = database.reports.find(chosen, shown)
+    kept = await database.read(lambda: rows.to_list(None), seconds=SECONDS)
+    suspects = [each["_id"] for each in kept if each.get("openKey") != _key_of(each)]
     found = [await _open_report(database, each) for each in suspects]
     return [each for each in found if each]
 

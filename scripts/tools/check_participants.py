@@ -22,8 +22,7 @@ class DirectIds:
 
     def __init__(self, database: Database) -> None:
         self._settings = Settings(database)
-        self._rows = database.settings
-        self._reading = database.reading
+        self._database = database
         self._known = False
 
     async def wrong(self, found: object, pair: tuple[str, str]) -> tuple[str, str] | None:
@@ -40,8 +39,9 @@ class DirectIds:
         return str(found), expected
 
     async def _is_kept(self, name: str) -> bool:
-        with self._reading():
-            return await self._rows.find_one({"_id": name}, {"_id": 1}) is not None
+        rows = self._database.settings
+        found = await self._database.read(lambda: rows.find_one({"_id": name}, {"_id": 1}))
+        return found is not None
 
 
 def is_erased(user_id: str) -> bool:

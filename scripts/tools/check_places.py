@@ -1,10 +1,11 @@
 """The conversations to check: those that there are, and those of which only something is left."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from chat_aio.errors import ConversationNotFound
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database
 
 IDS_AT_A_TIME = 1_000
 AT_A_TIME = 8
@@ -25,11 +26,10 @@ async def conversation_ids(database: Database, only: str | None) -> AsyncIterato
         return
     last = ""
     while True:
-        with database.reading(seconds=SECONDS):
-            rows = database.conversations.find({"_id": {"$gt": last}}, {"_id": 1})
-            page = [
-                each["_id"] for each in await rows.sort("_id", 1).limit(IDS_AT_A_TIME).to_list(None)
-            ]
+        rows = database.conversations.find({"_id": {"$gt": last}}, {"_id": 1})
+        rows = rows.sort("_id", 1).limit(IDS_AT_A_TIME)
+        found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
+        page = [each["_id"] for each in found]
         for part in _parts(page):
             yield part
         if len(page) < IDS_AT_A_TIME:
@@ -52,9 +52,9 @@ async def require_known(database: Database, conversation_id: str | None) -> None
         return
     places = {"conversations": "_id", **NAMING}
     for collection, field in places.items():
-        with database.reading():
-            if await database.collection(collection).find_one({field: conversation_id}, {"_id": 1}):
-                return
+        rows = database.collection(collection)
+        if await database.read(partial(rows.find_one, {field: conversation_id}, {"_id": 1})):
+            return
     raise ConversationNotFound
 
 
@@ -75,6 +75,5 @@ async def _without_conversation(database: Database, collection: str) -> set[Any]
         },
         {"$match": {"found": []}},
     ]
-    with database.reading(seconds=SECONDS):
-        rows = await settled(database.collection(collection).aggregate(stages))
-        return {each["_id"] for each in await rows.to_list(None) if isinstance(each["_id"], str)}
+    rows = await database.aggregate(database.collection(collection), stages, seconds=SECONDS)
+    return {each["_id"] for each in rows if isinstance(each["_id"], str)}

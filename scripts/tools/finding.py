@@ -5,6 +5,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, cast
 
 from chat_aio.errors import ConversationNotFound
@@ -65,8 +66,9 @@ class Newest:
 async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument]:
     """The heads of the conversations to look into, the most recently active first."""
     if wanted.conversation_id is not None:
-        with database.reading():
-            head = await database.counters.find_one({"_id": wanted.conversation_id})
+        head = await database.read(
+            lambda: database.counters.find_one({"_id": wanted.conversation_id})
+        )
         if head is None:
             raise ConversationNotFound
         heads = [head]
@@ -82,12 +84,12 @@ async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument
 async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocument]:
     """Where a user has written anything, whether they are in it still or not."""
     heads: list[CounterDocument] = []
-    with database.reading(seconds=SECONDS):
-        ids = await database.messages.distinct("conversationId", {"senderId": user_id})
+    ids = await database.read(
+        lambda: database.messages.distinct("conversationId", {"senderId": user_id}), seconds=SECONDS
+    )
     for start in range(0, len(ids), HEADS_AT_A_TIME):
-        chosen = {"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}}
-        with database.reading(seconds=SECONDS):
-            heads += await database.counters.find(chosen).to_list(None)
+        rows = database.counters.find({"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}})
+        heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
     return heads
 
 
@@ -97,9 +99,8 @@ async def _all_heads(database: Database) -> list[CounterDocument]:
         chosen: dict[str, Any] = {"seq": {"$gt": 0}}
         if heads:
             chosen["_id"] = {"$gt": heads[-1]["_id"]}
-        with database.reading(seconds=SECONDS):
-            rows = database.counters.find(chosen).sort("_id", 1).limit(HEADS_AT_A_TIME)
-            found = await rows.to_list(None)
+        rows = database.counters.find(chosen).sort("_id", 1).limit(HEADS_AT_A_TIME)
+        found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
         heads += found
         if len(found) < HEADS_AT_A_TIME:
             return heads
@@ -149,6 +150,6 @@ async def _page(
         chosen["senderId"] = wanted.user_id
     if wanted.until is not None:
         chosen["createdAt"] = {"$lte": wanted.until}
-    with database.reading(seconds=SECONDS):
-        rows = database.messages.find(chosen, READ).sort("seq", -1).limit(MESSAGES_AT_A_TIME)
-        return cast(list[MessageDocument], await rows.to_list(None))
+    rows = database.messages.find(chosen, READ).sort("seq", -1).limit(MESSAGES_AT_A_TIME)
+    found = await database.read(lambda: rows.to_list(None), seconds=SECONDS)
+    return cast(list[MessageDocument], found)

@@ -11,12 +11,13 @@ from chat_aio.store.documents import AuditEntry
 
 async def list_newest(database: Database, *, target_id: str | None, limit: int) -> list[AuditEntry]:
     """Rows of the trail, newest first: all of them, or what was decided about a target."""
-    with database.reading():
-        if target_id is None:
-            found = await keyset.page(database.audit, {}, None, limit=limit, at="at")
-        else:
-            rows = database.audit.find({"targetId": target_id}).sort("at", -1)
-            found = await rows.limit(limit).to_list(None)
+    if target_id is None:
+        found = await database.read(
+            lambda: keyset.page(database.audit, {}, None, limit=limit, at="at")
+        )
+    else:
+        rows = database.audit.find({"targetId": target_id}).sort("at", -1).limit(limit)
+        found = await database.read(lambda: rows.to_list(None))
     return cast(list[AuditEntry], found)
 
 

@@ -1,0 +1,219 @@
+"""Driver calls: each runs in a task of its own, which nobody cancels, and ends by its timeout.
+
+PyMongo's async API does not survive cancellation on Python 3.11: a cancelled call can leave the
+topology's lock without an owner, and then every later call of that client waits for ever. So a
+caller stops waiting, and the call goes on until `pymongo.timeout` ends it.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import Context, ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pymongo
+
+from chat_aio.errors import StorageUnavailable
+
+T = TypeVar("T")
+Call = Callable[[], Awaitable[T]]
+
+GRACE_SECONDS = 0.4
+"""How long past its timeout a call is waited for: the driver needs a moment to give up."""
+
+LOOK_SECONDS = 0.25
+STUCK_AFTER_TIMEOUTS = 2
+
+
+class LateCall(Exception):
+    """A call has not ended in its time; what becomes of it is unknown."""
+
+
+class Budget:
+    """How long one request may wait for the database, in all of its calls together."""
+
+    def __init__(self, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that are left, none at the least."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Around what is no waiting for the database: a host's hook, a body that is being read."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.deadline += time.monotonic() - began
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("chat_aio_budget", default=None)
+
+
+@contextmanager
+def budget(seconds: float) -> Iterator[Budget]:
+    """All calls within take at most so many seconds together; a budget around it stays in force."""
+    outer = _BUDGET.get()
+    mine = Budget(seconds)
+    if outer is not None:
+        mine.deadline = min(mine.deadline, outer.deadline)
+    token = _BUDGET.set(mine)
+    try:
+        yield mine
+    finally:
+        _BUDGET.reset(token)
+
+
+@contextmanager
+def request_budget(seconds: float) -> Iterator[None]:
+    """The budget of a request; a part of one goes on with the request's."""
+    if _BUDGET.get() is not None:
+        yield
+        return
+    with budget(seconds):
+        yield
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Stop the clock of the request's budget, if it has one."""
+    current = _BUDGET.get()
+    if current is None:
+        yield
+        return
+    with current.paused():
+        yield
+
+
+def deadline_within(seconds: float) -> float:
+    """When a call that may take so many seconds has to be over (monotonic): no later than the
+    request's budget allows."""
+    current = _BUDGET.get()
+    until = time.monotonic() + seconds
+    return until if current is None else min(until, current.deadline)
+
+
+@dataclass(slots=True, eq=False)
+class _Running:
+    """A call that is under way, and who waits for it. Past `late` nobody waits any more; one that
+    has not ended at `stuck` never will."""
+
+    waiter: asyncio.Future[Any]
+    late: float
+    stuck: float
+    suspected: bool = False
+
+
+class Calls:
+    """The driver calls of one process that are under way; `timeout` is what most of them have."""
+
+    def __init__(self, *, timeout: float) -> None:
+        self._timeout = timeout
+        self._calls: dict[asyncio.Task[Any], _Running] = {}
+        self._left: set[asyncio.Task[Any]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._stuck: set[asyncio.Task[Any]] = set()
+
+    def __len__(self) -> int:
+        """How many are under way, of those too that nobody waits for any more."""
+        return len(self._calls) + len(self._left)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a call has not ended by twice its timeout: the client will not recover."""
+        return bool(self._stuck)
+
+    async def run(self, call: Call[T], *, seconds: float) -> T:
+        """The result of `call`, which is bounded by so many seconds and by the request's budget.
+
+        Raises StorageUnavailable where it has not ended by then, and what it raises. A caller that
+        is cancelled stops waiting; the call goes on.
+        """
+        now = time.monotonic()
+        allowed = deadline_within(seconds) - now
+        if allowed <= 0:
+            raise StorageUnavailable
+        task = asyncio.create_task(_bounded(call, allowed))
+        waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._calls[task] = _Running(
+            waiter,
+            late=now + allowed + GRACE_SECONDS,
+            stuck=now + STUCK_AFTER_TIMEOUTS * max(seconds, self._timeout),
+        )
+        task.add_done_callback(self._ended)
+        self._look_later()
+        return await waiter
+
+    def leave(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Let work end by itself that needs no caller, such as a commit. It has deadlines of its
+        own, none of the caller's."""
+        task = asyncio.create_task(work, context=Context())
+        self._left.add(task)
+        task.add_done_callback(self._left.discard)
+        task.add_done_callback(_retrieve)
+        return task
+
+    async def settle(self, *, seconds: float) -> None:
+        """Give what is under way so many seconds to end."""
+        if pending := {*self._calls, *self._left}:
+            await asyncio.wait(pending, timeout=seconds)
+
+    def forget(self) -> None:
+        """The client of these calls has been replaced: whoever waits is told, and they no longer
+        count."""
+        for call in self._calls.values():
+            _give_up(call)
+        self._calls.clear()
+        self._stuck.clear()
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._stuck.discard(task)
+        call = self._calls.pop(task, None)
+        if call is None or call.waiter.done():
+            _retrieve(task)
+        elif task.cancelled():
+            call.waiter.cancel()
+        elif error := task.exception():
+            call.waiter.set_exception(error)
+        else:
+            call.waiter.set_result(task.result())
+
+    def _look_later(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Answer those whose call is late, and note what is stuck. A call is suspected at one look
+        and judged at the next: a process that was paused finds all of its calls late at once."""
+        self._timer = None
+        now = time.monotonic()
+        for task, call in self._calls.items():
+            if now >= call.late:
+                _give_up(call)
+            if now >= call.stuck and not task.done():
+                if call.suspected:
+                    self._stuck.add(task)
+                call.suspected = True
+        if self._calls:
+            self._look_later()
+
+
+async def _bounded(call: Call[T], seconds: float) -> T:
+    with pymongo.timeout(seconds):
+        return await call()
+
+
+def _give_up(call: _Running) -> None:
+    if not call.waiter.done():
+        call.waiter.set_exception(LateCall())
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """Nobody is interested in the error of what was given up."""
+    if not task.cancelled():
+        task.exception()
