@@ -1,8 +1,8 @@
 """Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
-from datetime import datetime
 from typing import Any, Self
 
 from aiohttp import web
@@ -10,7 +10,7 @@ from aiohttp import web
 from chat_aio.actions.access import METHODS
 from chat_aio.api import ServerAPI
 from chat_aio.capabilities import Capability
-from chat_aio.context import new_id, utc_now
+from chat_aio.context import new_id
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.listeners import notify
@@ -23,14 +23,19 @@ from chat_aio.plugins.seam import Seam
 from chat_aio.rates import Rates
 from chat_aio.store import indexes
 from chat_aio.store.bans import Bans
+from chat_aio.store.calls import budget
+from chat_aio.store.clock import Clock, PrimaryClock
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
 from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
+from chat_aio.store.upkeep import Upkeep
 from chat_aio.web.application import Auth, make_application
 from chat_aio.web.observing import observe_requests
+
+CLOSE_SECONDS = 3.0
 
 
 class Chat:
@@ -39,6 +44,9 @@ class Chat:
     `database` is a PyMongo AsyncDatabase or a Motor database of a replica set; `auth` answers a
     request with a mapping or object that has a non-empty string `id`, or None, and is needed for
     mounting only. Use it mounted, or as `async with Chat(database) as chat`.
+
+    Times are the primary's, unless a `clock` is given (for tests). `renew` makes another handle of
+    the same database, over a new client; it is called where this one's client is stuck for good.
     """
 
     def __init__(
@@ -50,10 +58,13 @@ class Chat:
         options: Options | None = None,
         plugins: Iterable[Plugin] = (),
         observers: Iterable[Observer] = (),
-        clock: Callable[[], datetime] = utc_now,
+        clock: Clock | None = None,
+        renew: Callable[[], Any] | None = None,
     ) -> None:
         hooks, options, plugins = hooks or Hooks(), options or Options(), tuple(plugins)
         observers = tuple(observers)
+        primary = PrimaryClock() if clock is None else None
+        clock = clock or primary or PrimaryClock()
         kept = Database(
             database, prefix=options.collection_prefix, timeout=options.storage_timeout_seconds
         )
@@ -78,6 +89,7 @@ class Chat:
             clock=clock,
             new_id=new_id,
         )
+        self._upkeep = Upkeep(kept, primary, renew)
         self._live = Live(self._api)
         for plugin in self._api.plugins:
             plugin.seam = Seam(self._api)
@@ -120,12 +132,14 @@ class Chat:
             await self._open()
         except BaseException:
             await self._live.close()
+            await self._upkeep.close()
             raise
         finally:
             self._opening = False
 
     async def _open(self) -> None:
         await self._database.require_replica_set()
+        await self._upkeep.open()
         if self._options.manage_indexes:
             await indexes.apply(self._database)
         if problems := await indexes.missing(self._database):
@@ -148,17 +162,24 @@ class Chat:
             opened.pop_all()
 
     async def close(self) -> None:
-        """End streams, stop following, finish what is being written. Closing twice is harmless."""
+        """End streams, stop following, finish what is being written. Closing twice is harmless.
+
+        What MongoDB does not answer within three seconds is left: who sent it hears so by itself.
+        """
         if not self._opened:
             return
         notify(self._api.observers, Observer.chat_closed, self._live.state)
-        await self._live.close()
-        for plugin in self._api.plugins:
-            await plugin.close()
-        await self._api.signals.close()
-        await self._api.sequencer.close()
-        await self._api.read_marks.close()
-        await self._database.close()
+        with budget(CLOSE_SECONDS) as left:
+            await self._live.close()
+            for plugin in self._api.plugins:
+                await plugin.close()
+            await asyncio.gather(
+                self._api.signals.close(seconds=left.remaining),
+                self._api.sequencer.close(seconds=left.remaining),
+                self._api.read_marks.close(seconds=left.remaining),
+            )
+            await self._upkeep.close()
+            await self._database.close(seconds=left.remaining)
         self._opened = False
 
     async def __aenter__(self) -> Self:

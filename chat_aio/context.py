@@ -13,14 +13,13 @@ from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin
 from chat_aio.rates import Rates
 from chat_aio.store.bans import Bans
+from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
 from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
-
-Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:

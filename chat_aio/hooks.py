@@ -4,14 +4,21 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from chat_aio.errors import InternalError
 from chat_aio.models import BareMessage, Conversation, Message, Role
+from chat_aio.store.calls import paused
 
 log = logging.getLogger(__name__)
+
+_ASKED: set[asyncio.Task[Any]] = set()
+"""The hooks that are being answered, also those that nobody waits for any more."""
+
+_UNSET = object()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,6 +110,32 @@ def lent(conversation: Conversation) -> Conversation:
     return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
 
 
+async def _answered(answer: Awaitable[Any], limit: float) -> Any:
+    """What an async hook returns, in a task of its own. Context variables that it sets are set for
+    what comes after it, as if it had been awaited here."""
+    variables = copy_context()
+    asked = asyncio.create_task(_awaited(answer), context=variables)
+    _ASKED.add(asked)
+    asked.add_done_callback(_forget)
+    await asyncio.wait({asked}, timeout=limit)
+    if not asked.done():
+        raise TimeoutError(f"no answer within {limit} seconds")
+    for variable, value in variables.items():
+        if variable.get(_UNSET) is not value:
+            variable.set(value)
+    return asked.result()
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
+    return await answer
+
+
+def _forget(asked: asyncio.Task[Any]) -> None:
+    _ASKED.discard(asked)
+    if not asked.cancelled():
+        asked.exception()  # Of a late one nobody else looks at it.
+
+
 async def call(
     hook: Callable[..., Any],
     argument: object,
@@ -113,13 +146,14 @@ async def call(
     """Call a hook and return its answer.
 
     Exceptions in `passing` come through; any other, and more than `limit` seconds, is logged and
-    becomes InternalError. A sync hook runs on the event loop and cannot be cut short.
+    becomes InternalError. A hook that takes longer is not cancelled, for it may be in a call of the
+    database's driver; nobody waits for it any more. A sync one runs on the event loop.
     """
     try:
         answer = hook(argument)
         if inspect.isawaitable(answer):
-            async with asyncio.timeout(limit):
-                return await answer
+            with paused():
+                return await _answered(answer, limit)
         return answer
     except passing:
         raise

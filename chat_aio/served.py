@@ -2,7 +2,7 @@
 
 import importlib
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from aiohttp import web
 from pydantic import Field, Json, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from chat_aio.chat import Chat
@@ -86,6 +87,24 @@ def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
         raise SetupError(f"--mongo-url: {' '.join(str(error).split())}") from error
 
 
+class Clients:
+    """The client of a chat that has made its own: another one takes its place where it is stuck."""
+
+    def __init__(self, url: str, database: str) -> None:
+        self._url, self._database = url, database
+        self._clients: list[AsyncMongoClient[dict[str, Any]]] = []
+
+    def make(self) -> AsyncDatabase[dict[str, Any]]:
+        """The database over a new client; SetupError for what is no such URL."""
+        self._clients.append(client_of(self._url))
+        return self._clients[-1][self._database]
+
+    async def close(self, *_: object) -> None:
+        """Close the client in use. One that was stuck would not answer."""
+        if self._clients:
+            await self._clients[-1].close()
+
+
 async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
     app = await _made_by(settings.app) if settings.app else _make_standalone(settings, plugins)
     add_health(app)
@@ -100,10 +119,11 @@ async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web
 def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
     """Raises SetupError for a setting that makes no sense."""
     header = settings.auth_header or ""
-    client = client_of(settings.mongo_url)
+    clients = Clients(settings.mongo_url, settings.database)
     try:
         chat = Chat(
-            client[settings.database],
+            clients.make(),
+            renew=clients.make,
             auth=lambda request: {"id": _only(request.headers.getall(header, ()))},
             options=_options_from(settings),
             plugins=plugins,
@@ -114,11 +134,7 @@ def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.
     app = web.Application()
     chat.mount(app)
 
-    async def keep_client(_: web.Application) -> AsyncIterator[None]:
-        async with client:
-            yield
-
-    app.cleanup_ctx.append(keep_client)
+    app.on_cleanup.append(clients.close)
     return app
 
 

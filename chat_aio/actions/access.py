@@ -28,6 +28,7 @@ from chat_aio.listeners import notify
 from chat_aio.models import BareMessage, Conversation
 from chat_aio.observer import Observer
 from chat_aio.store import messages
+from chat_aio.store.calls import deadline_within, request_budget
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot
 
@@ -56,10 +57,11 @@ def acting_as(method: str | None) -> Callable[[Action], Action]:
         async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
             if not is_id(user_id):
                 raise InvalidInput("user_id: the acting user's id cannot be a user id")
-            await require_unbanned(context, user_id)
-            if method is not None:
-                await require_rate(context, user_id, method)
-            return await action(context, user_id, *args, **kwargs)
+            with request_budget(context.options.storage_timeout_seconds):
+                await require_unbanned(context, user_id)
+                if method is not None:
+                    await require_rate(context, user_id, method)
+                return await action(context, user_id, *args, **kwargs)
 
         return cast(Action, checked)
 
@@ -174,7 +176,7 @@ async def load_within(context: Context, conversation_id: str, message_id: str) -
 
 def within(context: Context) -> Iterator[None]:
     """Tries, as many as there are until the storage's timeout."""
-    deadline = time.monotonic() + context.options.storage_timeout_seconds
+    deadline = deadline_within(context.options.storage_timeout_seconds)
     while time.monotonic() < deadline:
         yield
 
@@ -182,7 +184,7 @@ def within(context: Context) -> Iterator[None]:
 async def load_fresh(context: Context, conversation_id: str, *, epoch: int = 0) -> Snapshot:
     """The conversation as a majority has it now, and at least of `epoch`: a refusal is never based
     on an old one. Raises StorageUnavailable where the majority does not follow in time."""
-    deadline = time.monotonic() + context.options.storage_timeout_seconds
+    deadline = deadline_within(context.options.storage_timeout_seconds)
     while snapshot := await context.snapshots.find_fresh(conversation_id):
         if snapshot.epoch >= epoch:
             return snapshot

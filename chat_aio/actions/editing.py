@@ -61,14 +61,25 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     if not found["deletedAt"]:
         await require_unblocked(context, snapshot)
     parents = await messages.find_parents(context.database, [found])
-    tombstone = await edits.delete(
-        context.database, message_id, change=_change(context, "message.deleted", user_id)
-    )
+    tombstone = await _delete(context, user_id, found)
     if tombstone is None:
         return message_from(await load_message(context, message_id), parents)
     message = message_from(tombstone, parents)
     await tell_host(context, user_id, "deleted", message, snapshot.conversation)
     return message
+
+
+async def _delete(context: Context, user_id: str, found: MessageDocument) -> MessageDocument | None:
+    """The tombstone, None if it is one already. What was changed meanwhile is deleted after that:
+    the times of a message never fall."""
+    for _ in within(context):
+        if found["deletedAt"]:
+            return None
+        change = _change(context, "message.deleted", user_id, found)
+        if tombstone := await edits.delete(context.database, found["_id"], change=change):
+            return tombstone
+        found = await load_message(context, found["_id"])
+    raise StorageUnavailable
 
 
 async def _load_writable(context: Context, user_id: str, found: MessageDocument) -> Snapshot:
@@ -133,7 +144,7 @@ async def _write_once(
     """The edited message, None if it is no longer as it was found. Who is newly mentioned must
     still take part when it is written, and nothing goes past a block: then it goes through the
     sequencer (EpochMoved)."""
-    change = _change(context, "message.updated", asked.user_id)
+    change = _change(context, "message.updated", asked.user_id, found)
     update = edits.edited(
         found,
         asked.body,
@@ -179,6 +190,10 @@ def _merged(
 
 
 def _change(
-    context: Context, kind: Literal["message.updated", "message.deleted"], user_id: str
+    context: Context,
+    kind: Literal["message.updated", "message.deleted"],
+    user_id: str,
+    found: MessageDocument,
 ) -> Change:
-    return {"id": context.new_id(), "at": context.clock(), "kind": kind, "actorId": user_id}
+    at = edits.later_than(found, context.clock())
+    return {"id": context.new_id(), "at": at, "kind": kind, "actorId": user_id}

@@ -1,6 +1,5 @@
 """Search: messages of one's own conversations that have every term of the query."""
 
-import asyncio
 from collections.abc import Sequence
 from typing import cast
 
@@ -12,6 +11,7 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.models import MessagePage
 from chat_aio.permissions import is_participant
 from chat_aio.store import conversations, messages, search
+from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.search import Match, Rank
 from chat_aio.store.terms import terms_of
@@ -47,11 +47,11 @@ async def search_messages(
         ids = [each for each in ids if each == given.conversation_id]
     before = _rank_from(position)
     try:
-        async with asyncio.timeout(SECONDS):
+        with budget(SECONDS):
             found = await _list_readable(
                 context, user_id, ids, terms_of(given.query), before, count=size + 1
             )
-    except TimeoutError:
+    except StorageUnavailable:
         raise StorageUnavailable("the search took too long; narrow it") from None
     page, last = pages.cut(found, size)
     return MessagePage(

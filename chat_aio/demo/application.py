@@ -14,7 +14,7 @@ from chat_aio.embedded import Mongod
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.plugins import Presence, Receipts, Typing
-from chat_aio.served import client_of
+from chat_aio.served import Clients
 from chat_aio.web.openapi.routes import add_openapi
 
 STATIC = Path(__file__).parent / "static"
@@ -36,8 +36,9 @@ async def make_demo(
     if mongo_url is None:
         say(f"Starting MongoDB over {data}/ ...")
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
-    client = await stack.enter_async_context(client_of(mongo_url))
-    chat = _chat_over(client[database])
+    clients = Clients(mongo_url, database)
+    stack.push_async_callback(clients.close)
+    chat = _chat_over(clients)
     app = web.Application()
     chat.mount(app)
     add_openapi(app)
@@ -58,10 +59,11 @@ async def make_demo(
     return app
 
 
-def _chat_over(database: Any) -> Chat:
+def _chat_over(clients: Clients) -> Chat:
     """A chat with all that there is."""
     return Chat(
-        database,
+        clients.make(),
+        renew=clients.make,
         auth=_picked_user,
         hooks=HOOKS,
         options=Options(extra_events=True),

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from chat_aio.context import Clock
 from chat_aio.events import (
     ConversationEvent,
     NewConversationEvent,
@@ -18,6 +17,7 @@ from chat_aio.live.telling import Telling, tellings_from
 from chat_aio.models import Message
 from chat_aio.store import conversations, messages
 from chat_aio.store.change_stream import RawChange
+from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
 from chat_aio.store.views import Parents, conversation_from, message_from, quote_from

@@ -6,13 +6,13 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from chat_aio.context import Clock
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
 from chat_aio.live.gathering import Gathering
 from chat_aio.live.replay import Replay, replay_from_storage, replay_of_nothing
 from chat_aio.live.written import SKEW, Wish, Written
 from chat_aio.store import messages, missed
+from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.missed import Bounds, TooMuch

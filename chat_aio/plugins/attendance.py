@@ -25,9 +25,15 @@ class Attendance:
     def __init__(self, seam: Seam, *, lease: float) -> None:
         self._seam = seam
         self._lease_ms = int(lease * 1000)
-        self._users = seam.collection("presence")
-        self._processes = seam.collection("processes")
         self.id = ""
+
+    @property
+    def _users(self) -> Any:
+        return self._seam.collection("presence")
+
+    @property
+    def _processes(self) -> Any:
+        return self._seam.collection("processes")
 
     async def open(self) -> None:
         """Begin to live, under a name of its own."""

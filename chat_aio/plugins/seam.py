@@ -106,7 +106,8 @@ class Seam:
         return await self._context.database.write(call)
 
     def collection(self, name: str) -> Any:
-        """A collection of the chat's database, for what a plugin keeps; durable on a majority."""
+        """A collection of the chat's database, for what a plugin keeps; durable on a majority. Ask
+        for it each time: the client behind it may have been replaced."""
         return self._context.database.collection(name)
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:

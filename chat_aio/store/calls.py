@@ -98,6 +98,16 @@ def deadline_within(seconds: float) -> float:
     return until if current is None else min(until, current.deadline)
 
 
+async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
+    """The result of work that others wait for as well, and that goes on without this caller.
+    Raises StorageUnavailable where it is not there within so many seconds, or in the budget."""
+    if not work.done():
+        await asyncio.wait({work}, timeout=max(0.0, deadline_within(seconds) - time.monotonic()))
+        if not work.done():
+            raise StorageUnavailable
+    return work.result()
+
+
 @dataclass(slots=True, eq=False)
 class _Running:
     """A call that is under way, and who waits for it. Past `late` nobody waits any more; one that

@@ -11,6 +11,7 @@ from pymongo.errors import DuplicateKeyError
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import keyset
 from chat_aio.store.backoff import jitter
+from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.transactions import Session, transact
@@ -154,7 +155,7 @@ async def create(
 
 async def _follow(database: Database, conversation_id: str) -> ConversationDocument:
     """What somebody else has just made, once a majority has it. Raises StorageUnavailable."""
-    deadline = time.monotonic() + database.timeout
+    deadline = deadline_within(database.timeout)
     tries = 0
     while (found := await find(database, conversation_id)) is None:
         tries += 1

@@ -48,8 +48,6 @@ COLLECTIONS = (
     "signals",
 )
 
-CLOSE_SECONDS = 2.0
-
 _CLAMP = DatetimeConversion.DATETIME_CLAMP
 """What another program writes for "never" may be beyond Python's calendar."""
 
@@ -168,10 +166,10 @@ class Database:
         self.calls.forget()
         self._bind(handle)
 
-    async def close(self) -> None:
+    async def close(self, *, seconds: float) -> None:
         """Give commits and calls that are still under way a little time to end. What takes longer
         goes on: cancelling it could break a client that the host goes on using."""
-        await self.calls.settle(seconds=CLOSE_SECONDS)
+        await self.calls.settle(seconds=seconds)
 
     async def settle(self) -> None:
         """Wait until a majority has everything that could be read here until now: a write that
@@ -227,12 +225,19 @@ class Database:
 
         return await self.read(gather, seconds=seconds)
 
-    async def hello(self, *, seconds: float | None = None) -> Mapping[str, Any]:
+    async def hello(self, *, seconds: float) -> Mapping[str, Any]:
         """What the primary says of itself. Raises StorageUnavailable."""
         found: Mapping[str, Any] = await self.read(
             lambda: self.handle.command("hello"), seconds=seconds
         )
         return found
+
+    async def answers(self, *, seconds: float) -> bool:
+        """Whether there is a primary of a replica set that answers in this time."""
+        try:
+            return _is_replicated(await self.hello(seconds=seconds))
+        except (StorageUnavailable, PyMongoError):
+            return False
 
     async def require_replica_set(self) -> None:
         """Raise SetupError, saying what to do, unless this is a reachable replica set."""
@@ -245,12 +250,16 @@ class Database:
             raise SetupError(
                 f"MongoDB was {reason}: {_first_line(error)}. Is it running, and is the URL right?"
             ) from error
-        if "setName" not in hello and hello.get("msg") != "isdbgrid":
+        if not _is_replicated(hello):
             raise SetupError(
                 "MongoDB is running, but not as a replica set, which transactions and change "
                 "streams need. One node is enough: start mongod with --replSet rs0 and run "
                 "rs.initiate() in mongosh once."
             )
+
+
+def _is_replicated(hello: Mapping[str, Any]) -> bool:
+    return "setName" in hello or hello.get("msg") == "isdbgrid"
 
 
 def _first_line(error: Exception) -> str:

@@ -2,6 +2,7 @@
 message as it finds it, or nothing, and then returns None."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
@@ -47,15 +48,26 @@ def emptied(change: Change) -> Update:
 
 
 async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
-    """Leave a tombstone where a live message was."""
-    return await _change(database, {"_id": message_id, "deletedAt": None}, emptied(change))
+    """Leave a tombstone where a live message was that was not changed later than that."""
+    chosen = {"_id": message_id, "deletedAt": None, **_unchanged_after(change["at"])}
+    return await _change(database, chosen, emptied(change))
+
+
+def _unchanged_after(at: datetime) -> dict[str, Any]:
+    """The times of a message never fall, also where two processes change it at once."""
+    return {"changedAt": {"$not": {"$gt": at}}}
+
+
+def later_than(message: MessageDocument, at: datetime) -> datetime:
+    """The time of a change that is made at a moment: no time of the message lies behind it."""
+    return max(at, message["createdAt"], message.get("changedAt") or message["createdAt"])
 
 
 async def change_live(
     database: Database, message: MessageDocument, update: Update
 ) -> MessageDocument | None:
     """Update a message that is no tombstone, and still has the mentions that `message` has."""
-    return await _change(database, _live(message), update)
+    return await _change(database, _live(message, update), update)
 
 
 async def change_live_fenced(
@@ -97,15 +109,20 @@ async def _fenced(
         if not found or not holds or not holds(found):
             raise EpochMoved(now)
     changed = await database.messages.find_one_and_update(
-        _live(message), update, READ, return_document=True, session=session
+        _live(message, update), update, READ, return_document=True, session=session
     )
     if changed is None:
         raise Unchanged(None)
     return cast(MessageDocument, changed)
 
 
-def _live(message: MessageDocument) -> dict[str, Any]:
-    return {"_id": message["_id"], "deletedAt": None, "mentions": message["mentions"]}
+def _live(message: MessageDocument, update: Update) -> dict[str, Any]:
+    return {
+        "_id": message["_id"],
+        "deletedAt": None,
+        "mentions": message["mentions"],
+        **_unchanged_after(update["$set"]["changedAt"]),
+    }
 
 
 async def add_reaction(

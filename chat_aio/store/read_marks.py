@@ -6,6 +6,7 @@ from contextvars import Context
 from typing import Any
 
 from chat_aio.errors import MessageNotFound
+from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
 
 NOBODY: dict[str, list[Any]] = {"participants": []}
@@ -38,12 +39,12 @@ class ReadMarks:
             self._flights[conversation_id] = asyncio.create_task(
                 self._fly(conversation_id), context=Context()
             )
-        return await asyncio.shield(answer)
+        return await shared(answer, seconds=self._database.timeout)
 
-    async def close(self) -> None:
-        """Wait for what is in flight."""
-        while self._flights:
-            await asyncio.wait(self._flights.values())
+    async def close(self, *, seconds: float) -> None:
+        """Wait a little for what is in flight."""
+        if self._flights:
+            await asyncio.wait(self._flights.values(), timeout=seconds)
 
     async def _fly(self, conversation_id: str) -> None:
         try:

@@ -11,6 +11,7 @@ from pymongo.errors import DuplicateKeyError
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import audit, keyset
 from chat_aio.store.backoff import jitter
+from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, ReportDocument
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
@@ -27,7 +28,7 @@ def open_key(reporter_id: str, target_type: str, target_id: str) -> str:
 
 async def put(database: Database, report: ReportDocument) -> ReportDocument:
     """Keep a report, or find the reporter's open one on the same target; returns that."""
-    deadline = time.monotonic() + database.timeout
+    deadline = deadline_within(database.timeout)
     tries = 0
     while time.monotonic() < deadline:
         try:

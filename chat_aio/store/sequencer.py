@@ -14,12 +14,14 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from datetime import datetime
+from typing import Any
 
 from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
 from chat_aio.store.batch import write_batch
+from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken, halves
@@ -75,7 +77,7 @@ class Sequencer:
         written or the outcome is unknown.
         """
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._database.timeout
+        deadline = deadline_within(self._database.timeout)
         origin = copy_context() if self._observers else None
         draft = Draft(message, epoch, deadline, loop.create_future(), holds, origin)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
@@ -95,7 +97,7 @@ class Sequencer:
         between two changes a batch of what waits. Gives the deadline, for the wait and the change
         together; StorageUnavailable where the turn does not come before it."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._database.timeout
+        deadline = deadline_within(self._database.timeout)
         self._held[conversation_id] += 1
         try:
             async with asyncio.timeout_at(deadline):
@@ -121,12 +123,12 @@ class Sequencer:
         """How many messages have been handed over and are not decided."""
         return len(self._undecided)
 
-    async def close(self) -> None:
-        """Wait until all that has been handed over is decided, at its deadline at the latest."""
-        if self._undecided:
-            await asyncio.wait(set(self._undecided))
-        if self._flights:
-            await asyncio.wait(set(self._flights))
+    async def close(self, *, seconds: float) -> None:
+        """Wait until all that has been handed over is decided; what takes longer goes on until its
+        deadline."""
+        under_way: set[asyncio.Future[Any]] = {*self._undecided, *self._flights}
+        if under_way:
+            await asyncio.wait(under_way, timeout=seconds)
 
     def _launch_soon(self) -> None:
         """Launch once all that arrives in this turn of the event loop has been gathered, and in

@@ -25,7 +25,6 @@ STALE_AFTER = timedelta(seconds=90)
 
 MOST_WAITING = 10_000
 MOST_TOGETHER = 500
-CLOSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,10 +68,10 @@ class Signals:
         if self._waiting and self._flight is None:
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
-    async def close(self) -> None:
+    async def close(self, *, seconds: float) -> None:
         """Wait a little for what is in flight."""
         if self._flight is not None:
-            _, late = await asyncio.wait({self._flight}, timeout=CLOSE_SECONDS)
+            _, late = await asyncio.wait({self._flight}, timeout=seconds)
             for flight in late:
                 flight.cancel()
 

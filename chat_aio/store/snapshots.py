@@ -13,6 +13,7 @@ import orjson
 
 from chat_aio.models import Conversation
 from chat_aio.store import conversations
+from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
 from chat_aio.store.views import conversation_from
 
@@ -50,7 +51,7 @@ class Snapshots:
             self._kept.move_to_end(conversation_id)
             return kept
         if loading := self._loading.get(conversation_id):
-            return await asyncio.shield(loading)
+            return await shared(loading, seconds=self._database.timeout)
         return await self.find_fresh(conversation_id)
 
     async def find_fresh(self, conversation_id: str) -> Snapshot | None:
@@ -59,7 +60,7 @@ class Snapshots:
         loading = asyncio.create_task(self._load(conversation_id), context=Context())
         self._loading[conversation_id] = loading
         try:
-            snapshot = await asyncio.shield(loading)
+            snapshot = await shared(loading, seconds=self._database.timeout)
         finally:
             current = self._loading.get(conversation_id) is loading
             if current:

@@ -16,6 +16,7 @@ from chat_aio.errors import (
     Unauthenticated,
 )
 from chat_aio.fields import is_id
+from chat_aio.store.calls import request_budget
 from chat_aio.web.access_log import route_of
 from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
@@ -39,8 +40,7 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
             return reply_preflight(request)
         request[USER_ID] = user_id = await _authenticated(request)
         require_origin(request)
-        await require_unbanned(request.config_dict[API], user_id)
-        return await handler(request)
+        return await _answered(request, user_id, handler)
     except StorageUnavailable as error:
         return hung_up(request) if is_stream(request) else _refused(request, error)
     except ChatError as error:
@@ -51,6 +51,17 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _failed(request)
     except Exception:
         return _failed(request)
+
+
+async def _answered(request: web.Request, user_id: str, handler: Handler) -> web.StreamResponse:
+    """What the route answers; all that a request asks of the database is within one timeout. A
+    stream goes on for longer."""
+    chat = request.config_dict[API]
+    with request_budget(chat.options.storage_timeout_seconds):
+        await require_unbanned(chat, user_id)
+        if not is_stream(request):
+            return await handler(request)
+    return await handler(request)
 
 
 async def add_request_id(request: web.Request, response: web.StreamResponse) -> None:

@@ -12,6 +12,7 @@ from chat_aio.actions.posting import Sent
 from chat_aio.errors import InvalidInput
 from chat_aio.inputs import Input
 from chat_aio.models import Wire
+from chat_aio.store.calls import paused
 from chat_aio.web.bodies import read_object
 from chat_aio.web.keys import API, USER_ID
 from chat_aio.web.replies import reply, reply_shape
@@ -63,7 +64,8 @@ class Operation:
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
             limit = request.config_dict[API].options.max_body_bytes
-            found = await read_object(request, limit=limit, optional=self.body_optional)
+            with paused():
+                found = await read_object(request, limit=limit, optional=self.body_optional)
             given |= self.body.arguments(found)
         return given
 

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 MAX_LINE_BYTES = 32 * 1024
 """Room for a search of 2,048 characters, percent-encoded."""
 
-REQUEST_SECONDS = 2.0
+REQUEST_SECONDS = 1.0
 """aiohttp waits for a request so long, then as long again after it has cut off its body."""
 
 

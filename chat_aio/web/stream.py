@@ -15,13 +15,16 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.live.frames import Frame, opening_frame
 from chat_aio.live.live import Live
 from chat_aio.live.streams import PATIENCE_SECONDS, Pipe, Stream
+from chat_aio.observer import Ending
 from chat_aio.web.keys import API, LIVE, USER_ID
 
 NEVER = 10.0**8
 UNACKNOWLEDGED_SECONDS = 30
 SEND_BUFFER_BYTES = 64 * 1024
 FAREWELL_SECONDS = 3
+LAST_FAREWELL_SECONDS = 1
 REPLAY_SECONDS = 60
+OPENING_SECONDS = 3
 
 
 async def stream(request: web.Request) -> web.StreamResponse:
@@ -33,7 +36,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     require(request.config_dict[API], Capability.STREAMS)
     live: Live = request.config_dict[LIVE]
     response = _response()
-    if not await live.feed.wait_live(seconds=FAREWELL_SECONDS):
+    if not await live.feed.wait_live(seconds=OPENING_SECONDS):
         return hung_up(request)
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
@@ -49,7 +52,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
             await events.ended
     except (StorageUnavailable, ConnectionError, TimeoutError):
         return hung_up(request)
-    return await _finished(request, response)
+    return await _finished(request, response, events.ending)
 
 
 def is_stream(request: web.Request) -> bool:
@@ -109,12 +112,15 @@ def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
 
-async def _finished(request: web.Request, response: EventSourceResponse) -> EventSourceResponse:
+async def _finished(
+    request: web.Request, response: EventSourceResponse, ending: Ending
+) -> EventSourceResponse:
     """End cleanly after what is buffered; a client that does not take it is cut off a little
-    later."""
-    with suppress(ConnectionError, RuntimeError):
-        await response.write_eof()
+    later. That is arranged first: writing the end waits for such a client."""
     if request.transport is not None:
         abort = cast(Pipe, request.transport).abort
-        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, abort)
+        patience = LAST_FAREWELL_SECONDS if ending == "closing" else FAREWELL_SECONDS
+        asyncio.get_running_loop().call_later(patience, abort)
+    with suppress(ConnectionError, RuntimeError):
+        await response.write_eof()
     return response

@@ -140,7 +140,7 @@ async def test_an_edit_and_a_delete_at_once_leave_no_body(make_chat: MakeChat) -
         assert (now.body, now.deleted_at is None) == ("", False)
         assert bodies[-2:] == ["", ""]
 
-    await prove(scenario, sabotage=patch.object(edits, "_live", lambda m: {"_id": m["_id"]}))
+    await prove(scenario, sabotage=patch.object(edits, "_live", lambda m, _: {"_id": m["_id"]}))
 
 
 async def test_the_hosts_rule_sees_the_message(serve: MakePeople) -> None:

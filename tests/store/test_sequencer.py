@@ -274,7 +274,7 @@ async def test_closing_waits_for_what_is_in_flight(store: Store) -> None:
     group = await store.conversation("alice")
     sending = [asyncio.create_task(store.send(group)) for _ in range(50)]
     await asyncio.sleep(0)
-    await store.sequencer.close()
+    await store.sequencer.close(seconds=60)
     assert all(each.done() for each in sending)
 
 
@@ -353,7 +353,7 @@ async def test_closing_does_not_wait_busily_for_a_membership_change(store: Store
     group = await store.conversation("alice")
     async with store.sequencer.hold(group["_id"]):
         sending = asyncio.create_task(store.send(group))
-        closing = asyncio.create_task(store.sequencer.close())
+        closing = asyncio.create_task(store.sequencer.close(seconds=60))
         await asyncio.sleep(0)
         assert not closing.done()
     await closing

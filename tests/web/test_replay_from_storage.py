@@ -302,18 +302,18 @@ async def test_many_who_return_at_once_share_their_reads(
     later = await serve(ring_seconds=0)
     kept = later("anyone").chat._database
     reads = 0
-    reading = Kept.reading
+    read = Kept.read
 
-    def counted(self: Kept, **options: Any) -> Any:
+    async def counted(self: Kept, call: Any, **options: Any) -> Any:
         nonlocal reads
         reads += self is kept
-        return reading(self, **options)
+        return await read(self, call, **options)
 
     async def come_back(user_id: str) -> list[str]:
         async with later(user_id).tab(f"{groups[0]}:1") as tab:
             return sorted(await tab.bodies(20))
 
-    with patch.object(Kept, "reading", counted):
+    with patch.object(Kept, "read", counted):
         told = await asyncio.gather(*map(come_back, users))
     assert told == [sorted(f"missed {number}" for number in range(20))] * RETURNING
     assert RETURNING <= reads <= 2 * RETURNING

@@ -1,0 +1,51 @@
+"""The one clock: the primary's, which every process follows."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store.database import Database
+
+HELLO_SECONDS = 2.0
+SAMPLES = 3
+TELLING_SECONDS = 0.5
+"""The answer to a question that took longer says too little of when it was given."""
+
+
+Clock = Callable[[], datetime]
+"""Aware UTC, in whole milliseconds."""
+
+
+class PrimaryClock:
+    """The primary's time, aware, in whole milliseconds as MongoDB keeps it.
+
+    It is set by the `localTime` of `hello` and carried on by the monotonic clock, so neither a
+    process whose clock is wrong nor one whose clock is set anew dates or expires anything wrongly.
+    Until it is first set it is this machine's time.
+    """
+
+    def __init__(self) -> None:
+        self._since_start = time.time() - time.monotonic()
+
+    def __call__(self) -> datetime:
+        now = datetime.fromtimestamp(time.monotonic() + self._since_start, UTC)
+        return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+    async def set(self, database: Database) -> None:
+        """Ask the primary a few times, and go by the quickest answer. Raises StorageUnavailable."""
+        taken, since_start = min([await _ask(database) for _ in range(SAMPLES)])
+        if taken <= TELLING_SECONDS:
+            self._since_start = since_start
+
+
+async def _ask(database: Database) -> tuple[float, float]:
+    """How long the answer took, and the primary's time less the monotonic clock's."""
+    began = time.monotonic()
+    hello = await database.hello(seconds=HELLO_SECONDS)
+    taken = time.monotonic() - began
+    local_time = hello.get("localTime")
+    if not isinstance(local_time, datetime):
+        raise StorageUnavailable
+    told = local_time if local_time.tzinfo else local_time.replace(tzinfo=UTC)
+    return taken, told.timestamp() - (began + taken / 2)

@@ -1,0 +1,68 @@
+"""What one process keeps right while it runs: its clock, and the client that it works with."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextvars import Context
+from typing import Any
+
+from chat_aio.ending import end
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store.clock import PrimaryClock
+from chat_aio.store.database import Database
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+CLOCK_EVERY = 10
+"""Looks between two times that the clock is set."""
+
+
+class Upkeep:
+    """Follows the primary's clock, unless the chat has been given one, and watches the client.
+
+    A client with a call that does not end by twice its timeout never recovers. `renew` makes a new
+    handle of the same database then; without it /healthz asks for a restart.
+    """
+
+    def __init__(
+        self, database: Database, clock: PrimaryClock | None, renew: Callable[[], Any] | None
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._renew = renew
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Set the clock, then begin. Raises StorageUnavailable."""
+        if self._clock is not None:
+            await self._clock.set(self._database)
+        self._task = asyncio.create_task(self._run(), context=Context())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await end(self._task)
+            self._task = None
+
+    async def _run(self) -> None:
+        looks = 0
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            looks += 1
+            try:
+                self._replace_if_stuck()
+                if self._clock is not None and looks % CLOCK_EVERY == 0:
+                    await self._clock.set(self._database)
+            except StorageUnavailable:
+                continue
+            except Exception:
+                log.exception("the clock or the client could not be looked after")
+
+    def _replace_if_stuck(self) -> None:
+        if not self._database.calls.is_stuck:
+            return
+        if self._renew is None:
+            log.critical("the database client is stuck: this process needs a restart")
+            return
+        log.error("the database client is stuck, and is replaced")
+        self._database.rebind(self._renew())
