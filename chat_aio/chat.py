@@ -61,35 +61,23 @@ class Chat:
         clock: Clock | None = None,
         renew: Callable[[], Any] | None = None,
     ) -> None:
-        hooks, options, plugins = hooks or Hooks(), options or Options(), tuple(plugins)
-        observers = tuple(observers)
-        primary = PrimaryClock() if clock is None else None
-        clock = clock or primary or PrimaryClock()
-        kept = Database(
-            database, prefix=options.collection_prefix, timeout=options.storage_timeout_seconds
-        )
-        self._database = kept
-        self._options, self._auth = options, auth
+        self._options, self._auth = options or Options(), auth
         self._mounted = self._opened = self._opening = False
-        self._api = ServerAPI(
-            database=kept,
-            snapshots=Snapshots(kept),
-            sequencer=Sequencer(kept, clock=clock, observers=observers),
-            read_marks=ReadMarks(kept, compares=_tells_of_reading(options, plugins)),
-            bans=Bans(kept, clock=clock),
-            settings=Settings(kept),
-            signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
-            rates=Rates(options.rate_limits, methods={*METHODS, *_methods_of(plugins)}),
-            plugins=plugins,
-            observers=observers,
-            hooks=hooks,
-            permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
-            options=options,
-            capabilities=frozenset(Capability) - options.without,
-            clock=clock,
-            new_id=new_id,
+        self._database = Database(
+            database,
+            prefix=self._options.collection_prefix,
+            timeout=self._options.storage_timeout_seconds,
         )
-        self._upkeep = Upkeep(kept, primary, renew)
+        primary = PrimaryClock() if clock is None else None
+        self._upkeep = Upkeep(self._database, primary, renew)
+        self._api = _assemble(
+            self._database,
+            hooks or Hooks(),
+            self._options,
+            tuple(plugins),
+            tuple(observers),
+            clock or primary or PrimaryClock(),
+        )
         self._live = Live(self._api)
         for plugin in self._api.plugins:
             plugin.seam = Seam(self._api)
@@ -194,6 +182,35 @@ class Chat:
 
     async def _on_shutdown(self, _: web.Application) -> None:
         await self.close()
+
+
+def _assemble(
+    kept: Database,
+    hooks: Hooks,
+    options: Options,
+    plugins: tuple[Plugin, ...],
+    observers: tuple[Observer, ...],
+    clock: Clock,
+) -> ServerAPI:
+    """The parts over one database."""
+    return ServerAPI(
+        database=kept,
+        snapshots=Snapshots(kept),
+        sequencer=Sequencer(kept, clock=clock, observers=observers),
+        read_marks=ReadMarks(kept, compares=_tells_of_reading(options, plugins)),
+        bans=Bans(kept, clock=clock),
+        settings=Settings(kept),
+        signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
+        rates=Rates(options.rate_limits, methods={*METHODS, *_methods_of(plugins)}),
+        plugins=plugins,
+        observers=observers,
+        hooks=hooks,
+        permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
+        options=options,
+        capabilities=frozenset(Capability) - options.without,
+        clock=clock,
+        new_id=new_id,
+    )
 
 
 def _tells_of_reading(options: Options, plugins: Iterable[Plugin]) -> bool:

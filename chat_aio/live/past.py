@@ -8,11 +8,11 @@ from typing import Final
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
-from chat_aio.live.gathering import Gathering
 from chat_aio.live.replay import Replay, replay_from_storage, replay_of_nothing
 from chat_aio.live.written import SKEW, Wish, Written
 from chat_aio.store import messages, missed
 from chat_aio.store.clock import Clock
+from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.missed import Bounds, TooMuch
@@ -51,8 +51,8 @@ class Past:
         self._bounds = Bounds(
             each=limit + 1, most=WHOLE_REPLAYS * limit, most_bytes=WHOLE_REPLAYS * max_bytes
         )
-        self._names = Gathering(self._find, most=MOST_TOGETHER)
-        self._wishes = Gathering(self._grant, most=MOST_TOGETHER)
+        self._names = Coalescer(self._find, most=MOST_TOGETHER)
+        self._wishes = Coalescer(self._grant, most=MOST_TOGETHER)
 
     async def find(self, name: Name) -> tuple[bool, datetime | None]:
         """Whether there is, or was, such a message; when it was created, None if it is gone.

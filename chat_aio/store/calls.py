@@ -20,10 +20,10 @@ from chat_aio.errors import StorageUnavailable
 T = TypeVar("T")
 Call = Callable[[], Awaitable[T]]
 
-GRACE_SECONDS = 0.4
+GRACE_SECONDS = 0.3
 """How long past its timeout a call is waited for: the driver needs a moment to give up."""
 
-LOOK_SECONDS = 0.25
+LOOK_SECONDS = 0.1
 STUCK_AFTER_TIMEOUTS = 2
 
 

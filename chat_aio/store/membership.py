@@ -4,10 +4,14 @@ The lock order is the same for everything that concerns a conversation: `counter
 `conversations`, then the rest. A new epoch fences every send that was checked before.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
+from chat_aio.errors import OUTCOME_UNKNOWN, ChatError, StorageUnavailable
+from chat_aio.store.calls import shared
+from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     Change,
@@ -20,6 +24,8 @@ from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 T = TypeVar("T")
+
+MOST_TOGETHER = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +65,92 @@ async def change_conversation(
 ) -> ConversationDocument | None:
     """Change a conversation; returns it as it is then, None if there is none.
 
-    `decide` sees it behind the lock, may write beside it, and returns what changes; None aborts,
-    and so does what it raises. It may be asked several times.
+    `decide` sees it behind the lock, may write beside it, and returns what changes; None where
+    nothing does and nothing was written. What it raises undoes what it wrote. It may be asked
+    several times. Changes of one conversation that come while another is made go together, one
+    after the other in one transaction: each process takes a turn at the lock, not each caller.
     """
+    queues = sequencer.changes
+    queue = queues.setdefault(
+        conversation_id,
+        Coalescer(
+            partial(_change_together, database, sequencer, snapshots, conversation_id),
+            most=MOST_TOGETHER,
+        ),
+    )
+    answer = queue.put(decide)
+    try:
+        return await shared(answer, seconds=database.timeout)
+    except StorageUnavailable:
+        if answer.done() or queue.take_back(answer):
+            raise
+        raise StorageUnavailable(OUTCOME_UNKNOWN) from None
+    finally:
+        if queue.is_idle:
+            queues.pop(conversation_id, None)
 
-    async def body(session: Session) -> ConversationDocument | None:
-        locked = await _lock(database, conversation_id, {"epoch": 1}, session)
-        if locked is None:
-            raise Unchanged(None)
-        head, conversation = locked
-        alteration = await decide(Locked(database, session, conversation))
-        if alteration is None:
-            raise Unchanged(conversation)
-        return await _write(database, conversation_id, alteration, head["epoch"], session)
 
+async def _change_together(
+    database: Database,
+    sequencer: Sequencer,
+    snapshots: Snapshots,
+    conversation_id: str,
+    decides: Sequence[Decide],
+) -> Sequence[ConversationDocument | Exception | None]:
+    """Make some changes in one transaction; where one is refused, each in its own."""
     async with sequencer.hold(conversation_id) as deadline:
         try:
+            body = partial(_decide_all, database, conversation_id, decides)
             return await transact(database, body, deadline=deadline)
+        except _Refused:
+            answers: list[ConversationDocument | Exception | None] = []
+            for decide in decides:
+                answers += await _change_alone(database, conversation_id, decide, deadline)
+            return answers
         finally:
             snapshots.forget(conversation_id)
+
+
+class _Refused(Exception):
+    """One of several changes was refused, and may have written something before."""
+
+
+async def _change_alone(
+    database: Database, conversation_id: str, decide: Decide, deadline: float
+) -> Sequence[ConversationDocument | Exception | None]:
+    try:
+        body = partial(_decide_all, database, conversation_id, [decide])
+        return await transact(database, body, deadline=deadline)
+    except Exception as error:
+        return [error]
+
+
+async def _decide_all(
+    database: Database, conversation_id: str, decides: Sequence[Decide], session: Session
+) -> list[ConversationDocument | None]:
+    """What became of the conversation by each change. All have the same new epoch: none of them is
+    seen without the others."""
+    locked = await _lock(database, conversation_id, {"epoch": 1}, session)
+    if locked is None:
+        raise Unchanged([None] * len(decides))
+    head, conversation = locked
+    found = conversation
+    answers: list[ConversationDocument | None] = []
+    for decide in decides:
+        try:
+            alteration = await decide(Locked(database, session, conversation))
+        except ChatError as refusal:
+            if len(decides) == 1:
+                raise
+            raise _Refused from refusal
+        if alteration is not None:
+            conversation = await _write(
+                database, conversation_id, alteration, head["epoch"], session
+            )
+        answers.append(conversation)
+    if conversation is found:
+        raise Unchanged(answers)
+    return answers
 
 
 async def write_beside(

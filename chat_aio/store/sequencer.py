@@ -21,7 +21,8 @@ from chat_aio.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
 from chat_aio.store.batch import write_batch
-from chat_aio.store.calls import deadline_within
+from chat_aio.store.calls import deadline_within, shared
+from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken, halves
@@ -65,6 +66,7 @@ class Sequencer:
         self._common: list[Draft] | None = None
         self._contended: dict[str, float] = {}
         self._launching = False
+        self.changes: dict[str, Coalescer[Any, Any]] = {}  # Of who is in each conversation.
 
     async def append(
         self, message: MessageDocument, *, epoch: int, holds: Holds | None = None
@@ -96,18 +98,14 @@ class Sequencer:
         """A place between two batches of a conversation, for one membership change at a time; and
         between two changes a batch of what waits. Gives the deadline, for the wait and the change
         together; StorageUnavailable where the turn does not come before it."""
-        loop = asyncio.get_running_loop()
         deadline = deadline_within(self._database.timeout)
         self._held[conversation_id] += 1
         try:
-            async with asyncio.timeout_at(deadline):
-                while conversation_id in self._busy or conversation_id in self._changed:
-                    idle = loop.create_future()
-                    self._idle[conversation_id].append(idle)
-                    await idle
+            while conversation_id in self._busy or conversation_id in self._changed:
+                idle = asyncio.get_running_loop().create_future()
+                self._idle[conversation_id].append(idle)
+                await shared(idle, seconds=deadline - time.monotonic())
             self._busy.add(conversation_id)
-        except TimeoutError:
-            raise StorageUnavailable from None
         finally:
             self._held[conversation_id] -= 1
             if not self._held[conversation_id]:

@@ -63,3 +63,36 @@ def test_files_and_functions_stay_small(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=place)
 def test_every_module_says_what_lives_there(file: Path) -> None:
     assert ast.get_docstring(ast.parse(file.read_text()))
+
+
+WAITING = {
+    "live/feed.py": "for its own event",
+    "web/serving.py": "for the end of the process, which may cancel anything",
+    "web/stream.py": "for a client's socket",
+    "workers.py": "for another process",
+    "embedded.py": "for another process",
+}
+"""Where a wait is cut short by cancelling it, and what for: never for a call of the driver."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=place)
+def test_no_driver_call_is_cancelled(file: Path) -> None:
+    """`asyncio.timeout` and `wait_for` cancel what they surround, and a cancelled call can leave
+    PyMongo's client locked for good. Calls are run by `store/calls.py`, bounded by their own
+    timeouts."""
+    names = {"timeout", "timeout_at", "wait_for"}
+    used = {
+        node.attr
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "asyncio"
+    }
+    imported = {
+        alias.name
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module == "asyncio"
+        for alias in node.names
+    }
+    if place(file) not in WAITING:
+        assert not (used | imported) & names

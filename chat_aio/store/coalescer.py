@@ -1,4 +1,4 @@
-"""Questions that come while others are being answered wait, and are then answered together."""
+"""Coalesces concurrent calls: those that arrive during a round share the next one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,28 +9,44 @@ Q = TypeVar("Q")
 A = TypeVar("A")
 
 
-class Gathering(Generic[Q, A]):
+class Coalescer(Generic[Q, A]):
     """`answer` gets at most `most` questions and gives their answers in the same order.
 
     Each question is answered by a round that began after it was asked, without deadlines of who
-    asked. What `answer` raises, everyone in its round gets.
+    asked. An answer that is an exception is raised; what `answer` itself raises, everyone in its
+    round gets.
     """
 
     def __init__(
-        self, answer: Callable[[Sequence[Q]], Awaitable[Sequence[A]]], *, most: int
+        self, answer: Callable[[Sequence[Q]], Awaitable[Sequence[A | Exception]]], *, most: int
     ) -> None:
         self._answer = answer
         self._most = most
         self._waiting: list[tuple[Q, asyncio.Future[A]]] = []
         self._round: asyncio.Task[None] | None = None
 
+    @property
+    def is_idle(self) -> bool:
+        return self._round is None
+
     async def ask(self, question: Q) -> A:
         """The answer to one question."""
+        return await self.put(question)
+
+    def put(self, question: Q) -> asyncio.Future[A]:
+        """Ask, without waiting for the answer yet."""
         future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, future))
         if self._round is None:
             self._round = asyncio.create_task(self._go_round(), context=Context())
-        return await future
+        return future
+
+    def take_back(self, answer: asyncio.Future[A]) -> bool:
+        """Whether a question could be taken back, because no round has begun to answer it."""
+        kept = [each for each in self._waiting if each[1] is not answer]
+        taken_back = len(kept) < len(self._waiting)
+        self._waiting = kept
+        return taken_back
 
     async def _go_round(self) -> None:
         try:
@@ -42,13 +58,15 @@ class Gathering(Generic[Q, A]):
             self._round = None
 
     async def _settle(self, asked: Sequence[tuple[Q, asyncio.Future[A]]]) -> None:
+        answers: Sequence[A | Exception]
         try:
             answers = await self._answer([question for question, _ in asked])
         except Exception as error:
-            for _, future in asked:
-                if not future.done():
-                    future.set_exception(error)
-            return
+            answers = [error] * len(asked)
         for (_, future), answer in zip(asked, answers, strict=True):
-            if not future.done():
+            if future.done():
+                continue
+            if isinstance(answer, Exception):
+                future.set_exception(answer)
+            else:
                 future.set_result(answer)

@@ -1,0 +1,133 @@
+"""Driver calls: nobody cancels them, everybody is answered, and what is stuck is noticed."""
+
+import asyncio
+from collections.abc import Callable
+from unittest.mock import patch
+
+import pytest
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store import calls as module
+from chat_aio.store.calls import Calls, LateCall, budget, deadline_within, paused, shared
+
+
+class Slow:
+    """A call that ends when it is told to, and notes if it was cancelled."""
+
+    def __init__(self) -> None:
+        self.begun = asyncio.Event()
+        self.release = asyncio.Event()
+        self.cancelled = False
+
+    async def __call__(self) -> str:
+        self.begun.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return "done"
+
+
+async def test_a_cancelled_caller_leaves_its_call_running() -> None:
+    calls, slow = Calls(timeout=10), Slow()
+    caller = asyncio.create_task(calls.run(slow, seconds=10))
+    await slow.begun.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert len(calls) == 1
+    slow.release.set()
+    await calls.settle(seconds=10)
+    assert not slow.cancelled
+    assert not calls
+
+
+async def test_a_late_call_is_given_up_and_goes_on() -> None:
+    calls, slow = Calls(timeout=10), Slow()
+    with patch.object(module, "GRACE_SECONDS", 0), pytest.raises(LateCall):
+        await calls.run(slow, seconds=0.01)
+    assert len(calls) == 1
+    assert not calls.is_stuck
+    slow.release.set()
+    await calls.settle(seconds=10)
+    assert not slow.cancelled
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Looks of the calls themselves come by timers: let these go by."""
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+async def test_a_call_past_twice_its_timeout_is_stuck_until_it_ends() -> None:
+    calls, slow = Calls(timeout=0.02), Slow()
+    with patch.object(module, "LOOK_SECONDS", 0.01), patch.object(module, "GRACE_SECONDS", 0):
+        with pytest.raises(LateCall):
+            await calls.run(slow, seconds=0.02)
+        await until(lambda: calls.is_stuck)
+    slow.release.set()
+    await calls.settle(seconds=10)
+    assert not calls.is_stuck
+
+
+async def test_calls_that_end_by_their_timeouts_are_not_stuck() -> None:
+    """As those of a client whose database is away do, however many there are."""
+    calls = Calls(timeout=0.02)
+
+    async def unreachable() -> None:
+        await asyncio.sleep(0.02)
+        raise ConnectionError
+
+    with patch.object(module, "LOOK_SECONDS", 0.005):
+        for _ in range(5):
+            together = (calls.run(unreachable, seconds=0.02) for _ in range(50))
+            found = await asyncio.gather(*together, return_exceptions=True)
+            assert {type(each) for each in found} <= {ConnectionError, LateCall}
+            assert not calls.is_stuck
+
+
+async def test_a_replaced_client_answers_whoever_waits() -> None:
+    calls, slow = Calls(timeout=10), Slow()
+    caller = asyncio.create_task(calls.run(slow, seconds=10))
+    await slow.begun.wait()
+    calls.forget()
+    with pytest.raises(LateCall):
+        await caller
+    slow.release.set()
+
+
+async def test_a_request_has_one_budget_for_all_its_calls() -> None:
+    calls = Calls(timeout=10)
+    asked: list[float] = []
+
+    async def call() -> None:
+        asked.append(module.deadline_within(10))
+
+    with budget(0.05) as left:
+        await calls.run(call, seconds=10)
+        await until(lambda: left.remaining == 0)
+        with pytest.raises(StorageUnavailable):
+            await calls.run(call, seconds=10)
+    assert len(asked) == 1
+    assert asked[0] == left.deadline
+
+
+async def test_hooks_and_bodies_stop_the_clock() -> None:
+    with budget(1) as left:
+        before = left.deadline
+        with paused():
+            await asyncio.sleep(0.02)
+        assert left.deadline >= before + 0.02
+        with budget(10):
+            assert deadline_within(100) == left.deadline
+
+
+async def test_shared_work_is_not_waited_for_past_the_budget() -> None:
+    work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    with budget(0.01), pytest.raises(StorageUnavailable):
+        await shared(work, seconds=10)
+    assert not work.cancelled()
+    work.set_result("done")
+    assert await shared(work, seconds=0) == "done"
