@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from chat_aio.errors import InternalError
-from chat_aio.models import BareMessage, Conversation, Message, Role
+from chat_aio.models import BareMessage, Conversation, ForwardedFrom, Message, Role
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,8 @@ class RateContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BeforeMessageSend:
-    """A message that is valid and about to be written."""
+    """A message that is valid and about to be written. `forwarded_from` names what it copies, also
+    when a forwarded message is edited; None for what was written here."""
 
     user_id: str
     kind: Literal["send", "edit", "forward"]
@@ -54,6 +55,7 @@ class BeforeMessageSend:
     role: Role
     metadata: dict[str, Any]
     mentions: tuple[str, ...]
+    forwarded_from: ForwardedFrom | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

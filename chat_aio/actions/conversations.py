@@ -12,7 +12,7 @@ from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.metadata import escaped
 from chat_aio.store.transactions import Session
-from chat_aio.store.unread import count_unread
+from chat_aio.store.unread import count_unread, count_viewed
 from chat_aio.store.views import viewed_conversation_from
 
 
@@ -100,8 +100,7 @@ async def find_viewed(
     found = await conversations.find(context.database, conversation_id)
     if head is None or found is None:
         return None
-    unread = await count_unread(context.database, user_id, [found], {conversation_id: head})
-    return viewed_conversation_from(found, unread_count=unread.get(conversation_id, 0))
+    return await count_viewed(context.database, user_id, found, head)
 
 
 async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:

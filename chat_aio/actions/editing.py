@@ -16,7 +16,7 @@ from chat_aio.store.documents import Change, MentionDocument, MessageDocument
 from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.metadata import escaped, unescaped
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import bare_message_from, message_from
+from chat_aio.store.views import bare_message_from, forwarded_from_of, message_from
 
 
 @acting
@@ -97,6 +97,7 @@ def _question(
         role=found["role"],
         metadata=unescaped(found["metadata"]),
         mentions=tuple(kept if given.mentions is None else given.mentions),
+        forwarded_from=forwarded_from_of(found["forwardedFrom"]),
     )
 
 

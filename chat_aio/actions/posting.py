@@ -19,11 +19,11 @@ from chat_aio.listeners import notify
 from chat_aio.models import Message
 from chat_aio.observer import Observer
 from chat_aio.store import messages
-from chat_aio.store.documents import MessageDocument
+from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved
 from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import message_from
+from chat_aio.store.views import forwarded_from_of, message_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,8 @@ def question(
     snapshot: Snapshot,
     body: str,
     given: NewMessage | Forwarding,
+    *,
+    forwarded_from: ForwardedFromDocument | None = None,
 ) -> BeforeMessageSend:
     """What the host is asked about a new message."""
     return BeforeMessageSend(
@@ -118,6 +120,7 @@ def question(
         role=given.role or "user",
         metadata=given.metadata or {},
         mentions=tuple(given.mentions or ()),
+        forwarded_from=forwarded_from_of(forwarded_from),
     )
 
 

@@ -18,6 +18,7 @@ from chat_aio.actions.posting import Sent, find_repeated, post, question, reques
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageDeleted, ThreadsUnsupported
 from chat_aio.models import Message, Role
+from chat_aio.store.documents import ForwardedFromDocument
 from chat_aio.store.views import bare_message_from
 
 
@@ -136,19 +137,20 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
 
     if source["deletedAt"]:
         raise MessageDeleted("a deleted message cannot be forwarded")
+    forwarded: ForwardedFromDocument = {
+        "messageId": source["_id"],
+        "conversationId": source["conversationId"],
+        "senderId": source["senderId"],
+    }
     return await post(
         context,
         user_id,
         snapshot,
-        question("forward", user_id, snapshot, source["body"], given),
+        question("forward", user_id, snapshot, source["body"], given, forwarded_from=forwarded),
         key=given.client_message_id,
         hashed=request_hash(given, forwarded=message_id),
         ready=still_there,
-        forwardedFrom={
-            "messageId": source["_id"],
-            "conversationId": source["conversationId"],
-            "senderId": source["senderId"],
-        },
+        forwardedFrom=forwarded,
     )
 
 

@@ -24,10 +24,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A conversation that nobody else changes until the transaction is over."""
+    """A conversation that nobody else changes until the transaction is over; its `head` was read
+    before it."""
 
     database: Database
     session: Session
+    head: CounterDocument
     conversation: ConversationDocument
 
     def find_participant(self, user_id: str) -> ParticipantDocument | None:
@@ -68,7 +70,7 @@ async def change_conversation(
         if locked is None:
             raise Unchanged(None)
         head, conversation = locked
-        alteration = await decide(Locked(database, session, conversation))
+        alteration = await decide(Locked(database, session, head, conversation))
         if alteration is None:
             raise Unchanged(conversation)
         return await _write(database, conversation_id, alteration, head["epoch"], session)
@@ -93,7 +95,7 @@ async def write_beside(
         locked = await _lock(database, conversation_id, {"fence": 1}, session)
         if locked is None:
             raise Unchanged(None)
-        return await write(Locked(database, session, locked[1]))
+        return await write(Locked(database, session, *locked))
 
     async with sequencer.hold(conversation_id) as deadline:
         return await transact(database, body, deadline=deadline)
