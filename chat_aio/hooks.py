@@ -3,15 +3,19 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from chat_aio.errors import InternalError
 from chat_aio.models import BareMessage, Conversation, ForwardedFrom, Message, Role
 
 log = logging.getLogger(__name__)
+
+AT_ONCE = 8
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +87,11 @@ PermissionRule = Callable[[PermissionContext], Answer]
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """The host's own rules. Each may be sync or async; None keeps the default."""
+    """The host's own rules. Each may be sync or async; None keeps the default.
+
+    `can_read` is asked about conversations. With `can_read_messages` it is asked about each message
+    as well that would be shown.
+    """
 
     user_exists: Callable[[str], Answer] | None = None
     before_message_send: (
@@ -91,6 +99,7 @@ class Hooks:
     ) = None
     after_message_mutation: Callable[[MessageMutation], Awaitable[None] | None] | None = None
     can_read: PermissionRule | None = None
+    can_read_messages: bool = False
     can_write: PermissionRule | None = None
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
@@ -103,6 +112,18 @@ def lent(conversation: Conversation) -> Conversation:
     if not conversation.metadata:
         return conversation
     return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
+
+
+async def those(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
+    """Those of which `ask` says True, in their order; so many are asked about at a time."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(each: T) -> bool:
+        async with turns:
+            return await ask(each)
+
+    answers = await asyncio.gather(*map(one, asked))
+    return [each for each, answer in zip(asked, answers, strict=True) if answer]
 
 
 async def call(

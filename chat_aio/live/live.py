@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context as Variables
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -13,7 +14,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.context import Context
 from chat_aio.ending import end
 from chat_aio.errors import UserBanned
-from chat_aio.listeners import notify
+from chat_aio.listeners import notify, notify_and_wait
 from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
@@ -24,6 +25,7 @@ from chat_aio.live.observed import observed, state_of
 from chat_aio.live.past import TOO_MANY, Past
 from chat_aio.live.replay import Replay, position_from, replay_from_feed, replay_of_nothing
 from chat_aio.live.ring import Ring
+from chat_aio.live.sieve import Sieve
 from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
@@ -37,6 +39,9 @@ log = logging.getLogger(__name__)
 SWEEP_SECONDS = 1.0
 OPENING_AT_ONCE = 32
 """Thousands who come back at once leave connections to the database for those who write."""
+
+OPENING_SECONDS = 1.0
+"""So long a stream waits for plugins before its client has an answer."""
 
 BREATH_BYTES = 64 * 1024
 REMOVED: Final = "position_removed"
@@ -52,7 +57,10 @@ class Live:
         self._options = options = context.options
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._translator = Translator(
-            database, clock=context.clock, extra_events=options.extra_events
+            database,
+            clock=context.clock,
+            extra_events=options.extra_events,
+            keeps_messages=context.permissions.asks_for_messages,
         )
         self._beats: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -60,6 +68,8 @@ class Live:
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._gate = Gate(context, self.hub)
+        self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
+        self._openers = [each for each in context.plugins if each.overrides("stream_opening")]
         self._tellers = [each for each in context.plugins if each.overrides("message_told")]
         self.feed = Feed(
             database,
@@ -76,6 +86,7 @@ class Live:
             catch_up=partial(self.feed.catch_up, seconds=options.storage_timeout_seconds),
             limit=options.replay_limit,
             max_bytes=options.replay_bytes,
+            sift=self._sieve.sift if self._sieve else None,
         )
 
     async def open(self) -> None:
@@ -106,11 +117,15 @@ class Live:
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
             on_message=self._message_told if self._tellers else None,
+            sieve=self._sieve.take if self._sieve else None,
         )
         self.hub.register(stream)
         try:
             await self._prepare(stream, last_event_id)
             with self._seen_by_plugins(user_id), observed(stream, self._context.observers):
+                await notify_and_wait(
+                    self._openers, Plugin.stream_opening, OPENING_SECONDS, user_id
+                )
                 yield stream
         finally:
             stream.end()
@@ -154,7 +169,8 @@ class Live:
         newest = self._newest(ids)
         if since is None:
             return replay_of_nothing(newest or await self._newest_stored(ids))
-        if seen := self._ring.find_created(*since):
+        seen = self._ring.find_created(*since)
+        if seen and self._sieve is None:  # The ring has no messages to ask a host about.
             return self._held(ids, seen, newest)
         if at is None:  # The ring may have let go of it meanwhile.
             _, at = await self._past.find(since)
@@ -241,7 +257,7 @@ class Live:
 
     async def _publish(self, event: Event) -> None:
         if event.position:
-            self._ring.append(event)
+            self._ring.append(replace(event, shown=None) if event.shown else event)
         asked = self._gate.hold(event)
         await self.hub.publish(event)
         self._gate.release(asked, event.conversation_id)

@@ -80,6 +80,11 @@ class Presence(Plugin):
             leaving.cancel()
         self._settle(user_id)
 
+    async def stream_opening(self, user_id: str) -> None:
+        """Whoever has an answer is online, on every process."""
+        if settling := self._settling.get(user_id):
+            await asyncio.wait({settling})
+
     def stream_closed(self, user_id: str) -> None:
         self._streams[user_id] -= 1
         if self._streams[user_id] <= 0:
