@@ -15,6 +15,7 @@ from chat_aio.actions.altering import (
     role_of,
 )
 from chat_aio.actions.users import require_users
+from chat_aio.actions.visibility import require_together
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import (
@@ -33,6 +34,7 @@ from chat_aio.models import (
 from chat_aio.store import conversations
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.metadata import escaped
+from chat_aio.store.transactions import Session
 from chat_aio.store.views import viewed_conversation_from
 
 
@@ -50,7 +52,8 @@ async def create_group_conversation(
     """A new group with the acting user as its admin and `user_ids` as members
     (docs/behaviour.md 3.5).
 
-    Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded and UserNotFound.
+    Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded, UserNotFound and
+    DirectInteractionBlocked (with `separate_blocked`).
     """
     given = inputs.read(
         inputs.GroupConversation,
@@ -75,7 +78,11 @@ async def create_group_conversation(
         visibility=given.visibility or "private",
         joinPolicy=given.join_policy or "approval",
     )
-    await conversations.create(context.database, new)
+
+    async def allowed(session: Session) -> None:
+        await require_together(context, user_id, members, session)
+
+    await conversations.create(context.database, new, allowed=allowed)
     return viewed_conversation_from(new, unread_count=0)
 
 
@@ -124,7 +131,8 @@ async def add_participants(
     """Let users into a group as members; whoever is in stays as they are.
 
     Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin,
-    UserNotFound and GroupLimitExceeded; nobody is added then (docs/behaviour.md 8.3).
+    UserNotFound, GroupLimitExceeded and DirectInteractionBlocked (with `separate_blocked`); nobody
+    is added then (docs/behaviour.md 8.3).
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     snapshot = await load_manageable(context, user_id, conversation_id)
@@ -162,6 +170,8 @@ async def _add(
         require_still_managing(context, locked, user_id)
         if any(locked.find_participant(each) is None for each in inside):
             raise _Left(locked.conversation["epoch"])
+        new = [each for each in user_ids if locked.find_participant(each) is None]
+        await require_together(context, user_id, new, locked.session)
         return admission(context, locked, user_ids, actor_id=user_id)
 
     return await alter(context, user_id, conversation_id, decide)

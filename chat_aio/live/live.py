@@ -15,6 +15,7 @@ from chat_aio.context import Context
 from chat_aio.ending import end
 from chat_aio.errors import UserBanned
 from chat_aio.listeners import notify, notify_and_wait
+from chat_aio.live.ephemeral_filter import EphemeralFilter
 from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
@@ -68,6 +69,7 @@ class Live:
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._gate = Gate(context, self.hub)
+        self._ephemeral = EphemeralFilter(context, self.hub)
         self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
         self._openers = [each for each in context.plugins if each.overrides("stream_opening")]
         self._tellers = [each for each in context.plugins if each.overrides("message_told")]
@@ -101,7 +103,9 @@ class Live:
         self.hub.end_all("closing")
         await end(*filter(None, (self._beats, self._looking)))
         await closing
+        await self._ephemeral.close()
         self._snapshots.trust(False)
+        self._ephemeral.trust(False)
         self._context.bans.trust(False)
 
     @asynccontextmanager
@@ -220,7 +224,8 @@ class Live:
         await self._forget(changes)
         for told in await self._translator.events_from(changes):
             if isinstance(told, Telling):
-                await self.hub.tell(told)
+                if not self._ephemeral.take(told):
+                    await self.hub.tell(told)
             else:
                 await self._publish(told)
 
@@ -244,6 +249,7 @@ class Live:
             if pair := blocks.pair_of(change["documentKey"]["_id"]):
                 direct_id = await self._context.settings.direct_conversation_id(*pair)
                 self._snapshots.forget(direct_id)
+                self._ephemeral.forget(pair)
         elif name == database.bans.name:
             return self._context.bans.learn(change)
         return False
@@ -268,11 +274,13 @@ class Live:
 
     def _went_live(self) -> None:
         self._snapshots.trust(True)
+        self._ephemeral.trust(True)
         self._context.bans.trust(True)
 
     def _lost(self, gap: bool) -> None:
         """Nothing that is cached or promised holds any longer."""
         self._snapshots.trust(False)
+        self._ephemeral.trust(False)
         self._context.bans.trust(False)
         self.hub.end_all()
         notify(self._context.observers, Observer.feed_lost, gap)

@@ -213,7 +213,8 @@ async def test_pages_are_filled_up_and_cursors_lead_on(serve: MakePeople) -> Non
     group = await alice.group("bob")
     for n in range(30):
         await alice.send(group, f"{CANARY} {n}" if n % 3 else f"seen {n}")
-    found, cursor = [], ""
+    found: list[list[str]] = []
+    cursor: str | None = ""
     while cursor is not None:
         more = f"&cursor={cursor}" if cursor else ""
         page = (await bob.get(f"/conversations/{group}/messages?limit=4{more}")).json
@@ -235,7 +236,8 @@ async def test_the_list_is_filled_up_with_what_may_be_read(serve: MakePeople) ->
         group = await alice.group("bob", name=name)
         if name != CANARY:
             seen.append(group)
-    found, cursor = [], ""
+    found: list[list[str]] = []
+    cursor: str | None = ""
     while cursor is not None:
         more = f"&cursor={cursor}" if cursor else ""
         page = (await bob.get(f"/conversations?limit=2{more}")).json
@@ -256,7 +258,8 @@ async def test_a_page_of_which_too_much_is_refused_says_where_to_go_on(
         await alice.send(group, f"{CANARY} {n}")
     monkeypatch.setattr("chat_aio.actions.reading.MOST_AT_A_TIME", 4)
     monkeypatch.setattr("chat_aio.actions.reading.MOST_LOOKED_AT", 8)
-    pages, cursor = [], ""
+    pages: list[list[str]] = []
+    cursor: str | None = ""
     while cursor is not None:
         more = f"&cursor={cursor}" if cursor else ""
         page = (await bob.get(f"/conversations/{group}/messages?limit=1{more}")).json
