@@ -1,6 +1,7 @@
 """Groups: making and changing them, and who is in them."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from chat_aio import inputs
@@ -32,9 +33,9 @@ from chat_aio.models import (
     Visibility,
 )
 from chat_aio.store import conversations
+from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.metadata import escaped
-from chat_aio.store.transactions import Session
 from chat_aio.store.views import viewed_conversation_from
 
 
@@ -78,10 +79,14 @@ async def create_group_conversation(
         visibility=given.visibility or "private",
         joinPolicy=given.join_policy or "approval",
     )
+    return await _create(context, user_id, new, members)
 
-    async def allowed(session: Session) -> None:
-        await require_together(context, user_id, members, session)
 
+async def _create(
+    context: Context, user_id: str, new: ConversationDocument, members: Sequence[str]
+) -> ViewedConversation:
+    """Write a new group, unless somebody in it is kept apart from who makes it."""
+    allowed = partial(require_together, context, user_id, members)
     await conversations.create(context.database, new, allowed=allowed)
     return viewed_conversation_from(new, unread_count=0)
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from contextvars import Context as Variables
 from dataclasses import replace
 from datetime import datetime
@@ -14,7 +14,8 @@ from chat_aio.capabilities import Capability
 from chat_aio.context import Context
 from chat_aio.ending import end
 from chat_aio.errors import UserBanned
-from chat_aio.listeners import notify, notify_and_wait
+from chat_aio.listeners import notify
+from chat_aio.live.announcer import Announcer
 from chat_aio.live.ephemeral_filter import EphemeralFilter
 from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
@@ -31,7 +32,6 @@ from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
 from chat_aio.observer import Observer, State, Told
-from chat_aio.plugin import Plugin, ToldMessage
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange, lag_of
 
@@ -40,9 +40,6 @@ log = logging.getLogger(__name__)
 SWEEP_SECONDS = 1.0
 OPENING_AT_ONCE = 32
 """Thousands who come back at once leave connections to the database for those who write."""
-
-OPENING_SECONDS = 1.0
-"""So long a stream waits for plugins before its client has an answer."""
 
 BREATH_BYTES = 64 * 1024
 REMOVED: Final = "position_removed"
@@ -71,8 +68,7 @@ class Live:
         self._gate = Gate(context, self.hub)
         self._ephemeral = EphemeralFilter(context, self.hub)
         self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
-        self._openers = [each for each in context.plugins if each.overrides("stream_opening")]
-        self._tellers = [each for each in context.plugins if each.overrides("message_told")]
+        self._announcer = Announcer(context.plugins)
         self.feed = Feed(
             database,
             Listener(changed=self._changed, live=self._went_live, lost=self._lost),
@@ -120,17 +116,15 @@ class Live:
             user_id,
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
-            on_message=self._message_told if self._tellers else None,
+            on_message=self._announcer.message_told,
             sieve=self._sieve.take if self._sieve else None,
         )
         self.hub.register(stream)
         try:
             await self._prepare(stream, last_event_id)
-            with self._seen_by_plugins(user_id), observed(stream, self._context.observers):
-                await notify_and_wait(
-                    self._openers, Plugin.stream_opening, OPENING_SECONDS, user_id
-                )
-                yield stream
+            async with self._announcer.around(user_id):
+                with observed(stream, self._context.observers):
+                    yield stream
         finally:
             stream.end()
             self.hub.remove(stream)
@@ -146,19 +140,6 @@ class Live:
         await self._gate.ask_for(stream, ids)
         self.hub.subscribe(stream, ids)
         stream.replay = await self._replay(stream, since if known else None, at)
-
-    @contextmanager
-    def _seen_by_plugins(self, user_id: str) -> Iterator[None]:
-        """Around the life of a stream."""
-        notify(self._context.plugins, Plugin.stream_opened, user_id)
-        try:
-            yield
-        finally:
-            notify(self._context.plugins, Plugin.stream_closed, user_id)
-
-    def _message_told(self, user_id: str, message: ToldMessage) -> None:
-        if message.sender_id != user_id:
-            notify(self._tellers, Plugin.message_told, user_id, message)
 
     async def _find(self, name: Name) -> tuple[bool, datetime | None]:
         """Whether there is such a message; when it was created, unless the ring holds it."""
