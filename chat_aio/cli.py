@@ -65,6 +65,18 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
     default=None,
     help="Events beyond the contract, such as read.updated.",
 )
+@click.option(
+    "--separate-blocked",
+    is_flag=True,
+    default=None,
+    help="Nothing of presence, typing and receipts between two who have blocked one another.",
+)
+@click.option(
+    "--presence-needs-exchange",
+    is_flag=True,
+    default=None,
+    help="Presence only between people who have both written in a conversation.",
+)
 @click.option("--allowed-origins", help="Whose pages may act for a user, with commas between.")
 @click.option("--rate-limits", help='As JSON, such as {"send_message": "5/second;100/minute"}.')
 @click.option("--workers", type=int, help="Processes that share the port.")

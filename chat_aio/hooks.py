@@ -3,17 +3,21 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from chat_aio.errors import InternalError
-from chat_aio.models import BareMessage, Conversation, Message, Role
+from chat_aio.models import BareMessage, Conversation, ForwardedFrom, Message, Role
 from chat_aio.store.calls import paused
 
 log = logging.getLogger(__name__)
+
+AT_ONCE = 8
+
+T = TypeVar("T")
 
 _ASKED: set[asyncio.Task[Any]] = set()
 """The hooks that are being answered, also those that nobody waits for any more."""
@@ -52,7 +56,8 @@ class RateContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BeforeMessageSend:
-    """A message that is valid and about to be written."""
+    """A message that is valid and about to be written. `forwarded_from` names what it copies, also
+    when a forwarded message is edited; None for what was written here."""
 
     user_id: str
     kind: Literal["send", "edit", "forward"]
@@ -61,6 +66,7 @@ class BeforeMessageSend:
     role: Role
     metadata: dict[str, Any]
     mentions: tuple[str, ...]
+    forwarded_from: ForwardedFrom | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +94,11 @@ PermissionRule = Callable[[PermissionContext], Answer]
 
 @dataclass(frozen=True, kw_only=True)
 class Hooks:
-    """The host's own rules. Each may be sync or async; None keeps the default."""
+    """The host's own rules. Each may be sync or async; None keeps the default.
+
+    `can_read` is asked about conversations. With `can_read_messages` it is asked about each message
+    as well that would be shown.
+    """
 
     user_exists: Callable[[str], Answer] | None = None
     before_message_send: (
@@ -96,6 +106,7 @@ class Hooks:
     ) = None
     after_message_mutation: Callable[[MessageMutation], Awaitable[None] | None] | None = None
     can_read: PermissionRule | None = None
+    can_read_messages: bool = False
     can_write: PermissionRule | None = None
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
@@ -134,6 +145,18 @@ def _forget(asked: asyncio.Task[Any]) -> None:
     _ASKED.discard(asked)
     if not asked.cancelled():
         asked.exception()  # Of a late one nobody else looks at it.
+
+
+async def those(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
+    """Those of which `ask` says True, in their order; so many are asked about at a time."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def one(each: T) -> bool:
+        async with turns:
+            return await ask(each)
+
+    answers = await asyncio.gather(*map(one, asked))
+    return [each for each, answer in zip(asked, answers, strict=True) if answer]
 
 
 async def call(

@@ -82,7 +82,7 @@ class Conversation(Wire):
 
 
 class ViewedConversation(Conversation):
-    """A conversation as one of its participants sees it."""
+    """A conversation as whoever asks sees it; nothing is unread of what one is not in."""
 
     unread_count: int
 
@@ -182,7 +182,7 @@ class Joining(Wire):
     """What came of asking in: `joined` with the conversation, or `pending` with the request."""
 
     status: Literal["joined", "pending"]
-    conversation: Conversation | None
+    conversation: ViewedConversation | None
     join_request: JoinRequest | None
 
 
@@ -190,7 +190,7 @@ class Resolution(Wire):
     """A resolved request, and the conversation where it was approved."""
 
     join_request: JoinRequest
-    conversation: Conversation | None
+    conversation: ViewedConversation | None
 
 
 class ChannelPreview(Wire):

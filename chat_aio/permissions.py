@@ -27,6 +27,7 @@ class Permissions:
     """The rules in force, each asked with a PermissionContext."""
 
     can_read: PermissionRule = is_participant
+    can_read_messages: bool = False
     can_write: PermissionRule = is_participant
     can_manage: PermissionRule = is_admin
     can_invite: PermissionRule = is_admin
@@ -36,11 +37,22 @@ class Permissions:
     def from_hooks(cls, hooks: Hooks, *, limit: float) -> "Permissions":
         return cls(
             can_read=hooks.can_read or is_participant,
+            can_read_messages=hooks.can_read_messages,
             can_write=hooks.can_write or is_participant,
             can_manage=hooks.can_manage or is_admin,
             can_invite=hooks.can_invite or is_admin,
             limit=limit,
         )
+
+    @property
+    def asks_host(self) -> bool:
+        """Whether the host has a say in what may be read."""
+        return self.can_read is not is_participant
+
+    @property
+    def asks_for_messages(self) -> bool:
+        """Whether it has a say in each message."""
+        return self.asks_host and self.can_read_messages
 
     async def allows(
         self,
@@ -55,10 +67,26 @@ class Permissions:
         asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
         return await hooks.call(rule, asked, limit=self.limit) is True
 
+    async def may_read(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> bool:
+        """Whether a user may read a conversation, and this message of it."""
+        if not await self.allows(self.can_read, user_id, conversation):
+            return False
+        return message is None or await self.may_read_message(user_id, conversation, message)
+
+    async def may_read_message(
+        self, user_id: str, conversation: Conversation, message: BareMessage
+    ) -> bool:
+        """Whether whoever may read the conversation may read this message of it."""
+        if not self.asks_for_messages:
+            return True
+        return await self.allows(self.can_read, user_id, conversation, message)
+
     async def require_read(
         self, user_id: str, conversation: Conversation, message: BareMessage | None = None
     ) -> None:
-        if not await self.allows(self.can_read, user_id, conversation, message):
+        if not await self.may_read(user_id, conversation, message):
             raise ForbiddenRead
 
     async def require_write(

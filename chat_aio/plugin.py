@@ -68,6 +68,10 @@ class Plugin:
     def stream_opened(self, user_id: str) -> None:
         """A stream of this process is live."""
 
+    async def stream_opening(self, user_id: str) -> None:
+        """Behind `stream_opened`, and before the client has an answer: what must be true by then. A
+        stream waits a second at most, and opens also where this fails."""
+
     def stream_closed(self, user_id: str) -> None:
         """A stream that was opened is over."""
 

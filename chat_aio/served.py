@@ -53,6 +53,8 @@ class ServeSettings(BaseSettings):
     app: str | None = None
     plugins: str = ""
     extra_events: bool = False
+    separate_blocked: bool = False
+    presence_needs_exchange: bool = False
     allowed_origins: str = ""
     rate_limits: Json[dict[str, str]] = Field("{}", validate_default=True)
     workers: int = Field(1, ge=1)
@@ -170,6 +172,8 @@ def _options_from(settings: ServeSettings) -> Options:
     return Options(
         collection_prefix=settings.collection_prefix,
         extra_events=settings.extra_events,
+        separate_blocked=settings.separate_blocked,
+        presence_needs_exchange=settings.presence_needs_exchange,
         allowed_origins=origins or None,
         rate_limits=settings.rate_limits,
     )

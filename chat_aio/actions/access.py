@@ -97,6 +97,14 @@ async def load_readable(
     return await _checked(context, snapshot, lambda found: require(user_id, found, message))
 
 
+async def require_readable(
+    context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
+) -> None:
+    """Raise ForbiddenRead unless `user_id` may read what was loaded for writing."""
+    require = context.permissions.require_read
+    await _checked(context, snapshot, lambda found: require(user_id, found, message))
+
+
 async def load_writable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:

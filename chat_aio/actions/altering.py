@@ -6,16 +6,20 @@ from typing import Literal, TypeVar
 from chat_aio.actions.extra import tell_let_in
 from chat_aio.context import Context
 from chat_aio.errors import (
+    OUTCOME_UNKNOWN,
     ConversationNotFound,
     GroupLimitExceeded,
     LastAdminRemaining,
     NotConversationAdmin,
+    StorageUnavailable,
 )
+from chat_aio.models import ViewedConversation
 from chat_aio.permissions import is_admin
 from chat_aio.store import membership
 from chat_aio.store.conversations import new_participant
-from chat_aio.store.documents import Change, ConversationDocument, EventName
+from chat_aio.store.documents import Change, ConversationDocument, CounterDocument, EventName
 from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.unread import count_viewed
 
 MAX_PARTICIPANTS = 256
 
@@ -23,24 +27,39 @@ T = TypeVar("T")
 Decide = Callable[[Locked], Awaitable[Alteration | None]]
 
 
-async def alter(context: Context, conversation_id: str, decide: Decide) -> ConversationDocument:
+async def alter(
+    context: Context, user_id: str, conversation_id: str, decide: Decide
+) -> ViewedConversation:
     """Change a conversation as `decide` says, which sees it behind its lock; returns it as it is
-    then. Raises ConversationNotFound and what `decide` raises."""
+    then, with the unread count of `user_id`. Raises ConversationNotFound and what `decide` raises.
+    """
     made: Alteration | None = None
+    head: CounterDocument | None = None
 
     async def noted(locked: Locked) -> Alteration | None:
-        nonlocal made
+        nonlocal made, head
+        head = locked.head
         made = await decide(locked)
         return made
 
     changed = await membership.change_conversation(
         context.database, context.sequencer, context.snapshots, conversation_id, noted
     )
-    if changed is None:
+    if changed is None or head is None:
         raise ConversationNotFound
     if made is not None:
         await tell_let_in(context, conversation_id, made)
-    return changed
+    return await _viewed(context, user_id, changed, head)
+
+
+async def _viewed(
+    context: Context, user_id: str, changed: ConversationDocument, head: CounterDocument
+) -> ViewedConversation:
+    """What has been committed, as the user sees it; it cannot be said that nothing was written."""
+    try:
+        return await count_viewed(context.database, user_id, changed, head)
+    except StorageUnavailable as error:
+        raise StorageUnavailable(OUTCOME_UNKNOWN) from error
 
 
 async def write_beside(

@@ -1,19 +1,22 @@
 """Conversations: opening a direct one, listing and reading them."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from chat_aio import inputs, pages
+from chat_aio import hooks, inputs, pages
 from chat_aio.actions.access import acting, load_readable
+from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.context import Context
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
 from chat_aio.models import ConversationPage, ViewedConversation
 from chat_aio.store import blocks, conversations
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.documents import ConversationDocument, CounterDocument
 from chat_aio.store.metadata import escaped
 from chat_aio.store.transactions import Session
-from chat_aio.store.unread import count_unread
-from chat_aio.store.views import viewed_conversation_from
+from chat_aio.store.unread import count_unread, count_viewed
+from chat_aio.store.views import conversation_from, viewed_conversation_from
 
 
 @acting
@@ -67,8 +70,15 @@ async def list_conversations(
     size = pages.limit_from(limit)
     position = pages.after_from("conversations", cursor)
     ids = await conversations.ids_of_user(context.database, user_id)
-    found = await conversations.list_heads(context.database, ids, limit=size + 1, position=position)
+
+    async def fetch(last: CounterDocument | None, limit: int) -> Sequence[CounterDocument]:
+        behind = (last["activityAt"], last["_id"]) if last else position
+        return await conversations.list_heads(context.database, ids, limit=limit, position=behind)
+
+    sift = partial(_readable, context, user_id)
+    found, stopped = await fill(fetch, sift, count=size + 1)
     page, last = pages.cut(found, size)
+    last = last or stopped
     documents = await conversations.find_many(context.database, [each["_id"] for each in page])
     heads = {each["_id"]: each for each in page}
     present = [
@@ -81,6 +91,22 @@ async def list_conversations(
         ),
         next_cursor=last and pages.cursor_after("conversations", last["activityAt"], last["_id"]),
     )
+
+
+async def _readable(
+    context: Context, user_id: str, heads: Sequence[CounterDocument]
+) -> Sequence[CounterDocument]:
+    """Those whose conversations the host lets a user read; by default, all that they are in."""
+    permissions = context.permissions
+    if not permissions.asks_host:
+        return heads
+    documents = await conversations.find_many(context.database, [each["_id"] for each in heads])
+
+    async def ask(head: CounterDocument) -> bool:
+        found = documents.get(head["_id"])
+        return found is not None and await permissions.may_read(user_id, conversation_from(found))
+
+    return await hooks.those(ask, heads)
 
 
 @acting
@@ -100,8 +126,7 @@ async def find_viewed(
     found = await conversations.find(context.database, conversation_id)
     if head is None or found is None:
         return None
-    unread = await count_unread(context.database, user_id, [found], {conversation_id: head})
-    return viewed_conversation_from(found, unread_count=unread.get(conversation_id, 0))
+    return await count_viewed(context.database, user_id, found, head)
 
 
 async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:

@@ -3,20 +3,28 @@
 from typing import Any, Literal
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_message, load_writable, require_unblocked, within
+from chat_aio.actions.access import (
+    acting,
+    load_message,
+    load_writable,
+    require_readable,
+    require_unblocked,
+    within,
+)
 from chat_aio.actions.host import ask_host, require_length, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
+from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
 from chat_aio.context import Context
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.models import Message
-from chat_aio.store import edits, messages
+from chat_aio.store import edits
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument
 from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.metadata import escaped, unescaped
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import bare_message_from, message_from
+from chat_aio.store.views import bare_message_from, forwarded_from_of, message_from
 
 
 @acting
@@ -31,16 +39,17 @@ async def edit_message(
     """Replace a message's body, and its mentions unless they are None (docs/behaviour.md 4.10).
 
     Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ForbiddenWrite,
-    DirectInteractionBlocked, MentionNotParticipant and MessageRejected.
+    ForbiddenRead, DirectInteractionBlocked, MentionNotParticipant and MessageRejected.
     """
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
     found = await _load_editable(context, user_id, message_id)
     snapshot = await _load_writable(context, user_id, found)
+    await require_readable(context, user_id, snapshot, bare_message_from(found))
     await require_unblocked(context, snapshot)
     snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
-    parents = await messages.find_parents(context.database, [found])
+    parents = await load_parents(context, user_id, [found])
     changed = await _write(context, asked, given.mentions, found, snapshot)
     message = message_from(changed, parents)
     await tell_host(context, user_id, "updated", message, snapshot.conversation)
@@ -49,7 +58,8 @@ async def edit_message(
 
 @acting
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
-    """Empty a message for good; its place stays. Deleting it again changes nothing.
+    """Empty a message for good; its place stays. Deleting it again changes nothing. Whoever may not
+    read there can still take back what is their own.
 
     Raises MessageNotFound, NotMessageSender, ForbiddenWrite and DirectInteractionBlocked
     (docs/behaviour.md 4.11).
@@ -60,7 +70,7 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     snapshot = await _load_writable(context, user_id, found)
     if not found["deletedAt"]:
         await require_unblocked(context, snapshot)
-    parents = await messages.find_parents(context.database, [found])
+    parents = await load_parents_of_own(context, user_id, found)
     tombstone = await _delete(context, user_id, found)
     if tombstone is None:
         return message_from(await load_message(context, message_id), parents)
@@ -108,6 +118,7 @@ def _question(
         role=found["role"],
         metadata=unescaped(found["metadata"]),
         mentions=tuple(kept if given.mentions is None else given.mentions),
+        forwarded_from=forwarded_from_of(found["forwardedFrom"]),
     )
 
 

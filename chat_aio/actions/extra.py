@@ -56,6 +56,7 @@ async def tell_read(context: Context, user_id: str, conversation_id: str) -> Non
             context,
             "read.updated",
             [user_id],
+            within=conversation_id,
             conversationId=conversation_id,
             messageId=read[0].last_read_message_id,
             unreadCount=viewed.unread_count,
@@ -71,6 +72,15 @@ async def _unless_away(reading: Awaitable[T | None]) -> T | None:
         return None
 
 
-def _tell(context: Context, name: str, user_ids: Iterable[str], **data: object) -> None:
-    """It never waits, and may be lost."""
-    context.signals.tell(Note(name=name, data=data, user_ids=tuple(user_ids)))
+def _tell(
+    context: Context,
+    name: str,
+    user_ids: Iterable[str],
+    *,
+    within: str | None = None,
+    **data: object,
+) -> None:
+    """It never waits, and may be lost. `within` a conversation only streams that hear of it are
+    told."""
+    ids = () if within is None else (within,)
+    context.signals.tell(Note(name=name, data=data, user_ids=tuple(user_ids), conversation_ids=ids))

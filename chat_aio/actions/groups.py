@@ -1,10 +1,11 @@
 """Groups: making and changing them, and who is in them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_group, load_manageable
+from chat_aio.actions.access import acting, load_fresh, load_group, load_manageable, within
 from chat_aio.actions.altering import (
     MAX_PARTICIPANTS,
     admission,
@@ -15,21 +16,27 @@ from chat_aio.actions.altering import (
     role_of,
 )
 from chat_aio.actions.users import require_users
+from chat_aio.actions.visibility import require_together
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
-from chat_aio.errors import GroupLimitExceeded, InvalidInput, NotConversationAdmin
+from chat_aio.errors import (
+    GroupLimitExceeded,
+    InvalidInput,
+    NotConversationAdmin,
+    StorageUnavailable,
+)
 from chat_aio.inputs import KEEP, Keep
 from chat_aio.models import (
-    Conversation,
     JoinPolicy,
     ParticipantRole,
     ViewedConversation,
     Visibility,
 )
 from chat_aio.store import conversations
+from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.metadata import escaped
-from chat_aio.store.views import conversation_from, viewed_conversation_from
+from chat_aio.store.views import viewed_conversation_from
 
 
 @acting
@@ -46,7 +53,8 @@ async def create_group_conversation(
     """A new group with the acting user as its admin and `user_ids` as members
     (docs/behaviour.md 3.5).
 
-    Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded and UserNotFound.
+    Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded, UserNotFound and
+    DirectInteractionBlocked (with `separate_blocked`).
     """
     given = inputs.read(
         inputs.GroupConversation,
@@ -71,7 +79,15 @@ async def create_group_conversation(
         visibility=given.visibility or "private",
         joinPolicy=given.join_policy or "approval",
     )
-    await conversations.create(context.database, new)
+    return await _create(context, user_id, new, members)
+
+
+async def _create(
+    context: Context, user_id: str, new: ConversationDocument, members: Sequence[str]
+) -> ViewedConversation:
+    """Write a new group, unless somebody in it is kept apart from who makes it."""
+    allowed = partial(require_together, context, user_id, members)
+    await conversations.create(context.database, new, allowed=allowed)
     return viewed_conversation_from(new, unread_count=0)
 
 
@@ -84,7 +100,7 @@ async def update_conversation(
     name: str | Keep | None = KEEP,
     visibility: Visibility | None = None,
     join_policy: JoinPolicy | None = None,
-) -> Conversation:
+) -> ViewedConversation:
     """Rename a group (None clears the name), publish it, or change how it is joined.
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
@@ -110,35 +126,66 @@ async def update_conversation(
         change = new_change(context, "conversation.updated", user_id)
         return Alteration(change=change, fields=fields)
 
-    return conversation_from(await alter(context, conversation_id, decide))
+    return await alter(context, user_id, conversation_id, decide)
 
 
 @acting
 async def add_participants(
     context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
-) -> Conversation:
+) -> ViewedConversation:
     """Let users into a group as members; whoever is in stays as they are.
 
     Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin,
-    UserNotFound and GroupLimitExceeded; nobody is added then (docs/behaviour.md 8.3).
+    UserNotFound, GroupLimitExceeded and DirectInteractionBlocked (with `separate_blocked`); nobody
+    is added then (docs/behaviour.md 8.3).
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
-    await load_manageable(context, user_id, conversation_id)
+    snapshot = await load_manageable(context, user_id, conversation_id)
     if len(set(given.user_ids)) > MAX_PARTICIPANTS:
         raise GroupLimitExceeded
-    await require_users(context, user_id, given.user_ids)
+    for _ in within(context):
+        inside = snapshot.conversation.roles.keys() & given.user_ids
+        new = [each for each in given.user_ids if each not in inside]
+        await require_users(context, user_id, new)
+        try:
+            return await _add(context, user_id, conversation_id, given.user_ids, inside)
+        except _Left as left:
+            snapshot = await load_fresh(context, conversation_id, epoch=left.epoch)
+    raise StorageUnavailable
+
+
+class _Left(Exception):
+    """Somebody who was in the group, and was not asked about, has left it, by `epoch`."""
+
+    def __init__(self, epoch: int) -> None:
+        super().__init__()
+        self.epoch = epoch
+
+
+async def _add(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    user_ids: Sequence[str],
+    inside: Collection[str],
+) -> ViewedConversation:
+    """Add users, of whom those who were `inside` must still be: nobody knows whether they exist."""
 
     async def decide(locked: Locked) -> Alteration | None:
         require_still_managing(context, locked, user_id)
-        return admission(context, locked, given.user_ids, actor_id=user_id)
+        if any(locked.find_participant(each) is None for each in inside):
+            raise _Left(locked.conversation["epoch"])
+        new = [each for each in user_ids if locked.find_participant(each) is None]
+        await require_together(context, user_id, new, locked.session)
+        return admission(context, locked, user_ids, actor_id=user_id)
 
-    return conversation_from(await alter(context, conversation_id, decide))
+    return await alter(context, user_id, conversation_id, decide)
 
 
 @acting
 async def remove_participant(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
-) -> Conversation:
+) -> ViewedConversation:
     """Remove a user from a group, or leave it; returns the group without them.
 
     Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin and
@@ -163,7 +210,7 @@ async def remove_participant(
         change["removedUserIds"] = [given.target_user_id]
         return Alteration(change=change, removed=(given.target_user_id,))
 
-    return conversation_from(await alter(context, conversation_id, decide))
+    return await alter(context, user_id, conversation_id, decide)
 
 
 @acting
@@ -173,7 +220,7 @@ async def set_participant_role(
     conversation_id: str,
     target_user_id: str,
     role: ParticipantRole,
-) -> Conversation:
+) -> ViewedConversation:
     """Make a participant an admin or a member.
 
     Raises InvalidInput (also for somebody who is not in the group), ConversationNotFound,
@@ -195,7 +242,7 @@ async def set_participant_role(
         change["affectedUserIds"] = [given.target_user_id]
         return Alteration(change=change, roles={given.target_user_id: given.role})
 
-    return conversation_from(await alter(context, conversation_id, decide))
+    return await alter(context, user_id, conversation_id, decide)
 
 
 def _require_channels(

@@ -7,6 +7,7 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import acting, acting_as, load_invitable, load_manageable
 from chat_aio.actions.altering import require_still_inviting, write_beside
+from chat_aio.actions.conversations import find_viewed
 from chat_aio.actions.joining import ask, join, joined, pending
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
@@ -18,7 +19,7 @@ from chat_aio.errors import (
     InviteNotFound,
 )
 from chat_aio.fields import MAX_SECONDS, MAX_USES, is_id
-from chat_aio.models import Invite, InvitePreview, Joining
+from chat_aio.models import Invite, InvitePreview, Joining, ViewedConversation
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
 from chat_aio.store.membership import Locked
@@ -141,7 +142,7 @@ async def accept_invite(
     require(context, Capability.INVITES)
     invite, conversation = await _load(context, code)
     if _is_in(conversation, user_id):
-        return joined(conversation)
+        return joined(await _load_viewed(context, user_id, conversation["_id"]))
     place = user_id, conversation["_id"]
 
     async def use(locked: Locked) -> None:
@@ -153,7 +154,7 @@ async def accept_invite(
     try:
         request = await ask(context, *place, given.message, invite_code=code, before=use)
     except AlreadyParticipant:
-        return joined(await _load_conversation(context, conversation["_id"]))
+        return joined(await _load_viewed(context, user_id, conversation["_id"]))
     return pending(request)
 
 
@@ -190,6 +191,13 @@ async def _load(context: Context, code: str) -> tuple[InviteDocument, Conversati
 
 async def _load_conversation(context: Context, conversation_id: str) -> ConversationDocument:
     found = await conversations.find(context.database, conversation_id)
+    if found is None:
+        raise InviteNotFound
+    return found
+
+
+async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:
+    found = await find_viewed(context, user_id, conversation_id)
     if found is None:
         raise InviteNotFound
     return found

@@ -19,7 +19,7 @@ from chat_aio.models import (
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Alteration, Locked
-from chat_aio.store.views import conversation_from, join_request_from
+from chat_aio.store.views import join_request_from
 
 
 @acting
@@ -111,12 +111,10 @@ async def _approve(
         approved = {**request, "status": "approved", "resolvedAt": at, "resolvedBy": user_id}
         return alteration
 
-    conversation = await alter(context, conversation_id, decide)
+    conversation = await alter(context, user_id, conversation_id, decide)
     if approved is None:
         raise JoinRequestNotFound
-    return Resolution(
-        join_request=join_request_from(approved), conversation=conversation_from(conversation)
-    )
+    return Resolution(join_request=join_request_from(approved), conversation=conversation)
 
 
 async def _deny(

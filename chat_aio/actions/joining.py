@@ -6,12 +6,12 @@ from chat_aio.actions.altering import admission, alter, write_beside
 from chat_aio.actions.extra import tell_join_request
 from chat_aio.context import Context
 from chat_aio.errors import AlreadyParticipant
-from chat_aio.models import Joining
+from chat_aio.models import Joining, ViewedConversation
 from chat_aio.store import join_requests
-from chat_aio.store.documents import ConversationDocument, JoinRequestDocument
+from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.transactions import Unchanged
-from chat_aio.store.views import conversation_from, join_request_from
+from chat_aio.store.views import join_request_from
 
 Before = Callable[[Locked], Awaitable[None]]
 """What must hold, and is written, in the same transaction; what it raises undoes all."""
@@ -36,7 +36,7 @@ async def join(
         await before(locked)
         return admission(context, locked, [user_id], actor_id=actor_id)
 
-    return joined(await alter(context, conversation_id, decide))
+    return joined(await alter(context, user_id, conversation_id, decide))
 
 
 async def ask(
@@ -94,10 +94,9 @@ def _new_request(
     }
 
 
-def joined(conversation: ConversationDocument) -> Joining:
+def joined(conversation: ViewedConversation) -> Joining:
     """The answer to who is in now."""
-    found = conversation_from(conversation)
-    return Joining(status="joined", conversation=found, join_request=None)
+    return Joining(status="joined", conversation=conversation, join_request=None)
 
 
 def pending(request: JoinRequestDocument) -> Joining:

@@ -1,18 +1,23 @@
 """Messages that are there: listing them, reading one, marking them read."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_conversation, load_readable, load_within
 from chat_aio.actions.extra import tell_read
+from chat_aio.actions.reading import fill, readable_in, show
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.fields import is_id
 from chat_aio.listeners import notify
-from chat_aio.models import Message, MessagePage
+from chat_aio.models import Conversation, Message, MessagePage
 from chat_aio.plugin import Plugin
 from chat_aio.store import messages
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.views import bare_message_from
 
 
@@ -27,8 +32,8 @@ async def list_messages(
 ) -> MessagePage:
     """The main list of a conversation, newest first. Raises ConversationNotFound, ForbiddenRead."""
     given = _Slice.read("messages", limit, cursor)
-    await load_readable(context, user_id, conversation_id)
-    return await given.page(context, conversation_id)
+    snapshot = await load_readable(context, user_id, conversation_id)
+    return await given.page(context, user_id, snapshot.conversation, conversation_id)
 
 
 @acting
@@ -51,8 +56,8 @@ async def list_thread(
         raise ThreadsUnsupported
     await load_conversation(context, conversation_id)
     await _require_thread(context, conversation_id, root_id)
-    await load_readable(context, user_id, conversation_id)
-    return await given.page(context, root_id)
+    snapshot = await load_readable(context, user_id, conversation_id)
+    return await given.page(context, user_id, snapshot.conversation, root_id)
 
 
 async def _require_thread(context: Context, conversation_id: str, root_id: str) -> None:
@@ -76,9 +81,17 @@ async def list_messages_after(
     size = pages.limit_from(limit)
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < 2**63:
         raise InvalidInput("seq: a whole number from 0 on is needed")
-    await load_readable(context, user_id, conversation_id)
-    found = await messages.list_after(context.database, conversation_id, after=seq, limit=size)
-    return await messages.with_previews(context.database, found)
+    snapshot = await load_readable(context, user_id, conversation_id)
+
+    async def fetch(last: MessageDocument | None, limit: int) -> Sequence[MessageDocument]:
+        after = last["seq"] if last else seq
+        return await messages.list_after(
+            context.database, conversation_id, after=after, limit=limit
+        )
+
+    sift = partial(readable_in, context, user_id, snapshot.conversation)
+    found, _ = await fill(fetch, sift, count=size, most=math.inf)
+    return await show(context, user_id, found)
 
 
 @acting
@@ -89,7 +102,8 @@ async def get_message(
     await load_conversation(context, conversation_id)
     found = await load_within(context, conversation_id, message_id)
     await load_readable(context, user_id, conversation_id, bare_message_from(found))
-    return await messages.with_preview(context.database, found)
+    (message,) = await show(context, user_id, [found])
+    return message
 
 
 @acting
@@ -100,6 +114,9 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
     await load_readable(context, user_id, conversation_id)
+    if context.permissions.asks_for_messages:
+        found = await load_within(context, conversation_id, given.message_id)
+        await load_readable(context, user_id, conversation_id, bare_message_from(found))
     if await context.read_marks.mark(conversation_id, user_id, given.message_id):
         notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)
         await tell_read(context, user_id, conversation_id)
@@ -119,12 +136,20 @@ class _Slice:
         position = pages.position_from(kind, cursor, int)
         return cls(kind, size, cast(int, position[0]) if position else None)
 
-    async def page(self, context: Context, timeline: str) -> MessagePage:
-        found = await messages.list_newest(
-            context.database, timeline, before=self.before, limit=self.size + 1
-        )
+    async def page(
+        self, context: Context, user_id: str, conversation: Conversation, timeline: str
+    ) -> MessagePage:
+        async def fetch(last: MessageDocument | None, limit: int) -> Sequence[MessageDocument]:
+            before = last["seq"] if last else self.before
+            return await messages.list_newest(
+                context.database, timeline, before=before, limit=limit
+            )
+
+        sift = partial(readable_in, context, user_id, conversation)
+        found, stopped = await fill(fetch, sift, count=self.size + 1)
         page, last = pages.cut(found, self.size)
+        last = last or stopped
         return MessagePage(
-            messages=await messages.with_previews(context.database, page),
+            messages=await show(context, user_id, page),
             next_cursor=last and pages.cursor_from(self.kind, last["seq"]),
         )

@@ -10,8 +10,16 @@ async def require_moderator(
     context: Context, user_id: str, action: str, *, target_user_id: str | None = None
 ) -> None:
     """Raise NotModerator unless the host's `can_moderate` says yes (docs/behaviour.md 11.3)."""
-    hook = context.hooks.can_moderate
-    asked = ModerationContext(user_id=user_id, action=action, target_user_id=target_user_id)
-    limit = context.options.hook_timeout_seconds
-    if hook is None or await hooks.call(hook, asked, limit=limit) is not True:
+    if not await is_moderator(context, user_id, action, target_user_id=target_user_id):
         raise NotModerator
+
+
+async def is_moderator(
+    context: Context, user_id: str, action: str, *, target_user_id: str | None = None
+) -> bool:
+    """Whether the host's `can_moderate` lets this user do this."""
+    hook = context.hooks.can_moderate
+    if hook is None:
+        return False
+    asked = ModerationContext(user_id=user_id, action=action, target_user_id=target_user_id)
+    return await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds) is True

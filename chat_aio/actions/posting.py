@@ -10,6 +10,7 @@ import orjson
 from chat_aio.actions.access import within
 from chat_aio.actions.host import ask_host, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
+from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
 from chat_aio.context import Context
 from chat_aio.errors import InternalError, MessageConflict, StorageUnavailable
@@ -19,11 +20,11 @@ from chat_aio.listeners import notify
 from chat_aio.models import Message
 from chat_aio.observer import Observer
 from chat_aio.store import messages
-from chat_aio.store.documents import MessageDocument
+from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved
 from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import message_from
+from chat_aio.store.views import forwarded_from_of, message_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ async def post(
     message = _new_message(context, snapshot, asked, **placed)
     if key is not None:
         message["clientMessageId"], message["requestHash"] = key, hashed
-    parents = await messages.find_parents(context.database, [message])
+    parents = await load_parents(context, user_id, [message])
     appended = await _append(context, user_id, message, asked.mentions, epoch=snapshot.epoch)
     if appended.repeated:
         return await _repeated(context, appended.message, hashed)
@@ -108,6 +109,8 @@ def question(
     snapshot: Snapshot,
     body: str,
     given: NewMessage | Forwarding,
+    *,
+    forwarded_from: ForwardedFromDocument | None = None,
 ) -> BeforeMessageSend:
     """What the host is asked about a new message."""
     return BeforeMessageSend(
@@ -118,6 +121,7 @@ def question(
         role=given.role or "user",
         metadata=given.metadata or {},
         mentions=tuple(given.mentions or ()),
+        forwarded_from=forwarded_from_of(forwarded_from),
     )
 
 
@@ -125,7 +129,8 @@ async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) ->
     if stored.get("requestHash") != hashed:
         raise MessageConflict
     notify(context.observers, Observer.message_sent, "repeated")
-    return Sent(await messages.with_preview(context.database, stored), repeated=True)
+    parents = await load_parents_of_own(context, stored["senderId"], stored)
+    return Sent(message_from(stored, parents), repeated=True)
 
 
 async def _append(

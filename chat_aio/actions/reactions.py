@@ -3,11 +3,18 @@
 from typing import Literal
 
 from chat_aio import inputs
-from chat_aio.actions.access import acting, load_message, load_writable, require_unblocked
+from chat_aio.actions.access import (
+    acting,
+    load_message,
+    load_writable,
+    require_readable,
+    require_unblocked,
+)
+from chat_aio.actions.reading import load_parents
 from chat_aio.context import Context
 from chat_aio.errors import ReactionLimitExceeded
 from chat_aio.models import Message
-from chat_aio.store import edits, messages
+from chat_aio.store import edits
 from chat_aio.store.documents import Change
 from chat_aio.store.views import bare_message_from, message_from
 
@@ -17,14 +24,15 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     """React to a message, a deleted one too; returns it with all its reactions.
 
     Reacting again changes nothing. Raises InvalidInput, MessageNotFound, ForbiddenWrite,
-    DirectInteractionBlocked and ReactionLimitExceeded (docs/behaviour.md 4.5).
+    ForbiddenRead, DirectInteractionBlocked and ReactionLimitExceeded (docs/behaviour.md 4.5).
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
     bare = bare_message_from(found)
     snapshot = await load_writable(context, user_id, found["conversationId"], bare)
+    await require_readable(context, user_id, snapshot, bare)
     await require_unblocked(context, snapshot)
-    parents = await messages.find_parents(context.database, [found])
+    parents = await load_parents(context, user_id, [found])
     changed = await edits.add_reaction(
         context.database,
         message_id,
@@ -47,15 +55,16 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Take a reaction back; returns the message with all its reactions.
 
-    Where there is none nothing changes. Raises InvalidInput, MessageNotFound, ForbiddenWrite and
-    DirectInteractionBlocked.
+    Where there is none nothing changes. Raises InvalidInput, MessageNotFound, ForbiddenWrite,
+    ForbiddenRead and DirectInteractionBlocked.
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
     bare = bare_message_from(found)
     snapshot = await load_writable(context, user_id, found["conversationId"], bare)
+    await require_readable(context, user_id, snapshot, bare)
     await require_unblocked(context, snapshot)
-    parents = await messages.find_parents(context.database, [found])
+    parents = await load_parents(context, user_id, [found])
     change = _change(context, "reaction.removed", user_id, given.emoji)
     changed = await edits.remove_reaction(context.database, message_id, given.emoji, change=change)
     return message_from(changed or await load_message(context, message_id), parents)

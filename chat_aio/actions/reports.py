@@ -5,7 +5,7 @@ from typing import Any
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_message, load_readable
-from chat_aio.actions.moderators import require_moderator
+from chat_aio.actions.moderators import is_moderator, require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, ReportNotFound
@@ -23,7 +23,7 @@ async def report(
     context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
 ) -> Report:
     """Report a user, message or conversation; one's open report on the same target is returned
-    instead (docs/behaviour.md 11.4).
+    instead, the moderators' note left out for who is none (docs/behaviour.md 11.4).
 
     Raises InvalidInput (also for oneself), ModerationUnsupported, MessageNotFound,
     ConversationNotFound and ForbiddenRead.
@@ -51,6 +51,8 @@ async def report(
             "openKey": reports.open_key(user_id, given.target_type, given.target_id),
         },
     )
+    if kept["moderatorNote"] is not None and not await is_moderator(context, user_id, "get_report"):
+        kept = {**kept, "moderatorNote": None}
     return report_from(kept)
 
 

@@ -5,20 +5,21 @@ from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_readable
+from chat_aio.actions.reading import fill, readable_among, show
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import StorageUnavailable
 from chat_aio.models import MessagePage
-from chat_aio.permissions import is_participant
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.search import Match, Rank
 from chat_aio.store.terms import terms_of
-from chat_aio.store.views import bare_message_from
 
 SECONDS = 2.0
-MOST_AT_A_TIME = 1_000
+
+Found = tuple[Match, MessageDocument | None]
+"""A match and its message, None where that is gone meanwhile."""
 
 
 @acting
@@ -48,15 +49,16 @@ async def search_messages(
     before = _rank_from(position)
     try:
         with budget(SECONDS):
-            found = await _list_readable(
+            found, stopped = await _list_readable(
                 context, user_id, ids, terms_of(given.query), before, count=size + 1
             )
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; narrow it") from None
     page, last = pages.cut(found, size)
+    behind = last[0] if last else stopped
     return MessagePage(
-        messages=await messages.with_previews(context.database, [each for _, each in page]),
-        next_cursor=last and _cursor_from(last[0].rank),
+        messages=await show(context, user_id, [each for _, each in page if each]),
+        next_cursor=behind and _cursor_from(behind.rank),
     )
 
 
@@ -68,40 +70,27 @@ async def _list_readable(
     before: Rank | None,
     *,
     count: int,
-) -> list[tuple[Match, MessageDocument]]:
-    """The next matches that may be read, `count` of them where there are as many: those that may
-    not are made up for by what ranks behind them."""
-    readable: list[tuple[Match, MessageDocument]] = []
-    limit = count
-    while len(readable) < count:
+) -> tuple[list[Found], Match | None]:
+    """The next matches that may be read, `count` of them where there are as many, and where the
+    search went no further (`reading.fill`)."""
+
+    async def fetch(last: Found | None, limit: int) -> Sequence[Found]:
+        behind = last[0].rank if last else before
         matches = await search.list_matches(
-            context.database, conversation_ids, terms, before=before, limit=limit, seconds=SECONDS
+            context.database, conversation_ids, terms, before=behind, limit=limit, seconds=SECONDS
         )
-        found = {
-            each["_id"]: each
-            for each in await messages.find_many(
-                context.database, [each.message_id for each in matches]
-            )
-        }
-        for match in matches:
-            message = found.get(match.message_id)
-            if message and not message["deletedAt"] and await _may_read(context, user_id, message):
-                readable.append((match, message))
-        if len(matches) < limit:
-            break
-        before = matches[-1].rank
-        limit = min(4 * limit, MOST_AT_A_TIME)
-    return readable[:count]
+        ids = [each.message_id for each in matches]
+        found = {each["_id"]: each for each in await messages.find_many(context.database, ids)}
+        return [(each, found.get(each.message_id)) for each in matches]
 
+    async def sift(found: Sequence[Found]) -> Sequence[Found]:
+        there = [message for _, message in found if message and not message["deletedAt"]]
+        readable = await readable_among(context, user_id, there)
+        ids = {each["_id"] for each in readable}
+        return [each for each in found if each[0].message_id in ids]
 
-async def _may_read(context: Context, user_id: str, message: MessageDocument) -> bool:
-    rule = context.permissions.can_read
-    if rule is is_participant:
-        return True  # Nothing but the user's conversations is searched.
-    snapshot = await context.snapshots.find(message["conversationId"])
-    return snapshot is not None and await context.permissions.allows(
-        rule, user_id, snapshot.conversation, bare_message_from(message)
-    )
+    found, stopped = await fill(fetch, sift, count=count)
+    return found, stopped[0] if stopped else None
 
 
 def _rank_from(position: tuple[pages.Key, ...] | None) -> Rank | None:

@@ -11,6 +11,7 @@ from chat_aio.actions.access import (
     load_within,
     load_writable,
     require_rate,
+    require_readable,
     require_unblocked,
 )
 from chat_aio.actions.host import require_length
@@ -18,6 +19,8 @@ from chat_aio.actions.posting import Sent, find_repeated, post, question, reques
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageDeleted, ThreadsUnsupported
 from chat_aio.models import Message, Role
+from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
+from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import bare_message_from
 
 
@@ -40,8 +43,8 @@ async def send_message(
 
     Repeating a request with its `client_message_id` returns the message as it is now. Raises
     InvalidInput, ThreadsUnsupported, ConversationNotFound, ForbiddenWrite,
-    DirectInteractionBlocked, MessageNotFound (the parent or root), MentionNotParticipant,
-    MessageConflict and MessageRejected.
+    DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
+    MentionNotParticipant, MessageConflict and MessageRejected.
     """
     sent = await post_message(
         context,
@@ -70,7 +73,7 @@ async def post_message(
         return repeated
     await require_rate(context, user_id, "send_message")
     await require_unblocked(context, snapshot)
-    await _require_place(context, conversation_id, given)
+    await _require_place(context, user_id, snapshot, given)
     return await post(
         context,
         user_id,
@@ -136,19 +139,20 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
 
     if source["deletedAt"]:
         raise MessageDeleted("a deleted message cannot be forwarded")
+    forwarded: ForwardedFromDocument = {
+        "messageId": source["_id"],
+        "conversationId": source["conversationId"],
+        "senderId": source["senderId"],
+    }
     return await post(
         context,
         user_id,
         snapshot,
-        question("forward", user_id, snapshot, source["body"], given),
+        question("forward", user_id, snapshot, source["body"], given, forwarded_from=forwarded),
         key=given.client_message_id,
         hashed=request_hash(given, forwarded=message_id),
         ready=still_there,
-        forwardedFrom={
-            "messageId": source["_id"],
-            "conversationId": source["conversationId"],
-            "senderId": source["senderId"],
-        },
+        forwardedFrom=forwarded,
     )
 
 
@@ -164,11 +168,21 @@ def _read(context: Context, **values: object) -> inputs.NewMessage:
     return given
 
 
-async def _require_place(context: Context, conversation_id: str, given: inputs.NewMessage) -> None:
-    """The message replied to is of this conversation, and the thread's root of its main list."""
+async def _require_place(
+    context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
+) -> None:
+    """The message replied to is of this conversation, and the thread's root of its main list; the
+    user may read both."""
+    conversation_id = snapshot.conversation.id
+
+    async def load(message_id: str) -> MessageDocument:
+        found = await load_within(context, conversation_id, message_id)
+        await require_readable(context, user_id, snapshot, bare_message_from(found))
+        return found
+
     if given.reply_to_message_id is not None:
-        await load_within(context, conversation_id, given.reply_to_message_id)
+        await load(given.reply_to_message_id)
     if given.thread_root_message_id is not None:
-        root = await load_within(context, conversation_id, given.thread_root_message_id)
+        root = await load(given.thread_root_message_id)
         if conversation_id not in root["timelines"]:
             raise InvalidInput("threadRootMessageId: this message is a thread reply itself")

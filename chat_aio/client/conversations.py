@@ -7,7 +7,6 @@ from chat_aio.client.calls import Calls
 from chat_aio.client.shapes import read
 from chat_aio.inputs import KEEP, Keep
 from chat_aio.models import (
-    Conversation,
     ConversationPage,
     JoinPolicy,
     ParticipantRole,
@@ -63,27 +62,31 @@ class Conversations(Calls):
         name: str | Keep | None = KEEP,
         visibility: Visibility | None = None,
         join_policy: JoinPolicy | None = None,
-    ) -> Conversation:
+    ) -> ViewedConversation:
         """Rename a group (None clears the name), publish it, or change how it is joined."""
         given = {"name": name, "visibility": visibility, "join_policy": join_policy}
         answer = await self._patch("conversations", conversation_id, **given)
-        return read(Conversation, answer["conversation"])
+        return read(ViewedConversation, answer["conversation"])
 
-    async def add_participants(self, conversation_id: str, user_ids: Sequence[str]) -> Conversation:
+    async def add_participants(
+        self, conversation_id: str, user_ids: Sequence[str]
+    ) -> ViewedConversation:
         answer = await self._post(*_participants(conversation_id), user_ids=user_ids)
-        return read(Conversation, answer["conversation"])
+        return read(ViewedConversation, answer["conversation"])
 
-    async def remove_participant(self, conversation_id: str, target_user_id: str) -> Conversation:
+    async def remove_participant(
+        self, conversation_id: str, target_user_id: str
+    ) -> ViewedConversation:
         """Remove a user from a group, or leave it oneself."""
         answer = await self._delete(*_participants(conversation_id), user_id=target_user_id)
-        return read(Conversation, answer["conversation"])
+        return read(ViewedConversation, answer["conversation"])
 
     async def set_participant_role(
         self, conversation_id: str, target_user_id: str, role: ParticipantRole
-    ) -> Conversation:
+    ) -> ViewedConversation:
         given = {"user_id": target_user_id, "role": role}
         answer = await self._patch(*_participants(conversation_id), **given)
-        return read(Conversation, answer["conversation"])
+        return read(ViewedConversation, answer["conversation"])
 
 
 def _participants(conversation_id: str) -> tuple[str, ...]:

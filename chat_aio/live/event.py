@@ -2,13 +2,25 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 from chat_aio.live.frames import Frame
 from chat_aio.models import ReplyPreview
 from chat_aio.plugin import ToldMessage
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.views import Parents
 
 Name = tuple[str, int]
 """Which message a durable event is about: its conversation and seq."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The message whose text an event shows, and the one that it quotes, for a host that is asked
+    about each."""
+
+    message: MessageDocument
+    parent: MessageDocument | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +34,7 @@ class Event:
     `added` and `removed` are the users that this event lets in and out; `told` is False where that
     is all it does. An event that shows a later state than its own has an `audience`: who was in the
     conversation even then, so that whoever goes out in between is not shown what came after.
+    `shown` is kept where a host is asked about each message.
     """
 
     index: int
@@ -40,6 +53,7 @@ class Event:
     parent_id: str | None = None
     recreated: Frame | None = None
     quote: ReplyPreview | None = None
+    shown: Shown | None = None
 
     @property
     def told_message(self) -> ToldMessage:
@@ -55,3 +69,9 @@ class Event:
     def name(self) -> Name:
         """Of a durable event: the message it is about."""
         return self.conversation_id, self.seq
+
+
+def shown_of(message: MessageDocument, parents: Parents) -> Shown:
+    """What an event of this message shows; `parents` are whole messages."""
+    parent = parents.get(message["replyToMessageId"] or "")
+    return Shown(message=message, parent=cast(MessageDocument | None, parent))

@@ -11,7 +11,7 @@ from chat_aio.events import (
     ReactionEvent,
     ReactionEventType,
 )
-from chat_aio.live.event import Event
+from chat_aio.live.event import Event, Shown, shown_of
 from chat_aio.live.frames import Frame, event_frame, message_frame, position_frame
 from chat_aio.live.telling import Telling, tellings_from
 from chat_aio.models import Message
@@ -39,7 +39,16 @@ class Fetched:
 class Translator:
     """Makes events of changes, numbering them from 1 in feed order."""
 
-    def __init__(self, database: Database, *, clock: Clock, extra_events: bool = False) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        clock: Clock,
+        extra_events: bool = False,
+        keeps_messages: bool = False,
+    ) -> None:
+        """`keeps_messages` is for a host that is asked about each message that is shown."""
+        self._keeps_messages = keeps_messages
         self._database = database
         self._clock = clock
         self._extra_events = extra_events
@@ -69,7 +78,8 @@ class Translator:
         updated = _updated_ids(changes, self._messages)
         edited = await messages.find_many(self._database, updated) if updated else []
         created = [each["fullDocument"] for each in changes if self._is_new_message(each)]
-        parents = await messages.find_parents(self._database, [*created, *edited])
+        find = messages.find_whole_parents if self._keeps_messages else messages.find_parents
+        parents = await find(self._database, [*created, *edited])
         changed = _updated_ids(changes, self._conversations)
         later = self._in_later_states(changes, edited)
         wanted = [*changed, *later]
@@ -116,7 +126,7 @@ class Translator:
         if collection not in (self._messages, self._conversations):
             return None
         if self._is_new_message(change):
-            return self._message_created(message_from(change["fullDocument"], fetched.parents))
+            return self._message_created(change["fullDocument"], fetched)
         if change["operationType"] == "insert":
             return self._conversation_created(change["fullDocument"])
         return self._updated(collection, change, fetched)
@@ -130,7 +140,11 @@ class Translator:
         document = fetched.conversations.get(document_id)
         return self._conversation_changed(stamp, document) if document else None
 
-    def _message_created(self, message: Message) -> Event:
+    def _shown(self, document: MessageDocument, fetched: Fetched) -> Shown | None:
+        return shown_of(document, fetched.parents) if self._keeps_messages else None
+
+    def _message_created(self, document: MessageDocument, fetched: Fetched) -> Event:
+        message = message_from(document, fetched.parents)
         return Event(
             index=self.index + 1,
             conversation_id=message.conversation_id,
@@ -141,6 +155,7 @@ class Translator:
             message_id=message.id,
             sender_id=message.sender_id,
             parent_id=message.reply_to_message_id,
+            shown=self._shown(document, fetched),
         )
 
     def _message_changed(
@@ -157,6 +172,7 @@ class Translator:
                 frame=_reaction_frame(change, message),
                 seq=message.seq,
                 changed_at=document.get("changedAt"),
+                shown=self._shown(document, fetched),
             )
         return Event(
             index=self.index + 1,
@@ -170,6 +186,7 @@ class Translator:
             parent_id=message.reply_to_message_id,
             recreated=message_frame("message.created", message),
             quote=quote_from(message),
+            shown=self._shown(document, fetched),
         )
 
     def _conversation_created(self, document: ConversationDocument) -> Event:

@@ -57,6 +57,14 @@ def requoted(frame: Frame, quote: ReplyPreview) -> Frame:
     return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(told)))
 
 
+def unquoted(frame: Frame) -> Frame:
+    """The event of a reply whose reader may not read what it answers to: as if that were gone."""
+    head, _, data = frame.plain.partition(b"data: ")
+    told = orjson.loads(data)
+    told["message"]["replyTo"] |= {"senderId": "", "excerpt": "", "deleted": True}
+    return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(told)))
+
+
 def position_frame(conversation_id: str, seq: int) -> Frame:
     """An id-only frame: it moves the client's Last-Event-ID and dispatches nothing."""
     return frame_from(f"id: {conversation_id}:{seq}\n\n".encode())

@@ -5,16 +5,14 @@ import logging
 from collections.abc import Iterable
 from contextvars import Context as Variables
 
+from chat_aio import hooks
 from chat_aio.context import Context
 from chat_aio.errors import ChatError
 from chat_aio.live.event import Event
 from chat_aio.live.hub import Hub
 from chat_aio.live.streams import Stream
-from chat_aio.permissions import is_participant
 
 log = logging.getLogger(__name__)
-
-AT_ONCE = 8
 
 
 class Gate:
@@ -25,7 +23,7 @@ class Gate:
         self._context = context
         self._hub = hub
         self._asking: set[asyncio.Task[None]] = set()
-        self.asks = context.permissions.can_read is not is_participant
+        self.asks = context.permissions.asks_host
 
     async def ask_for(self, stream: Stream, ids: Iterable[str]) -> None:
         """Find out which of its conversations a new stream may not tell: those that were read for
@@ -72,15 +70,11 @@ class Gate:
 
     async def _readable(self, user_id: str, ids: Iterable[str]) -> set[str]:
         """Those that the host lets a user read; a hook that fails is a no."""
-        turns = asyncio.Semaphore(AT_ONCE)
 
         async def ask(conversation_id: str) -> bool:
-            async with turns:
-                return await self._may_read(user_id, conversation_id)
+            return await self._may_read(user_id, conversation_id)
 
-        asked = list(ids)
-        answers = await asyncio.gather(*map(ask, asked))
-        return {each for each, allowed in zip(asked, answers, strict=True) if allowed}
+        return set(await hooks.those(ask, list(ids)))
 
     async def _may_read(self, user_id: str, conversation_id: str) -> bool:
         permissions = self._context.permissions
@@ -88,7 +82,7 @@ class Gate:
             snapshot = await self._context.snapshots.find(conversation_id)
             if snapshot is None:
                 return False
-            return await permissions.allows(permissions.can_read, user_id, snapshot.conversation)
+            return await permissions.may_read(user_id, snapshot.conversation)
         except ChatError:
             return False
         except Exception:

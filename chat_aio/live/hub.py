@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from chat_aio.errors import RateLimited
 from chat_aio.live.event import Event
@@ -67,19 +67,28 @@ class Hub:
                         stream.deliver(event)
         self._dismiss(event)
 
-    async def tell(self, telling: Telling) -> None:
-        """Tell the streams that are meant, each once."""
-        theirs = {s for each in telling.user_ids for s in self._by_user.get(each, ())}
-        ids = telling.conversation_ids
-        inside = {s for each in ids for s in self._by_conversation.get(each, ())}
-        meant = theirs & inside if telling.user_ids and ids else theirs | inside
-        streams = [each for each in meant if each.user_id != telling.but and each.subscribed]
+    def audience(self, telling: Telling) -> set[str]:
+        """The users whose streams are meant."""
+        return {each.user_id for each in self._meant(telling)}
+
+    async def tell(self, telling: Telling, *, only: Collection[str] | None = None) -> None:
+        """Tell the streams that are meant, each once, or those of these users `only`."""
+        streams = self._meant(telling)
+        if only is not None:
+            streams = [each for each in streams if each.user_id in only]
         if not streams:
             return
         of_one = telling.conversation_ids[0] if len(telling.conversation_ids) == 1 else ""
         event = Event(index=0, conversation_id=of_one, frame=telling.frame())
         self.deliveries += len(streams)
         await self._each(lambda stream: stream.deliver(event), streams)
+
+    def _meant(self, telling: Telling) -> list[Stream]:
+        theirs = {s for each in telling.user_ids for s in self._by_user.get(each, ())}
+        ids = telling.conversation_ids
+        inside = {s for each in ids for s in self._by_conversation.get(each, ())}
+        meant = theirs & inside if telling.user_ids and ids else theirs | inside
+        return [each for each in meant if each.user_id != telling.but and each.subscribed]
 
     async def beat(self) -> None:
         """Keep every stream alive."""

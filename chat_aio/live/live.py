@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 from contextvars import Context as Variables
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -14,6 +15,8 @@ from chat_aio.context import Context
 from chat_aio.ending import end
 from chat_aio.errors import UserBanned
 from chat_aio.listeners import notify
+from chat_aio.live.announcer import Announcer
+from chat_aio.live.ephemeral_filter import EphemeralFilter
 from chat_aio.live.event import Event, Name
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
@@ -24,11 +27,11 @@ from chat_aio.live.observed import observed, state_of
 from chat_aio.live.past import TOO_MANY, Past
 from chat_aio.live.replay import Replay, position_from, replay_from_feed, replay_of_nothing
 from chat_aio.live.ring import Ring
+from chat_aio.live.sieve import Sieve
 from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
 from chat_aio.live.written import Wish
 from chat_aio.observer import Observer, State, Told
-from chat_aio.plugin import Plugin, ToldMessage
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange, lag_of
 
@@ -52,7 +55,10 @@ class Live:
         self._options = options = context.options
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._translator = Translator(
-            database, clock=context.clock, extra_events=options.extra_events
+            database,
+            clock=context.clock,
+            extra_events=options.extra_events,
+            keeps_messages=context.permissions.asks_for_messages,
         )
         self._beats: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
@@ -60,7 +66,9 @@ class Live:
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._gate = Gate(context, self.hub)
-        self._tellers = [each for each in context.plugins if each.overrides("message_told")]
+        self._ephemeral = EphemeralFilter(context, self.hub)
+        self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
+        self._announcer = Announcer(context.plugins)
         self.feed = Feed(
             database,
             Listener(changed=self._changed, live=self._went_live, lost=self._lost),
@@ -76,6 +84,7 @@ class Live:
             catch_up=partial(self.feed.catch_up, seconds=options.storage_timeout_seconds),
             limit=options.replay_limit,
             max_bytes=options.replay_bytes,
+            sift=self._sieve.sift if self._sieve else None,
         )
 
     async def open(self) -> None:
@@ -90,7 +99,9 @@ class Live:
         self.hub.end_all("closing")
         await end(*filter(None, (self._beats, self._looking)))
         await closing
+        await self._ephemeral.close()
         self._snapshots.trust(False)
+        self._ephemeral.trust(False)
         self._context.bans.trust(False)
 
     @asynccontextmanager
@@ -105,13 +116,15 @@ class Live:
             user_id,
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
-            on_message=self._message_told if self._tellers else None,
+            on_message=self._announcer.message_told,
+            sieve=self._sieve.take if self._sieve else None,
         )
         self.hub.register(stream)
         try:
             await self._prepare(stream, last_event_id)
-            with self._seen_by_plugins(user_id), observed(stream, self._context.observers):
-                yield stream
+            async with self._announcer.around(user_id):
+                with observed(stream, self._context.observers):
+                    yield stream
         finally:
             stream.end()
             self.hub.remove(stream)
@@ -128,19 +141,6 @@ class Live:
         self.hub.subscribe(stream, ids)
         stream.replay = await self._replay(stream, since if known else None, at)
 
-    @contextmanager
-    def _seen_by_plugins(self, user_id: str) -> Iterator[None]:
-        """Around the life of a stream."""
-        notify(self._context.plugins, Plugin.stream_opened, user_id)
-        try:
-            yield
-        finally:
-            notify(self._context.plugins, Plugin.stream_closed, user_id)
-
-    def _message_told(self, user_id: str, message: ToldMessage) -> None:
-        if message.sender_id != user_id:
-            notify(self._tellers, Plugin.message_told, user_id, message)
-
     async def _find(self, name: Name) -> tuple[bool, datetime | None]:
         """Whether there is such a message; when it was created, unless the ring holds it."""
         if self._ring.find_created(*name):
@@ -154,7 +154,8 @@ class Live:
         newest = self._newest(ids)
         if since is None:
             return replay_of_nothing(newest or await self._newest_stored(ids))
-        if seen := self._ring.find_created(*since):
+        seen = self._ring.find_created(*since)
+        if seen and self._sieve is None:  # The ring has no messages to ask a host about.
             return self._held(ids, seen, newest)
         if at is None:  # The ring may have let go of it meanwhile.
             _, at = await self._past.find(since)
@@ -204,7 +205,8 @@ class Live:
         await self._forget(changes)
         for told in await self._translator.events_from(changes):
             if isinstance(told, Telling):
-                await self.hub.tell(told)
+                if not self._ephemeral.take(told):
+                    await self.hub.tell(told)
             else:
                 await self._publish(told)
 
@@ -228,6 +230,7 @@ class Live:
             if pair := blocks.pair_of(change["documentKey"]["_id"]):
                 direct_id = await self._context.settings.direct_conversation_id(*pair)
                 self._snapshots.forget(direct_id)
+                self._ephemeral.forget(pair)
         elif name == database.bans.name:
             return self._context.bans.learn(change)
         return False
@@ -241,7 +244,7 @@ class Live:
 
     async def _publish(self, event: Event) -> None:
         if event.position:
-            self._ring.append(event)
+            self._ring.append(replace(event, shown=None) if event.shown else event)
         asked = self._gate.hold(event)
         await self.hub.publish(event)
         self._gate.release(asked, event.conversation_id)
@@ -252,11 +255,13 @@ class Live:
 
     def _went_live(self) -> None:
         self._snapshots.trust(True)
+        self._ephemeral.trust(True)
         self._context.bans.trust(True)
 
     def _lost(self, gap: bool) -> None:
         """Nothing that is cached or promised holds any longer."""
         self._snapshots.trust(False)
+        self._ephemeral.trust(False)
         self._context.bans.trust(False)
         self.hub.end_all()
         notify(self._context.observers, Observer.feed_lost, gap)

@@ -8,7 +8,7 @@ from typing import Final
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
-from chat_aio.live.replay import Replay, replay_from_storage, replay_of_nothing
+from chat_aio.live.replay import Replay, Stored, replay_from_storage, replay_of_nothing
 from chat_aio.live.written import SKEW, Wish, Written
 from chat_aio.store import messages, missed
 from chat_aio.store.clock import Clock
@@ -24,6 +24,7 @@ WHOLE_REPLAYS = 8
 TOO_MANY: Final = "too_many_missed"
 
 
+Sift = Callable[[str, Sequence[Stored]], Awaitable[Sequence[Stored]]]
 _Heads = Mapping[str, CounterDocument]
 
 
@@ -31,7 +32,7 @@ class Past:
     """Looks up where clients were, and what they have missed since.
 
     `catch_up` returns when this process has been told of all that is committed. A replay has at
-    most `limit` events and `max_bytes` bytes.
+    most `limit` events and `max_bytes` bytes; `sift` leaves out what a user may not read.
     """
 
     def __init__(
@@ -42,7 +43,9 @@ class Past:
         catch_up: Callable[[], Awaitable[None]],
         limit: int,
         max_bytes: int,
+        sift: Sift | None = None,
     ) -> None:
+        self._sift = sift
         self._database = database
         self._clock = clock
         self._catch_up = catch_up
@@ -63,7 +66,11 @@ class Past:
 
     async def replay(self, wish: Wish) -> Replay:
         """What was missed, as far as that can be told. Raises StorageUnavailable."""
-        return await self._wishes.ask(wish)
+        replay = await self._wishes.ask(wish)
+        if self._sift is None or not replay.stored or replay.position is None:
+            return replay
+        told = await self._sift(wish.user_id, replay.stored)
+        return replay_from_storage(told, since=position_frame(*wish.since), newest=replay.position)
 
     async def _find(self, names: Sequence[Name]) -> list[tuple[bool, datetime | None]]:
         heads = await missed.heads_of(self._database, {each for each, _ in names})
@@ -111,7 +118,8 @@ class Past:
         bounds = self._bounds
         changed = await missed.list_changed(self._database, ids, since=since, bounds=bounds)
         created = await missed.list_created(self._database, heads, since=since, bounds=bounds)
-        parents = await messages.find_parents(self._database, [*changed, *created])
+        find = messages.find_whole_parents if self._sift else messages.find_parents
+        parents = await find(self._database, [*changed, *created])
         concerned = {each["conversationId"] for each in (*changed, *created)}
         members = await missed.members_of(self._database, concerned)
         written = Written(members)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from chat_aio.fields import is_id
-from chat_aio.live.event import Event, Name
+from chat_aio.live.event import Event, Name, Shown
 from chat_aio.live.frames import Frame, reset_frame
 from chat_aio.observer import Reset, Source
 from chat_aio.plugin import ToldMessage
@@ -20,8 +20,9 @@ class Replay:
     event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
     `events` of the past are told, from this `source`; or it is a `reset` for this reason.
 
-    `created` and `changed` name what was told from storage, `shown` how new the states were that it
-    showed; the feed may tell it as well.
+    What comes from storage is there as it was found, in `stored`. `created` and `changed` name what
+    was told from there, `shown` how new the states were that it showed; the feed may tell it as
+    well.
     """
 
     source: Source = "none"
@@ -33,6 +34,7 @@ class Replay:
     created: frozenset[Name] = frozenset()
     changed: Mapping[Name, datetime] = field(default_factory=dict)
     shown: Mapping[Name, datetime] = field(default_factory=dict)
+    stored: tuple["Stored", ...] = ()
 
     def covers(self, event: Event) -> bool:
         """Whether a live event says what has been told, or what was so before that."""
@@ -56,6 +58,7 @@ class Stored:
     message: ToldMessage
     changed_at: datetime | None = None
     is_change: bool = False
+    shown: Shown | None = None
 
 
 def replay_of_nothing(position: Frame | None, *, reset: Reset | None = None) -> Replay:
@@ -102,6 +105,7 @@ def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) 
         created=frozenset(each.name for each in told if not each.is_change),
         changed={each.name: each.changed_at for each in told if each.is_change and each.changed_at},
         shown={each.name: each.changed_at for each in told if each.changed_at},
+        stored=tuple(told),
     )
 
 

@@ -42,6 +42,7 @@ class Stream:
         "_on_message",
         "_pipe",
         "_position",
+        "_sieve",
         "conversation_ids",
         "denied",
         "ended",
@@ -59,6 +60,7 @@ class Stream:
         max_bytes: int,
         max_events: int,
         on_message: Callable[[str, ToldMessage], None] | None = None,
+        sieve: Callable[["Stream", Event], bool] | None = None,
     ) -> None:
         self.user_id = user_id
         self.conversation_ids: set[str] = set()
@@ -77,12 +79,18 @@ class Stream:
         self._max_events = max_events
         self._holds = 0
         self._on_message = on_message
+        self._sieve = sieve
 
     @property
     def unsent(self) -> int:
         """How many bytes the client has not taken yet."""
         pipe = self._pipe
         return 0 if pipe is None or pipe.is_closing() else pipe.get_write_buffer_size()
+
+    @property
+    def max_events(self) -> int:
+        """How many events may be held back."""
+        return self._max_events
 
     @property
     def held(self) -> int:
@@ -94,6 +102,11 @@ class Stream:
         return {each for each, inside in self.membership.items() if inside}
 
     def deliver(self, event: Event) -> None:
+        """Tell an event, unless a sieve takes it, which passes it on later, or does not."""
+        if self._sieve is None or not self._sieve(self, event):
+            self.pass_on(event)
+
+    def pass_on(self, event: Event) -> None:
         """Tell an event now, or hold it back until the stream is live."""
         if self.ended.done():
             return
@@ -140,7 +153,7 @@ class Stream:
         if not self._holds:
             held, self._held = self._held, []
             for event in held:
-                self.deliver(event)
+                self.pass_on(event)
 
     def beat(self) -> None:
         """Keep the connection alive."""

@@ -18,6 +18,7 @@ class Telling:
     conversation_ids: tuple[str, ...]
     user_ids: tuple[str, ...]
     but: str | None
+    needs_exchange: bool = False
 
     def frame(self) -> Frame:
         return frame_from(f"event: {self.name}\ndata: {self.data}\n\n".encode())
@@ -32,6 +33,7 @@ def tellings_from(signal: Mapping[str, Any], *, now: datetime) -> Iterator[Telli
             conversation_ids=tuple(note["conversationIds"]),
             user_ids=tuple(note["userIds"]),
             but=note["but"],
+            needs_exchange=note.get("needsExchange") is True,
         )
         texts = (told.name, told.data, *told.conversation_ids, *told.user_ids)
         if not all(isinstance(each, str) for each in texts):

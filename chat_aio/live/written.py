@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from chat_aio.live.event import Name
+from chat_aio.live.event import Name, shown_of
 from chat_aio.live.frames import Frame, message_frame
 from chat_aio.live.replay import Stored
 from chat_aio.plugin import ToldMessage
@@ -101,6 +101,7 @@ class Written:
                 message=ToldMessage(
                     message.id, message.conversation_id, message.seq, message.sender_id
                 ),
+                shown=shown_of(document, parents),
                 changed_at=changed_at,
                 is_change=is_change,
             )

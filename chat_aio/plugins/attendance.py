@@ -163,6 +163,7 @@ class Attendance:
             user_id,
             {"online": online, "lastSeenAt": timestamp(at)},
             to_conversations=ids,
+            needs_exchange=True,
         )
         await self._seam.tell_within(session, event)
 

@@ -80,6 +80,11 @@ class Presence(Plugin):
             leaving.cancel()
         self._settle(user_id)
 
+    async def stream_opening(self, user_id: str) -> None:
+        """Whoever has an answer is online, on every process."""
+        if settling := self._settling.get(user_id):
+            await asyncio.wait({settling})
+
     def stream_closed(self, user_id: str) -> None:
         self._streams[user_id] -= 1
         if self._streams[user_id] <= 0:
@@ -136,7 +141,8 @@ class Presence(Plugin):
                 log.exception("presence could not be kept")
 
     async def _show(self, request: PluginRequest) -> Mapping[str, object]:
-        """Who of some users is here: at most 50, with commas between. Of strangers nothing is said.
+        """Who of some users is here: at most 50, with commas between. Of strangers nothing is said,
+        nor of those whom an option keeps apart from the caller.
 
         Raises InvalidInput.
         """
@@ -144,6 +150,6 @@ class Presence(Plugin):
         if len(ids) > MOST_ASKED:
             raise InvalidInput(f"userIds: at most {MOST_ASKED} at a time")
         others = {each for each in ids if each != request.user_id and is_id(each)}
-        known = await self.seam.who_share(request.user_id, others)
+        known = await self.seam.whom_to_notice(request.user_id, others)
         shown = [each for each in dict.fromkeys(ids) if each in known or each == request.user_id]
         return {"presence": await self._attendance.look_up(shown)}

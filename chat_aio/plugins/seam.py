@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from chat_aio.actions.access import load_writable, require_unblocked
+from chat_aio.actions.visibility import noticeable
 from chat_aio.context import Context
 from chat_aio.models import timestamp
 from chat_aio.store import conversations
@@ -51,9 +52,16 @@ class Seam:
         conversation_id: str | None = None,
         to_conversations: Collection[str] = (),
         to_users: Collection[str] = (),
+        needs_exchange: bool = False,
     ) -> Note:
         """An event in the contract's shape: for the other participants of its conversation, or of
-        several, or for some users among them; never for the sender."""
+        several, or for some users among them; never for the sender.
+
+        With `Options(separate_blocked=True)` nobody hears of it whom the sender has blocked, or who
+        has blocked them. An event that `needs_exchange`, as presence does, is told with
+        `Options(presence_needs_exchange=True)` only to those who have written in one of its
+        conversations in which the sender has.
+        """
         here = {} if conversation_id is None else {"conversationId": conversation_id}
         data = {
             "ephemeral": True,
@@ -70,6 +78,7 @@ class Seam:
             conversation_ids=tuple(to_conversations),
             user_ids=tuple(to_users),
             but=sender_id,
+            needs_exchange=needs_exchange,
         )
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
@@ -92,6 +101,11 @@ class Seam:
         asked = list(others)
         answers = await asyncio.gather(*map(shares, asked))
         return {each for each, shared in zip(asked, answers, strict=True) if shared}
+
+    async def whom_to_notice(self, user_id: str, others: Collection[str]) -> set[str]:
+        """Those of `others` who share a conversation with a user, and whose presence they may see:
+        `Options.separate_blocked` and `Options.presence_needs_exchange` leave some out."""
+        return await noticeable(self._context, user_id, await self.who_share(user_id, others))
 
     async def read(self, call: Callable[[], Awaitable[T]]) -> T:
         """What `call` reads: `await seam.read(lambda: collection.find_one({"_id": name}))`.

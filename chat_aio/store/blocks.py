@@ -1,5 +1,7 @@
 """Blocks between two users. The direct conversation of the two is fenced with them."""
 
+from collections.abc import Collection
+from itertools import islice
 from typing import cast
 
 from chat_aio.store import keyset
@@ -8,6 +10,8 @@ from chat_aio.store.documents import BlockDocument
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
+
+PAIRS_AT_A_TIME = 500
 
 
 async def put(
@@ -81,6 +85,31 @@ async def is_blocked(database: Database, user_ids: list[str], session: Session) 
     pairs = [block_id(one, other), block_id(other, one)]
     found = await database.blocks.find_one({"_id": {"$in": pairs}}, session=session)
     return found is not None
+
+
+async def pairs_apart(
+    database: Database, pairs: Collection[tuple[str, str]], session: Session = None
+) -> set[tuple[str, str]]:
+    """Those pairs of which one has blocked the other; by their ids alone, so many at a time."""
+    found: set[tuple[str, str]] = set()
+    left = iter(pairs)
+    while together := tuple(islice(left, PAIRS_AT_A_TIME)):
+        ids = [block_id(*each) for one, other in together for each in ((one, other), (other, one))]
+        blocked = await _list_pairs(database, ids, session)
+        found |= {each for each in together if each in blocked or each[::-1] in blocked}
+    return found
+
+
+async def _list_pairs(
+    database: Database, ids: list[dict[str, str]], session: Session
+) -> set[tuple[str, str] | None]:
+    """The blocks that there are among `ids`, as blocker and blocked."""
+    chosen, shown = {"_id": {"$in": ids}}, {"_id": 1}
+    if session is not None:
+        rows = await database.blocks.find(chosen, shown, session=session).to_list(None)
+    else:
+        rows = await database.read(lambda: database.blocks.find(chosen, shown).to_list(None))
+    return {pair_of(each["_id"]) for each in rows}
 
 
 async def list_newest(

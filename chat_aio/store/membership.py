@@ -30,10 +30,12 @@ MOST_TOGETHER = 16
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A conversation that nobody else changes until the transaction is over."""
+    """A conversation that nobody else changes until the transaction is over; its `head` was read
+    before it."""
 
     database: Database
     session: Session
+    head: CounterDocument
     conversation: ConversationDocument
 
     def find_participant(self, user_id: str) -> ParticipantDocument | None:
@@ -138,7 +140,7 @@ async def _decide_all(
     answers: list[ConversationDocument | None] = []
     for decide in decides:
         try:
-            alteration = await decide(Locked(database, session, conversation))
+            alteration = await decide(Locked(database, session, head, conversation))
         except ChatError as refusal:
             if len(decides) == 1:
                 raise
@@ -166,7 +168,7 @@ async def write_beside(
         locked = await _lock(database, conversation_id, {"fence": 1}, session)
         if locked is None:
             raise Unchanged(None)
-        return await write(Locked(database, session, locked[1]))
+        return await write(Locked(database, session, *locked))
 
     async with sequencer.hold(conversation_id) as deadline:
         return await transact(database, body, deadline=deadline)

@@ -87,9 +87,17 @@ async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocum
     return cast(list[MessageDocument], found)
 
 
+async def find_whole_parents(
+    database: Database, replies: Iterable[MessageDocument]
+) -> dict[str, MessageDocument]:
+    """What `replies` answer to, whole: for a host that is asked about each message."""
+    ids = _parents_of(replies)
+    return {each["_id"]: each for each in await find_many(database, ids)} if ids else {}
+
+
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
     """What `replies` answer to, as much of it as a preview shows; one query, or none."""
-    ids = {each.get("replyToMessageId") for each in replies if _names_a_parent(each)}
+    ids = _parents_of(replies)
     if not ids:
         return {}
     is_text = {"$eq": [{"$type": "$body"}, "string"]}
@@ -99,14 +107,15 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
         "body": {"$cond": [is_text, {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]}, ""]},
     }
     found = await database.read(
-        lambda: database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+        lambda: database.messages.find({"_id": {"$in": ids}}, shown).to_list(None)
     )
     return {each["_id"]: cast(ParentDocument, each) for each in found}
 
 
-def _names_a_parent(message: MessageDocument) -> bool:
-    """Another program may have written something else there."""
-    return isinstance(message.get("replyToMessageId"), str)
+def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
+    """Another program may have written something else there than an id."""
+    named = (each.get("replyToMessageId") for each in replies)
+    return list({each for each in named if isinstance(each, str)})
 
 
 async def with_previews(
@@ -115,11 +124,6 @@ async def with_previews(
     """Messages as they go out, each reply with its parent as it is now."""
     parents = await find_parents(database, documents)
     return tuple(message_from(each, parents) for each in documents)
-
-
-async def with_preview(database: Database, document: MessageDocument) -> Message:
-    (message,) = await with_previews(database, [document])
-    return message
 
 
 Key = tuple[str, str, str]

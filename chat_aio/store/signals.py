@@ -30,14 +30,16 @@ MOST_TOGETHER = 500
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
     """An event of this `name` for the streams of some users, or of some conversations, or where
-    both are given of these users in these conversations; not of `but`. `data` is what its JSON has
-    besides the `type`."""
+    both are given of these users in these conversations; not of `but`, who sends it. `data` is what
+    its JSON has besides the `type`. `needs_exchange` says that with that option only those hear of
+    it with whom the sender has exchanged messages."""
 
     name: str
     data: Mapping[str, object]
     conversation_ids: Sequence[str] = ()
     user_ids: Sequence[str] = ()
     but: str | None = None
+    needs_exchange: bool = False
 
 
 class Signals:
@@ -117,6 +119,7 @@ def document_from(note: Note) -> dict[str, Any]:
         "conversationIds": list(note.conversation_ids),
         "userIds": list(note.user_ids),
         "but": note.but,
+        "needsExchange": note.needs_exchange,
     }
 
 

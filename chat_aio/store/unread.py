@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat_aio.errors import StorageUnavailable
+from chat_aio.models import ViewedConversation
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
@@ -17,6 +18,7 @@ from chat_aio.store.documents import (
     OwnCount,
     ParticipantDocument,
 )
+from chat_aio.store.views import viewed_conversation_from
 
 CHECKPOINT_AFTER = 1_000
 OWN_INDEX = "sender_conversation_seq"
@@ -60,6 +62,18 @@ async def count_unread(
         name: max(0, span.upto - span.start - span.known - counted.get(name, 0))
         for name, span in spans.items()
     }
+
+
+async def count_viewed(
+    database: Database,
+    user_id: str,
+    conversation: ConversationDocument,
+    head: CounterDocument,
+) -> ViewedConversation:
+    """A conversation with the count of one viewer, 0 for who is not in it. `head` was read before
+    it."""
+    counted = await count_unread(database, user_id, [conversation], {head["_id"]: head})
+    return viewed_conversation_from(conversation, unread_count=counted.get(head["_id"], 0))
 
 
 def _span(reader: ParticipantDocument, head: CounterDocument) -> _Span:

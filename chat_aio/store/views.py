@@ -167,7 +167,7 @@ def _bare_fields(document: MessageDocument) -> dict[str, object]:
         "thread_root_message_id": document["threadRootMessageId"],
         "also_send_to_main": _stands_in_both(document),
         "client_message_id": document.get("clientMessageId"),
-        "forwarded_from": _forwarded_from(document["forwardedFrom"]),
+        "forwarded_from": forwarded_from_of(document["forwardedFrom"]),
         "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
     }
 
@@ -177,7 +177,8 @@ def _stands_in_both(document: MessageDocument) -> bool:
     return in_main and document["threadRootMessageId"] is not None
 
 
-def _forwarded_from(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
+def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
+    """What a message was copied from, None if it is no forward."""
     if document is None:
         return None
     return ForwardedFrom(

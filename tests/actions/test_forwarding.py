@@ -7,6 +7,7 @@ import pytest
 
 from chat_aio import Changed, Chat, Hooks
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
+from chat_aio.models import ForwardedFrom
 from tests.conftest import Database, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person
@@ -131,7 +132,9 @@ async def test_the_host_is_asked_about_a_forward(serve: MakePeople) -> None:
         read.append(context)
         return context.message is None or "secret" not in context.message.body
 
-    person = await serve(Hooks(before_message_send=before, can_read=can_read))
+    person = await serve(
+        Hooks(before_message_send=before, can_read=can_read, can_read_messages=True)
+    )
     alice = person("alice")
     here = await alice.direct("bob")
     message, secret = await alice.send(here, "hi"), await alice.send(here, "a secret")
@@ -139,6 +142,11 @@ async def test_the_host_is_asked_about_a_forward(serve: MakePeople) -> None:
     assert answer.json["message"]["body"] == "changed"
     assert (asked[-1].kind, asked[-1].body, asked[-1].conversation.id) == ("forward", "hi", here)
     assert read[-1].message is not None
+    source = {"message_id": message["id"], "conversation_id": here, "sender_id": "alice"}
+    assert asked[0].forwarded_from is None
+    assert asked[-1].forwarded_from == ForwardedFrom(**source)
+    await alice.edit(answer.json["message"]["id"], "edited")
+    assert (asked[-1].kind, asked[-1].forwarded_from) == ("edit", ForwardedFrom(**source))
     answer = await alice.post(f"/messages/{secret['id']}/forward", {"conversationId": here})
     assert answer.code == "FORBIDDEN_READ"
 

@@ -44,7 +44,6 @@ async def test_a_group_is_renamed_and_published(person: People) -> None:
     group = await alice.group("bob", name="Tea", metadata={"a": 1})
     before = (await alice.get(f"/conversations/{group}")).json["conversation"]
     answer = await patch(alice, group, name=" Coffee ", visibility="public", joinPolicy="open")
-    del before["unreadCount"]
     assert answer.json["conversation"] == {
         **before,
         "name": "Coffee",
@@ -206,6 +205,48 @@ async def test_the_host_knows_who_can_be_added(serve: MakePeople) -> None:
     many = await add(alice, group, *(f"user {number}" for number in range(257)))
     assert (many.code, len(asked)) == ("GROUP_LIMIT_EXCEEDED", 2)
     assert people_in(await add(alice, group, "bob")) == {"alice": "admin", "bob": "member"}
+
+
+async def test_the_host_is_asked_only_about_who_is_not_in(serve: MakePeople) -> None:
+    asked: list[str] = []
+    gone: set[str] = set()
+
+    async def exists(user_id: str) -> bool:
+        asked.append(user_id)
+        return user_id not in gone
+
+    person = await serve(Hooks(user_exists=exists))
+    alice = person("alice")
+    group = await alice.group("bob")
+    asked.clear()
+    gone.add("bob")  # Whoever is in may have left the host's own users since.
+    answer = await add(alice, group, "alice", "bob", "carol", "bob")
+    assert people_in(answer) == {"alice": "admin", "bob": "member", "carol": "member"}
+    assert asked == ["carol"]
+
+
+async def test_who_leaves_while_being_added_is_asked_about(serve: MakePeople) -> None:
+    """Bob was in when it was decided whom to ask about, and is not when he would be added."""
+    asked: list[str] = []
+    gone: set[str] = set()
+
+    async def exists(user_id: str) -> bool:
+        asked.append(user_id)
+        if user_id == "carol" and not gone:
+            gone.add("bob")
+            await remove(person("bob"), group, "bob")
+        return user_id not in gone
+
+    person = await serve(Hooks(user_exists=exists))
+    alice = person("alice")
+    group = await alice.group("bob")
+    asked.clear()
+    answer = await add(alice, group, "bob", "carol")
+    assert (answer.status, answer.code) == (404, "USER_NOT_FOUND")
+    assert asked[0] == "carol"
+    assert "bob" in asked
+    listed = (await alice.get(f"/conversations/{group}")).json["conversation"]
+    assert [each["userId"] for each in listed["participants"]] == ["alice"]
 
 
 async def test_the_host_may_have_its_own_rule(serve: MakePeople) -> None:

@@ -142,10 +142,10 @@ async def test_who_is_no_admin_any_more_changes_nothing(make_chat: MakeChat) -> 
         group = await chat.api.create_group_conversation("alice", user_ids=["bob", "carol"])
         await chat.api.set_participant_role("alice", group.id, "bob", "admin")
 
-        async def late(context: Any, conversation_id: str, decide: Any) -> Any:
+        async def late(*given: Any) -> Any:
             with patch.object(groups, "alter", altering.alter):
                 await chat.api.remove_participant("alice", group.id, "bob")
-            return await altering.alter(context, conversation_id, decide)
+            return await altering.alter(*given)
 
         with patch.object(groups, "alter", late):
             removed = await outcomes([chat.api.remove_participant("bob", group.id, "carol")])

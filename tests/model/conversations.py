@@ -78,6 +78,8 @@ def viewed(world: World, conversation: Json, user_id: str) -> Json:
 
 
 def unread(world: World, conversation: Json, user_id: str) -> int:
+    if user_id not in members(conversation):
+        return 0
     last = participant(conversation, user_id)["lastReadMessageId"]
     seen = world.messages[last]["seq"] if last else 0
     return sum(

@@ -57,7 +57,7 @@ def update_conversation(
     if any(group[key] != value for key, value in changes.items()):
         group |= changes
         tell(world, "conversation.updated", group, user_id, [])
-    return Reply({"conversation": group})
+    return Reply({"conversation": viewed(world, group, user_id)})
 
 
 def add_participants(
@@ -67,7 +67,7 @@ def add_participants(
     group = world.managed(user_id, conversation_id)
     world.require_known([each for each in user_ids if each != user_id])
     let_in(world, group, user_ids, actor_id=user_id)
-    return Reply({"conversation": group})
+    return Reply({"conversation": viewed(world, group, user_id)})
 
 
 def remove_participant(
@@ -78,11 +78,11 @@ def remove_participant(
     group = world.group(conversation_id) if leaving else world.managed(user_id, conversation_id)
     if target_user_id not in members(group):
         require(not leaving, "NOT_CONVERSATION_ADMIN")
-        return Reply({"conversation": group})
+        return Reply({"conversation": viewed(world, group, user_id)})
     require(admins(group) != [target_user_id], "LAST_ADMIN_REMAINING")
     group["participants"].remove(participant(group, target_user_id))
     tell(world, "participant.removed", group, user_id, [target_user_id])
-    return Reply({"conversation": group})
+    return Reply({"conversation": viewed(world, group, user_id)})
 
 
 def set_participant_role(
@@ -97,7 +97,7 @@ def set_participant_role(
         require(role == "admin" or admins(group) != [target_user_id], "LAST_ADMIN_REMAINING")
         participant(group, target_user_id)["role"] = role
         tell(world, "conversation.updated", group, user_id, [target_user_id])
-    return Reply({"conversation": group})
+    return Reply({"conversation": viewed(world, group, user_id)})
 
 
 def let_in(world: World, group: Json, user_ids: list[str], *, actor_id: str) -> None:

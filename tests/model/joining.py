@@ -1,5 +1,6 @@
 """The rules of getting into a group: invites, join requests, channels."""
 
+from tests.model.conversations import viewed
 from tests.model.groups import let_in, resolve
 from tests.model.pages import Page
 from tests.model.world import Json, Refused, Reply, World, is_user_id, members, require
@@ -74,7 +75,7 @@ def accept_invite(world: World, user_id: str, code: str, message: str | None = N
     _require_note(message)
     invite, group = _invite(world, code)
     if user_id in members(group):
-        return _joined(group)
+        return _joined(world, group, user_id)
     waiting = _pending(world, group, user_id)
     if waiting and invite["requiresApproval"]:
         return _waiting(waiting)
@@ -83,7 +84,7 @@ def accept_invite(world: World, user_id: str, code: str, message: str | None = N
     if invite["requiresApproval"]:
         return _waiting(_ask(world, group, user_id, message, code))
     let_in(world, group, [user_id], actor_id=invite["createdBy"])
-    return _joined(group)
+    return _joined(world, group, user_id)
 
 
 def request_to_join(
@@ -126,7 +127,7 @@ def resolve_join_request(
         raise Refused("JOIN_REQUEST_NOT_FOUND")
     if decision == "approve":
         let_in(world, group, [target_user_id], actor_id=user_id)
-        return Reply({"joinRequest": request, "conversation": group})
+        return Reply({"joinRequest": request, "conversation": viewed(world, group, user_id)})
     resolve(world, request, "denied", user_id)
     return Reply({"joinRequest": request, "conversation": None})
 
@@ -159,7 +160,7 @@ def join_conversation(
     if group["joinPolicy"] == "approval":
         return _waiting(_ask(world, group, user_id, message, None))
     let_in(world, group, [user_id], actor_id=user_id)
-    return _joined(group)
+    return _joined(world, group, user_id)
 
 
 def _invite(world: World, code: str) -> tuple[Json, Json]:
@@ -198,8 +199,9 @@ def _ask(world: World, group: Json, user_id: str, message: str | None, code: str
     return request
 
 
-def _joined(group: Json) -> Reply:
-    return Reply({"status": "joined", "conversation": group, "joinRequest": None})
+def _joined(world: World, group: Json, user_id: str) -> Reply:
+    shown = viewed(world, group, user_id)
+    return Reply({"status": "joined", "conversation": shown, "joinRequest": None})
 
 
 def _waiting(request: Json) -> Reply:

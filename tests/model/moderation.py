@@ -2,7 +2,7 @@
 
 from tests.model.groups import ABSENT
 from tests.model.pages import Page
-from tests.model.world import Json, Reply, World, is_user_id, members, require
+from tests.model.world import Json, Reply, World, is_moderator, is_user_id, members, require
 
 OPEN = ("open", "triaged")
 
@@ -62,7 +62,8 @@ def report(world: World, user_id: str, target_type: str, target_id: str, reason:
     waiting = [each for each in world.reports.values() if _about(each) == same and _is_open(each)]
     for each in waiting:
         if each["id"] == world.answer.get("report", {}).get("id", each["id"]):
-            return Reply({"report": each})
+            note = each["moderatorNote"] if is_moderator(user_id) else None
+            return Reply({"report": {**each, "moderatorNote": note}})
     made: Json = {
         "id": world.learned("report", "id"),
         "reporterUserId": user_id,

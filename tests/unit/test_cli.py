@@ -184,6 +184,25 @@ async def test_a_served_chat_with_extra_events(
         assert ("conversation.created" in events) == bool(options)
 
 
+@pytest.mark.parametrize("options", [(), ("--separate-blocked", "--presence-needs-exchange")])
+async def test_a_served_chat_may_keep_people_apart(
+    options: tuple[str, ...], mongo_url: str, database: Database
+) -> None:
+    on = ("--plugins", "presence", *options)
+    async with (
+        serving(mongo_url, database.name, *on) as base,
+        ClientSession(headers={"X-User": "ada"}) as session,
+    ):
+        async with session.post(f"{base}/conversations", json={"otherUserId": "eve"}) as made:
+            assert made.status == 200
+        async with session.get(f"{base}/presence?userIds=eve") as answer:
+            assert ("eve" in (await answer.json())["presence"]) == (not options)
+        async with session.post(f"{base}/moderation/blocks", json={"targetUserId": "bob"}) as made:
+            assert made.status == 200
+        async with session.post(f"{base}/conversations/group", json={"userIds": ["bob"]}) as made:
+            assert made.status == (403 if options else 201)
+
+
 async def test_an_invites_code_is_not_logged(mongo_url: str, database: Database) -> None:
     """Whoever has it may come in; the log names routes."""
     logged: list[str] = []

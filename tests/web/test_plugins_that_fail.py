@@ -1,5 +1,7 @@
 """A host's plugin that raises: it is logged, and everything else goes on."""
 
+import asyncio
+
 import pytest
 
 from chat_aio import Chat
@@ -17,6 +19,9 @@ class Fails(Plugin):
 
     def stream_opened(self, user_id: str) -> None:
         self._hear("stream_opened")
+
+    async def stream_opening(self, user_id: str) -> None:
+        self._hear("stream_opening")
 
     def stream_closed(self, user_id: str) -> None:
         self._hear("stream_closed")
@@ -48,7 +53,22 @@ async def said(tab: Tab) -> str:
     return str(frames[-1].data["message"]["body"])
 
 
-@pytest.mark.parametrize("name", ["stream_opened", "stream_closed", "message_told", "message_read"])
+class NeverReady(Plugin):
+    """Has not done what must be true before a stream opens until it is let."""
+
+    def __init__(self) -> None:
+        self.may_end = asyncio.Event()
+        self.ended: list[str] = []
+
+    async def stream_opening(self, user_id: str) -> None:
+        await self.may_end.wait()
+        self.ended.append(user_id)
+
+
+NAMES = ["stream_opened", "stream_opening", "stream_closed", "message_told", "message_read"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 async def test_everything_else_goes_on(
     serve: MakePeople, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
@@ -69,7 +89,7 @@ async def test_everything_else_goes_on(
             assert await said(tab) == "again"
         assert await of(hers, "bob") is False
         assert await alice.chat_streams() == 1
-    opened = ["stream_opened", "stream_opened"]
+    opened = ["stream_opened", "stream_opening"] * 2
     heard = [*opened, "message_told", "message_told", "message_read", "message_told"]
     for each in (before, after):
         assert each.heard[: len(heard) + 1] == [*heard, "stream_closed"]
@@ -102,3 +122,21 @@ async def test_a_chat_whose_plugin_does_not_open_closes_the_others(database: Dat
     assert last.opened == 0
     with pytest.raises(RuntimeError, match="not open"):
         _ = chat.api
+
+
+async def test_a_plugin_that_is_never_ready_keeps_no_stream_from_opening(
+    serve: MakePeople, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not waited for any longer, and not cancelled: it may be in the middle of a write."""
+    monkeypatch.setattr("chat_aio.live.announcer.OPENING_SECONDS", 0.05)
+    plugin = NeverReady()
+    person = await serve(plugins=[plugin])
+    alice, bob = person("alice"), person("bob")
+    direct = await alice.direct("bob")
+    async with bob.tab() as tab:
+        await alice.send(direct, "hi")
+        assert await said(tab) == "hi"
+    assert plugin.ended == []
+    plugin.may_end.set()
+    async with bob.tab():
+        assert plugin.ended == ["bob", "bob"]

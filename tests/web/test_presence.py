@@ -6,7 +6,7 @@ from typing import Any
 
 from chat_aio.plugins import Presence
 from tests.conftest import Database, MakePeople
-from tests.support.people import Tab
+from tests.support.people import BASE, Tab
 
 
 async def of(tab: Tab, user_id: str) -> bool:
@@ -55,6 +55,18 @@ async def test_coming_and_going_is_told_to_who_shares_a_conversation(serve: Make
         await one("frank").send(strangers, "nothing else was said here")
         assert await apart.bodies(1) == ["nothing else was said here"]
     assert group
+
+
+async def test_whoever_has_an_answer_is_online_on_every_process(serve: MakePeople) -> None:
+    """From the headers on, whichever process is asked."""
+    one, two = await serve(plugins=[soon()]), await serve(plugins=[soon()])
+    alice = two("alice")
+    names = [f"user {number}" for number in range(20)]
+    await alice.group(*names)
+    for name in names:
+        async with one(name).client.get(f"{BASE}/stream", headers={"X-User": name}) as answer:
+            assert answer.status == 200
+            assert (await shown(alice, name))[name]["online"] is True
 
 
 async def test_a_reconnect_within_the_delay_is_not_told(serve: MakePeople) -> None:

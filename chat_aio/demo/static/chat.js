@@ -48,9 +48,9 @@
  * @typedef {{id: string, conversationId: string, userId: string, status: JoinRequestStatus,
  *   message: string | null, inviteCode: string | null, createdAt: string, metadata: Json,
  *   resolvedAt: string | null, resolvedBy: string | null}} JoinRequest
- * @typedef {{status: "joined" | "pending", conversation: Conversation | null,
+ * @typedef {{status: "joined" | "pending", conversation: ViewedConversation | null,
  *   joinRequest: JoinRequest | null}} Joining
- * @typedef {{joinRequest: JoinRequest, conversation: Conversation | null}} Resolution
+ * @typedef {{joinRequest: JoinRequest, conversation: ViewedConversation | null}} Resolution
  * @typedef {{conversationId: string, name: string | null, participantCount: number,
  *   joinPolicy: JoinPolicy, createdAt: string, metadata: Json, alreadyParticipant: boolean,
  *   requestPending: boolean}} ChannelPreview
@@ -232,18 +232,18 @@ export class Chat {
   createGroupConversation = (group = {}) =>
     this.#post("/conversations/group", group, "conversation");
   /** A name that is null is cleared.
-   * @type {(conversationId: string, changed: GroupFields) => Promise<Conversation>} */
+   * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
   updateConversation = (id, changed) =>
     this.#patch(path`/conversations/${id}`, changed, "conversation");
-  /** @type {(conversationId: string, userIds: string[]) => Promise<Conversation>} */
+  /** @type {(conversationId: string, userIds: string[]) => Promise<ViewedConversation>} */
   addParticipants = (id, userIds) =>
     this.#post(path`/conversations/${id}/participants`, { userIds }, "conversation");
   /** One's own id: leave.
-   * @type {(conversationId: string, userId: string) => Promise<Conversation>} */
+   * @type {(conversationId: string, userId: string) => Promise<ViewedConversation>} */
   removeParticipant = (id, userId) =>
     this.#delete(path`/conversations/${id}/participants`, { userId }, "conversation");
   /** @type {(conversationId: string, userId: string, role: ParticipantRole) =>
-   *   Promise<Conversation>} */
+   *   Promise<ViewedConversation>} */
   setParticipantRole = (id, userId, role) =>
     this.#patch(path`/conversations/${id}/participants`, { userId, role }, "conversation");
 

@@ -1,0 +1,116 @@
+"""What a user may read of what was found: refused messages are left out, quotes of them are empty.
+
+By default whoever is in a conversation reads all of it, and nothing is asked. A host's own
+`can_read` is asked about the conversation, and about each message where it says that it looks at
+those (docs/behaviour.md 5.4).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
+
+from chat_aio import hooks
+from chat_aio.actions.access import load_conversation
+from chat_aio.context import Context
+from chat_aio.models import Conversation, Message
+from chat_aio.store import messages
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.views import Parents, bare_message_from, message_from
+
+MOST_AT_A_TIME = 400
+MOST_LOOKED_AT = 2_000
+"""A page of which so much was refused is shorter than asked for; its cursor leads on."""
+
+T = TypeVar("T")
+
+
+async def readable_in(
+    context: Context,
+    user_id: str,
+    conversation: Conversation,
+    found: Sequence[MessageDocument],
+) -> Sequence[MessageDocument]:
+    """Those messages of a conversation that a user may read who may read the conversation."""
+    permissions = context.permissions
+    if not permissions.asks_for_messages:
+        return found
+
+    async def ask(document: MessageDocument) -> bool:
+        bare = bare_message_from(document)
+        return await permissions.may_read_message(user_id, conversation, bare)
+
+    return await hooks.those(ask, found)
+
+
+async def readable_among(
+    context: Context, user_id: str, found: Sequence[MessageDocument]
+) -> Sequence[MessageDocument]:
+    """Those messages, of conversations that the user is in, that they may read."""
+    permissions = context.permissions
+    if not permissions.asks_host:
+        return found
+    readable: dict[str, MessageDocument] = {}
+    by_conversation: dict[str, list[MessageDocument]] = {}
+    for each in found:
+        by_conversation.setdefault(each["conversationId"], []).append(each)
+    for conversation_id, theirs in by_conversation.items():
+        snapshot = await context.snapshots.find(conversation_id)
+        if snapshot and await permissions.may_read(user_id, snapshot.conversation):
+            allowed = await readable_in(context, user_id, snapshot.conversation, theirs)
+            readable |= {each["_id"]: each for each in allowed}
+    return [each for each in found if each["_id"] in readable]
+
+
+async def load_parents(
+    context: Context, user_id: str, replies: Iterable[MessageDocument]
+) -> Parents:
+    """What replies answer to, of conversations that the user may read; what is refused is missing,
+    and shows as deleted."""
+    if not context.permissions.asks_for_messages:
+        return await messages.find_parents(context.database, replies)
+    found = await messages.find_whole_parents(context.database, replies)
+    readable = await readable_among(context, user_id, list(found.values()))
+    return {each["_id"]: each for each in readable}
+
+
+async def show(
+    context: Context, user_id: str, documents: Sequence[MessageDocument]
+) -> tuple[Message, ...]:
+    """Messages that a user may read as they go out, each reply with its parent as it is now."""
+    parents = await load_parents(context, user_id, documents)
+    return tuple(message_from(each, parents) for each in documents)
+
+
+async def load_parents_of_own(context: Context, user_id: str, document: MessageDocument) -> Parents:
+    """The same for a message of one's own, which one is shown also where one may read nothing."""
+    snapshot = await load_conversation(context, document["conversationId"])
+    may_read = await context.permissions.may_read(user_id, snapshot.conversation)
+    return await load_parents(context, user_id, [document]) if may_read else {}
+
+
+async def fill(
+    fetch: Callable[[T | None, int], Awaitable[Sequence[T]]],
+    sift: Callable[[Sequence[T]], Awaitable[Sequence[T]]],
+    *,
+    count: int,
+    most: float | None = None,
+) -> tuple[list[T], T | None]:
+    """`count` rows that may be read, where there are as many: what `sift` leaves out is made up for
+    by what follows. `fetch` gives that many rows from behind one.
+
+    Where `most` rows (MOST_LOOKED_AT) have been looked at before, what was found until then; and
+    the last of them.
+    """
+    most = MOST_LOOKED_AT if most is None else most
+    kept: list[T] = []
+    last: T | None = None
+    looked_at, limit = 0, count
+    while True:
+        found = await fetch(last, limit)
+        kept += await sift(found)
+        if len(kept) >= count or len(found) < limit:
+            return kept[:count], None
+        last = found[-1]
+        looked_at += len(found)
+        if looked_at >= most:
+            return kept, last
+        limit = max(limit, min(4 * limit, MOST_AT_A_TIME))

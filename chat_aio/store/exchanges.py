@@ -1,0 +1,23 @@
+"""Who has written to whom: in a conversation in which both have said something."""
+
+from collections.abc import Collection
+
+from chat_aio.store.database import Database
+
+
+async def who_wrote_with(
+    database: Database, user_id: str, conversation_ids: Collection[str], others: Collection[str]
+) -> set[str]:
+    """Those of `others` who have written in one of these conversations in which `user_id` has.
+
+    Two queries that look at one index entry for each sender and conversation, not at each message.
+    What retention has removed does not count.
+    """
+    if not conversation_ids or not others:
+        return set()
+    theirs = {"senderId": user_id, "conversationId": {"$in": list(conversation_ids)}}
+    written = await database.read(lambda: database.messages.distinct("conversationId", theirs))
+    if not written:
+        return set()
+    answered = {"senderId": {"$in": list(others)}, "conversationId": {"$in": written}}
+    return set(await database.read(lambda: database.messages.distinct("senderId", answered)))

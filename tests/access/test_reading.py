@@ -1,0 +1,357 @@
+"""A host's own `can_read`: every way by which content can be seen, times what the host refuses.
+
+What is refused has the word `canary` in it, which must not stand in any byte that its reader gets.
+Where all is allowed each way shows it, so that a way which shows nothing proves nothing.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from chat_aio import ChatError, Hooks
+from chat_aio.hooks import PermissionContext
+from tests.conftest import MakePeople
+from tests.support.people import PATIENCE, Person, Tab
+
+CANARY = "canary"
+KINDS = ("conversation", "message", "nothing")
+"""What the host refuses to bob."""
+
+
+@dataclass
+class Rule:
+    """Participants read; bob not what is refused, from the moment that it is."""
+
+    kind: str
+    on: bool = False
+    asked: list[PermissionContext] = field(default_factory=list)
+
+    async def __call__(self, asked: PermissionContext) -> bool:
+        self.asked.append(asked)
+        if asked.user_id not in asked.conversation.roles:
+            return False
+        if asked.user_id != "bob" or not self.on:
+            return True
+        if self.kind == "conversation":
+            return asked.conversation.name != CANARY
+        if self.kind == "message":
+            return asked.message is None or CANARY not in asked.message.body
+        return True
+
+    @property
+    def hooks(self) -> Hooks:
+        return Hooks(can_read=self, can_read_messages=self.kind == "message")
+
+
+@dataclass
+class World:
+    """A group, and what alice and bob have said there; `secret` is what may be refused."""
+
+    rule: Rule
+    alice: Person
+    bob: Person
+    group: str
+    secret: str
+    root: str
+    mine: Sequence[str]
+
+    @property
+    def here(self) -> str:
+        return f"/conversations/{self.group}"
+
+
+async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
+    alice, bob = person("alice"), person("bob")
+    group = await alice.group("bob", name=CANARY if rule.kind != "message" else "tea")
+    secret = (await alice.send(group, f"{CANARY} hush"))["id"]
+    root = (await alice.send(group, "a root"))["id"]
+    await alice.send(group, f"{CANARY} in a thread", threadRootMessageId=root)
+    await alice.send(group, "quoting", replyToMessageId=secret)
+    mine = [
+        (await bob.send(group, f"mine {n}", replyToMessageId=secret, clientMessageId=f"k{n}"))["id"]
+        for n in range(3)
+    ]
+    rule.on = True
+    return World(rule, alice, bob, group, secret, root, mine)
+
+
+Way = Callable[[World], Awaitable[tuple[int, str]]]
+
+
+def over_http(method: str, path: str, **given: Any) -> Way:
+    """What an answer says, as text; names of the world stand in braces."""
+
+    async def go(world: World) -> tuple[int, str]:
+        names = {"group": world.group, "secret": world.secret, "root": world.root}
+        names |= {f"mine{n}": each for n, each in enumerate(world.mine)}
+
+        def filled(value: Any) -> Any:
+            return value.format(**names) if isinstance(value, str) else value
+
+        body = {key: filled(value) for key, value in given.items()}
+        answer = await world.bob.call(
+            method, filled(path), **({"json": body} if given or method == "POST" else {})
+        )
+        return answer.status, json.dumps(answer.json)
+
+    return go
+
+
+def in_process(method: str, *arguments: str | int) -> Way:
+    async def go(world: World) -> tuple[int, str]:
+        named = {"group": world.group, "secret": world.secret}
+        given = [named.get(each, each) if isinstance(each, str) else each for each in arguments]
+        try:
+            return 200, repr(await getattr(world.bob.chat.api, method)("bob", *given))
+        except ChatError as error:
+            return error.status, repr(error)
+
+    return go
+
+
+WAYS: dict[str, tuple[Way, int, int]] = {
+    # What it is, and what is answered where the conversation, or the message, is refused.
+    "list": (over_http("GET", "/conversations"), 200, 200),
+    "get": (over_http("GET", "/conversations/{group}"), 403, 200),
+    "page": (over_http("GET", "/conversations/{group}/messages"), 403, 200),
+    "one": (over_http("GET", "/conversations/{group}/messages/{secret}"), 403, 403),
+    "quoting": (over_http("GET", "/conversations/{group}/messages/{mine0}"), 403, 200),
+    "thread": (over_http("GET", "/conversations/{group}/threads/{root}/messages"), 403, 200),
+    "search": (over_http("GET", f"/search/messages?q={CANARY}"), 200, 200),
+    "search quoting": (over_http("GET", "/search/messages?q=mine"), 200, 200),
+    "search here": (
+        over_http("GET", f"/search/messages?q={CANARY}&conversationId={{group}}"),
+        403,
+        200,
+    ),
+    "react": (over_http("POST", "/messages/{secret}/reactions", emoji="+"), 403, 403),
+    "unreact": (over_http("DELETE", "/messages/{secret}/reactions", emoji="+"), 403, 403),
+    "react to a quote": (over_http("POST", "/messages/{mine0}/reactions", emoji="+"), 403, 200),
+    "reply": (
+        over_http("POST", "/conversations/{group}/messages", body="x", replyToMessageId="{secret}"),
+        403,
+        403,
+    ),
+    "repeat": (
+        over_http(
+            "POST",
+            "/conversations/{group}/messages",
+            body="mine 1",
+            replyToMessageId="{secret}",
+            clientMessageId="k1",
+        ),
+        200,
+        200,
+    ),
+    "edit": (over_http("PATCH", "/messages/{mine0}", body="edited"), 403, 200),
+    "delete": (over_http("DELETE", "/messages/{mine2}"), 200, 200),
+    "forward": (
+        over_http("POST", "/messages/{secret}/forward", conversationId="{group}"),
+        403,
+        403,
+    ),
+    "report it": (
+        over_http(
+            "POST", "/moderation/reports", targetType="message", targetId="{secret}", reason="x"
+        ),
+        403,
+        403,
+    ),
+    "list in process": (in_process("list_conversations"), 200, 200),
+    "page in process": (in_process("list_messages", "group"), 403, 200),
+    "search in process": (in_process("search_messages", CANARY), 200, 200),
+    "missed in process": (in_process("list_messages_after", "group", 0), 403, 200),
+    "react in process": (in_process("add_reaction", "secret", "+"), 403, 403),
+    "forward in process": (in_process("forward_message", "secret", "group"), 403, 403),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_is_refused_stands_in_no_answer(serve: MakePeople, kind: str) -> None:
+    rule = Rule(kind)
+    world = await make_world(await serve(rule.hooks), rule)
+    for name, (way, if_conversation, if_message) in WAYS.items():
+        status, told = await way(world)
+        expected = {"conversation": if_conversation, "message": if_message}.get(kind)
+        if expected is None:
+            assert status in (200, 201), (name, status, told)
+            assert CANARY in told, name
+        else:
+            assert status == expected, (name, status, told)
+            assert CANARY not in told, (name, told)
+    marked = await world.bob.post(f"{world.here}/read", {"messageId": world.secret})
+    assert marked.status == (200 if kind == "nothing" else 403)
+    in_thread = {"body": "x", "threadRootMessageId": world.secret}
+    answer = await world.bob.post(f"{world.here}/messages", in_thread)
+    assert (answer.status, answer.code) == (
+        (201, None) if kind == "nothing" else (403, "FORBIDDEN_READ")
+    )
+
+
+async def test_a_stranger_gets_what_strangers_got(serve: MakePeople) -> None:
+    """Permission to write is asked first."""
+    rule = Rule("conversation")
+    person = await serve(rule.hooks)
+    world = await make_world(person, rule)
+    answer = await person("eve").post(f"/messages/{world.secret}/reactions", {"emoji": "+"})
+    assert answer.code == "FORBIDDEN_WRITE"
+    answer = await person("eve").post(
+        f"{world.here}/messages", {"body": "x", "replyToMessageId": world.secret}
+    )
+    assert answer.code == "FORBIDDEN_WRITE"
+
+
+async def test_pages_are_filled_up_and_cursors_lead_on(serve: MakePeople) -> None:
+    rule = Rule("message", on=True)
+    person = await serve(rule.hooks)
+    alice, bob = person("alice"), person("bob")
+    group = await alice.group("bob")
+    for n in range(30):
+        await alice.send(group, f"{CANARY} {n}" if n % 3 else f"seen {n}")
+    found: list[list[str]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        more = f"&cursor={cursor}" if cursor else ""
+        page = (await bob.get(f"/conversations/{group}/messages?limit=4{more}")).json
+        found.append([each["body"] for each in page["messages"]])
+        cursor = page["nextCursor"]
+    assert [len(each) for each in found] == [4, 4, 2]
+    assert [*chain(*found)] == [f"seen {n}" for n in range(27, -1, -3)]
+    after = await bob.chat.api.list_messages_after("bob", group, 4, limit=3)
+    assert [each.body for each in after] == ["seen 6", "seen 9", "seen 12"]
+
+
+async def test_the_list_is_filled_up_with_what_may_be_read(serve: MakePeople) -> None:
+    rule = Rule("conversation", on=True)
+    person = await serve(rule.hooks)
+    alice, bob = person("alice"), person("bob")
+    seen = []
+    for n in range(12):
+        name = f"seen {n}" if n % 4 == 0 else CANARY
+        group = await alice.group("bob", name=name)
+        if name != CANARY:
+            seen.append(group)
+    found: list[list[str]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        more = f"&cursor={cursor}" if cursor else ""
+        page = (await bob.get(f"/conversations?limit=2{more}")).json
+        found.append([each["id"] for each in page["conversations"]])
+        cursor = page["nextCursor"]
+    assert found == [seen[:0:-1], seen[:1]]
+
+
+async def test_a_page_of_which_too_much_is_refused_says_where_to_go_on(
+    serve: MakePeople, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = Rule("message", on=True)
+    person = await serve(rule.hooks)
+    alice, bob = person("alice"), person("bob")
+    group = await alice.group("bob")
+    await alice.send(group, "seen")
+    for n in range(20):
+        await alice.send(group, f"{CANARY} {n}")
+    monkeypatch.setattr("chat_aio.actions.reading.MOST_AT_A_TIME", 4)
+    monkeypatch.setattr("chat_aio.actions.reading.MOST_LOOKED_AT", 8)
+    pages: list[list[str]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        more = f"&cursor={cursor}" if cursor else ""
+        page = (await bob.get(f"/conversations/{group}/messages?limit=1{more}")).json
+        pages.append([each["body"] for each in page["messages"]])
+        cursor = page["nextCursor"]
+    assert len(pages) > 1
+    assert [*chain(*pages)] == ["seen"]
+
+
+async def test_by_default_nothing_is_asked_about_messages(serve: MakePeople) -> None:
+    rule = Rule("conversation", on=True)
+    world = await make_world(await serve(rule.hooks), Rule("message"))
+    await world.bob.get(f"{world.here}/messages")
+    await world.bob.get(f"{world.here}/messages/{world.secret}")
+    await world.bob.get("/search/messages?q=hush")
+    assert rule.asked
+    assert all(each.message is None for each in rule.asked)
+
+
+async def bytes_until(tab: Tab, mark: str) -> str:
+    """Everything that the stream says, up to an event with this mark."""
+    said = b""
+    async with asyncio.timeout(PATIENCE):
+        while mark.encode() not in said:
+            part = await tab.response.content.readany()
+            assert part, said
+            said += part
+    return said.decode()
+
+
+async def talk(alice: Person, group: str, other: str) -> None:
+    """Everything that a stream can tell of a message, and quotes of it."""
+    secret = (await alice.send(group, f"{CANARY} one"))["id"]
+    await alice.react(secret, "+")
+    await alice.edit(secret, f"{CANARY} two")
+    reply = (await alice.send(group, "a quote", replyToMessageId=secret))["id"]
+    await alice.react(reply, "+")
+    await alice.edit(reply, "a quote, edited")
+    gone = (await alice.send(group, "soon gone", replyToMessageId=secret))["id"]
+    await alice.delete(gone)
+    await alice.send(group, f"{CANARY} three")
+    await alice.send(other, "the end")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_is_refused_is_in_no_byte_of_a_stream(serve: MakePeople, kind: str) -> None:
+    rule = Rule(kind, on=True)
+    person = await serve(rule.hooks)
+    alice, bob = person("alice"), person("bob")
+    other = await alice.group("bob", name="other")
+    group = await alice.group("bob", name=CANARY if kind != "message" else "tea")
+    await alice.send(other, "position")
+    async with bob.tab() as tab:
+        await talk(alice, group, other)
+        live = await bytes_until(tab, "the end")
+    async with bob.tab(f"{other}:1") as tab:
+        ring = await bytes_until(tab, "the end")
+    elsewhere = await serve(rule.hooks, ring_seconds=0)
+    async with elsewhere("bob").tab(f"{other}:1") as tab:
+        stored = await bytes_until(tab, "the end")
+    for said in (live, ring, stored):
+        assert (CANARY in said) == (kind == "nothing"), said
+        assert ("a quote, edited" in said) == (kind != "conversation")
+    if kind == "message":
+        assert '"deleted":true' in live.replace(" ", "")
+
+
+async def test_a_host_that_thinks_holds_up_one_stream_and_keeps_its_order(
+    serve: MakePeople,
+) -> None:
+    """Carol hears at once while the host thinks about what bob may see; bob then hears in order."""
+    may_answer, thinking = asyncio.Event(), asyncio.Event()
+
+    async def rule(asked: PermissionContext) -> bool:
+        if asked.user_id == "bob" and asked.message:
+            thinking.set()
+            await may_answer.wait()
+            return asked.message.seq != 3
+        return True
+
+    person = await serve(
+        Hooks(can_read=rule, can_read_messages=True), hook_timeout_seconds=PATIENCE
+    )
+    alice = person("alice")
+    group = await alice.group("bob", "carol")
+    async with person("bob").tab() as his, person("carol").tab() as hers:
+        for n in range(1, 6):
+            await alice.send(group, f"{n}")
+        assert await hers.bodies(5) == ["1", "2", "3", "4", "5"]
+        await thinking.wait()
+        await alice.react((await alice.send(group, "6"))["id"], "+")
+        await hers.until(lambda frame: frame.event == "reaction.added")
+        may_answer.set()
+        assert await his.bodies(5) == ["1", "2", "4", "5", "6"]
+        assert (await his.event("reaction.added"))["emoji"] == "+"
