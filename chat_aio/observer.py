@@ -8,8 +8,18 @@ from typing import Literal
 Outcome = Literal["committed", "conflict", "failed"]
 Send = Literal["stored", "repeated", "failed"]
 Source = Literal["none", "ring", "storage"]
-Reset = Literal["too_many_missed", "position_removed"]
-Ending = Literal["left", "slow", "overflow", "banned", "readable_again", "feed_lost", "closing"]
+Reset = Literal["too_many_missed", "position_removed", "position_unknown"]
+Ending = Literal[
+    "left",
+    "slow",
+    "overflow",
+    "banned",
+    "ended",
+    "logged_out",
+    "readable_again",
+    "feed_lost",
+    "closing",
+]
 Banned = Literal["request", "stream"]
 
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import cast
 
 from chat_aio.live.frames import Frame
-from chat_aio.models import ReplyPreview
 from chat_aio.plugin import ToldMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.views import Parents
@@ -28,9 +27,7 @@ class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
     Durable message events have a `position`, which clients resume from. `changed_at` is when the
-    message was last edited or deleted in the state that is shown, in events of reactions too. Edits
-    and deletions say how what came before is told from then on: `recreated`, that the message was
-    created, and `quote`, what replies to it show.
+    message was last edited or deleted in the state that is shown, in events of reactions too.
     `added` and `removed` are the users that this event lets in and out; `told` is False where that
     is all it does. An event that shows a later state than its own has an `audience`: who was in the
     conversation even then, so that whoever goes out in between is not shown what came after.
@@ -50,20 +47,12 @@ class Event:
     changed_at: datetime | None = None
     message_id: str = ""
     sender_id: str = ""
-    parent_id: str | None = None
-    recreated: Frame | None = None
-    quote: ReplyPreview | None = None
     shown: Shown | None = None
 
     @property
     def told_message(self) -> ToldMessage:
         """Of a created event: the message, as plugins hear of it."""
         return ToldMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
-
-    @property
-    def size(self) -> int:
-        """How many bytes it holds."""
-        return len(self.frame.chunk) + (len(self.recreated.chunk) if self.recreated else 0)
 
     @property
     def name(self) -> Name:

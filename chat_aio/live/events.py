@@ -20,7 +20,7 @@ from chat_aio.store.change_stream import RawChange
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
-from chat_aio.store.views import Parents, conversation_from, message_from, quote_from
+from chat_aio.store.views import Parents, conversation_from, message_from
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,6 @@ class Translator:
             position=position_frame(message.conversation_id, message.seq),
             message_id=message.id,
             sender_id=message.sender_id,
-            parent_id=message.reply_to_message_id,
             shown=self._shown(document, fetched),
         )
 
@@ -183,9 +182,6 @@ class Translator:
             position=position_frame(message.conversation_id, message.seq),
             changed_at=document.get("changedAt"),
             message_id=message.id,
-            parent_id=message.reply_to_message_id,
-            recreated=message_frame("message.created", message),
-            quote=quote_from(message),
             shown=self._shown(document, fetched),
         )
 

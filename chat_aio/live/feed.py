@@ -78,6 +78,7 @@ class Feed:
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._ticks: dict[str, asyncio.Future[None]] = {}
+        self._passing: asyncio.Task[None] | None = None
 
     @property
     def is_live(self) -> bool:
@@ -188,6 +189,18 @@ class Feed:
             await self._prove(seconds, ChangesBroken)
         except ChangesBroken as behind:
             raise StorageUnavailable from behind
+
+    def passed(self) -> asyncio.Future[None]:
+        """Done once all that is committed now has been told; StorageUnavailable where that is not
+        known."""
+        if self._passing is None:
+            self._passing = asyncio.create_task(self._pass(), context=Context())
+        return self._passing
+
+    async def _pass(self) -> None:
+        """Who asks from now on needs a tick of its own: this one may be written already."""
+        self._passing = None
+        await self.catch_up(seconds=self._stall)
 
     async def _prove(self, seconds: float, otherwise: type[ChangesBroken]) -> None:
         tick_id = secrets.token_hex(12)

@@ -13,7 +13,7 @@ from chat_aio.events import (
     ReactionEvent,
     ResetEvent,
 )
-from chat_aio.models import Message, ReplyPreview, json_from
+from chat_aio.models import Message, json_from
 
 Told = MessageEvent | ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent
 
@@ -47,14 +47,6 @@ def message_frame(name: str, message: Message) -> Frame:
         type=cast(MessageEventType, name), conversation_id=message.conversation_id, message=message
     )
     return event_frame(event, event_id=f"{message.conversation_id}:{message.seq}")
-
-
-def requoted(frame: Frame, quote: ReplyPreview) -> Frame:
-    """The event of a reply, with what it answers to as that is now."""
-    head, _, data = frame.plain.partition(b"data: ")
-    told = orjson.loads(data)
-    told["message"]["replyTo"] |= {"excerpt": quote.excerpt, "deleted": quote.deleted}
-    return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(told)))
 
 
 def unquoted(frame: Frame) -> Frame:

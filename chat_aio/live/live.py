@@ -2,12 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context as Variables
-from dataclasses import replace
-from datetime import datetime
-from functools import partial
 from typing import Final
 
 from chat_aio.capabilities import Capability
@@ -17,20 +14,17 @@ from chat_aio.errors import UserBanned
 from chat_aio.listeners import notify
 from chat_aio.live.announcer import Announcer
 from chat_aio.live.ephemeral_filter import EphemeralFilter
-from chat_aio.live.event import Event, Name
+from chat_aio.live.event import Event
 from chat_aio.live.events import Translator
 from chat_aio.live.feed import Feed, Listener
-from chat_aio.live.frames import Frame, position_frame
 from chat_aio.live.gate import Gate
 from chat_aio.live.hub import Hub
 from chat_aio.live.observed import observed, state_of
-from chat_aio.live.past import TOO_MANY, Past
-from chat_aio.live.replay import Replay, position_from, replay_from_feed, replay_of_nothing
+from chat_aio.live.resuming import Resuming
 from chat_aio.live.ring import Ring
 from chat_aio.live.sieve import Sieve
 from chat_aio.live.streams import Stream
 from chat_aio.live.telling import Telling
-from chat_aio.live.written import Wish
 from chat_aio.observer import Observer, State, Told
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange, lag_of
@@ -78,14 +72,8 @@ class Live:
             timed=bool(context.observers),
         )
 
-        self._past = Past(
-            database,
-            clock=context.clock,
-            catch_up=partial(self.feed.catch_up, seconds=options.storage_timeout_seconds),
-            limit=options.replay_limit,
-            max_bytes=options.replay_bytes,
-            sift=self._sieve.sift if self._sieve else None,
-        )
+        sift = self._sieve.sift if self._sieve else None
+        self._resuming = Resuming(context, self._ring, self.feed, sift)
 
     async def open(self) -> None:
         self.feed.open()
@@ -133,51 +121,13 @@ class Live:
         if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
             notify(self._context.observers, Observer.ban_enforced, "request")
             raise UserBanned
+        began = self._context.clock()
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
-        since = position_from(last_event_id)
-        known, at = await self._find(since) if since else (False, None)
+        wanted = await self._resuming.find(last_event_id)
         await self._gate.ask_for(stream, ids)
         self.hub.subscribe(stream, ids)
-        stream.replay = await self._replay(stream, since if known else None, at)
-
-    async def _find(self, name: Name) -> tuple[bool, datetime | None]:
-        """Whether there is such a message; when it was created, unless the ring holds it."""
-        if self._ring.find_created(*name):
-            return True, None
-        return await self._past.find(name)
-
-    async def _replay(self, stream: Stream, since: Name | None, at: datetime | None) -> Replay:
-        """What the ring has, in one go with the subscription, so that it joins on to what the
-        stream holds back; otherwise from storage, which overlaps with that."""
-        ids = frozenset(stream.conversation_ids)
-        newest = self._newest(ids)
-        if since is None:
-            return replay_of_nothing(newest or await self._newest_stored(ids))
-        seen = self._ring.find_created(*since)
-        if seen and self._sieve is None:  # The ring has no messages to ask a host about.
-            return self._held(ids, seen, newest)
-        if at is None:  # The ring may have let go of it meanwhile.
-            _, at = await self._past.find(since)
-        if at is None:
-            return replay_of_nothing(newest or await self._newest_stored(ids), reset=REMOVED)
-        wish = Wish(user_id=stream.user_id, ids=ids, since=since, at=at, newest=newest)
-        return await self._past.replay(wish)
-
-    def _held(self, ids: Iterable[str], seen: Event, newest: Frame | None) -> Replay:
-        missed = self._ring.list_after(seen.index, ids)
-        size = sum(len(each.frame.chunk) for each in missed)
-        if len(missed) > self._options.replay_limit or size > self._options.replay_bytes:
-            return replay_of_nothing(newest, reset=TOO_MANY)
-        return replay_from_feed(missed, since=seen.position, newest=newest)
-
-    def _newest(self, ids: Iterable[str]) -> Frame | None:
-        created = self._ring.newest_created(ids)
-        return created.position if created else None
-
-    async def _newest_stored(self, ids: Iterable[str]) -> Frame | None:
-        heads = await conversations.list_heads(self._database, list(ids), limit=1, spoken=True)
-        return position_frame(heads[0]["_id"], heads[0]["seq"]) if heads else None
+        stream.replay = await self._resuming.replay(stream, wanted, began)
 
     def state(self) -> State:
         """How this chat stands now."""
@@ -244,7 +194,7 @@ class Live:
 
     async def _publish(self, event: Event) -> None:
         if event.position:
-            self._ring.append(replace(event, shown=None) if event.shown else event)
+            self._ring.append(event)
         asked = self._gate.hold(event)
         await self.hub.publish(event)
         self._gate.release(asked, event.conversation_id)

@@ -1,40 +1,33 @@
 """Replay: what a client that comes back is told before anything new."""
 
-import re
-from collections.abc import Mapping, Sequence
+import asyncio
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from chat_aio.fields import is_id
-from chat_aio.live.event import Event, Name, Shown
-from chat_aio.live.frames import Frame, reset_frame
+from chat_aio.live.event import Event, Name, Shown, shown_of
+from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame
+from chat_aio.live.ring import Kept
 from chat_aio.observer import Reset, Source
 from chat_aio.plugin import ToldMessage
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.views import Parents, message_from
 
-_SEQ = re.compile(r"[1-9][0-9]{0,17}")
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
-    """The frames that come first, and the `position` they leave the client at: the newest created
-    event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
-    `events` of the past are told, from this `source`; or it is a `reset` for this reason.
+class Cover:
+    """What a replay has told that the feed may tell as well, because it has not come so far yet:
+    `created` and `changed` name it, `shown` says how new the states were that it showed. `passed`
+    is done once the feed has told all that was committed when the replay was read."""
 
-    What comes from storage is there as it was found, in `stored`. `created` and `changed` name what
-    was told from there, `shown` how new the states were that it showed; the feed may tell it as
-    well.
-    """
-
-    source: Source = "none"
-    reset: Reset | None = None
-    events: int = 0
-    frames: tuple[Frame, ...] = ()
-    position: Frame | None = None
-    messages: tuple[ToldMessage, ...] = ()
-    created: frozenset[Name] = frozenset()
-    changed: Mapping[Name, datetime] = field(default_factory=dict)
-    shown: Mapping[Name, datetime] = field(default_factory=dict)
-    stored: tuple["Stored", ...] = ()
+    created: frozenset[Name]
+    changed: Mapping[Name, datetime]
+    shown: Mapping[Name, datetime]
+    passed: asyncio.Future[None]
 
     def covers(self, event: Event) -> bool:
         """Whether a live event says what has been told, or what was so before that."""
@@ -49,67 +42,122 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """The frames that come first, and the `position` they leave the client at: the newest created
+    event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
+    `events` of the past are told, from this `source`; or it is a `reset` for this reason.
+    """
+
+    source: Source = "none"
+    reset: Reset | None = None
+    events: int = 0
+    frames: tuple[Frame, ...] = ()
+    position: Frame | None = None
+    messages: tuple[ToldMessage, ...] = ()
+    cover: Cover | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """An event that is told from storage: a message's creation, or its last change (`is_change`).
-    `changed_at` is when the message was last changed in the state that is shown."""
+    """An event of the past as it is told now: a message's creation, or its last change
+    (`is_change`). `changed_at` is when the message was last changed in the state that is shown."""
 
     name: Name
     frame: Frame
     message: ToldMessage
+    created_at: datetime
     changed_at: datetime | None = None
     is_change: bool = False
-    shown: Shown | None = None
+    shown: Shown | None = field(default=None, repr=False)
 
 
-def replay_of_nothing(position: Frame | None, *, reset: Reset | None = None) -> Replay:
+def stored_from(document: MessageDocument, parents: Parents, *, is_change: bool) -> Stored | None:
+    """A message's creation or last change, as the message is now.
+
+    None for the creation of what is deleted by now, of which the deletion is told, and for a row
+    of another program that cannot be told.
+    """
+    deleted = bool(document.get("deletedAt"))
+    if deleted and not is_change:
+        return None
+    changed = "message.deleted" if deleted else "message.updated"
+    try:
+        message = message_from(document, parents)
+        return Stored(
+            name=(message.conversation_id, message.seq),
+            frame=message_frame(changed if is_change else "message.created", message),
+            message=ToldMessage(
+                message.id, message.conversation_id, message.seq, message.sender_id
+            ),
+            shown=shown_of(document, parents),
+            created_at=message.created_at,
+            changed_at=document["changedAt"] if is_change else document.get("changedAt"),
+            is_change=is_change,
+        )
+    except Exception as error:
+        message_id = document.get("_id")
+        named = {"message_id": message_id}
+        log.error("message %r cannot be told: %r", message_id, error, extra=named)
+        return None
+
+
+def replay_of_nothing(position: Frame, *, reset: Reset | None = None) -> Replay:
     """Nothing was missed; or more was than can be told, for the reason that `reset` names."""
-    frames = [reset_frame(reset)] if reset else []
-    frames = [*frames, position] if position else frames
-    return Replay(reset=reset, frames=tuple(frames), position=position)
+    frames = (reset_frame(reset), position) if reset else (position,)
+    return Replay(reset=reset, frames=frames, position=position)
 
 
 def replay_from_feed(
-    events: Sequence[Event], *, since: Frame | None, newest: Frame | None
+    told: Sequence[tuple[Kept, Stored | None]],
+    *,
+    since: Frame,
+    newest: Frame | None,
+    passed: asyncio.Future[None] | None = None,
 ) -> Replay:
-    """Missed events in the order of the feed. Behind an update stands the newest created event told
-    before it, the client's own position at first: a connection cut in between loses nothing."""
+    """Missed events in the order of the feed; of some there is nothing to tell any more. Behind an
+    update stands the newest created event before it, the client's own position at first: a
+    connection cut in between loses nothing."""
     frames: list[Frame] = []
-    told = since
-    for event in events:
-        frames.append(event.frame)
-        if event.created:
-            told = event.position
-        elif told:
-            frames.append(told)
-    created = next((each.position for each in reversed(events) if each.created), None)
-    position = created or newest or since
+    position = since
+    for kept, stored in told:
+        if kept.created:
+            position = position_frame(*kept.name)
+        if stored is not None:
+            frames += [stored.frame] if kept.created else [stored.frame, position]
+    if not any(kept.created for kept, _ in told):
+        position = newest or since
+    events = [stored for _, stored in told if stored is not None]
     return Replay(
         source="ring",
-        events=len(events),
-        frames=tuple([*frames, position] if position else frames),
+        frames=(*frames, position),
         position=position,
-        messages=tuple(each.told_message for each in events if each.created),
+        **_details(events, passed),
     )
 
 
-def replay_from_storage(told: Sequence[Stored], *, since: Frame, newest: Frame) -> Replay:
+def replay_from_storage(
+    told: Sequence[Stored], *, since: Frame, newest: Frame, passed: asyncio.Future[None] | None
+) -> Replay:
     """Missed events by their times, which is not the order of the feed: until all are told, the
     position stays the client's own."""
     frames = [frame for each in told for frame in (each.frame, since)]
     return Replay(
-        source="storage",
-        events=len(told),
-        frames=(*frames, newest),
-        position=newest,
-        messages=tuple(each.message for each in told if not each.is_change),
-        created=frozenset(each.name for each in told if not each.is_change),
-        changed={each.name: each.changed_at for each in told if each.is_change and each.changed_at},
-        shown={each.name: each.changed_at for each in told if each.changed_at},
-        stored=tuple(told),
+        source="storage", frames=(*frames, newest), position=newest, **_details(told, passed)
     )
 
 
-def position_from(last_event_id: str | None) -> Name | None:
-    """The message that a Last-Event-ID names, None if it names nothing."""
-    conversation_id, _, seq = (last_event_id or "").rpartition(":")
-    return (conversation_id, int(seq)) if is_id(conversation_id) and _SEQ.fullmatch(seq) else None
+def _details(told: Sequence[Stored], passed: asyncio.Future[None] | None) -> dict[str, Any]:
+    return {
+        "events": len(told),
+        "messages": tuple(each.message for each in told if not each.is_change),
+        "cover": _cover(told, passed) if told and passed else None,
+    }
+
+
+def _cover(told: Iterable[Stored], passed: asyncio.Future[None]) -> Cover:
+    return Cover(
+        created=frozenset(each.name for each in told if not each.is_change),
+        changed={each.name: each.changed_at for each in told if each.is_change and each.changed_at},
+        shown={each.name: each.changed_at for each in told if each.changed_at},
+        passed=passed,
+    )

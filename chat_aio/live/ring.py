@@ -1,12 +1,35 @@
-"""The ring: the last stretch of durable events in feed order, for those who missed some."""
+"""The ring: which durable events the feed has told lately, and in which order.
+
+It holds no contents: a replay shows messages as they are when it is told.
+"""
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass
 
 from chat_aio.live.event import Event, Name
-from chat_aio.live.frames import requoted
-from chat_aio.models import ReplyPreview
+
+BYTES_OF_AN_ENTRY = 400
+"""About what an entry takes, with its places in the look-up tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A durable event: `index` is its place in this process's feed."""
+
+    index: int
+    conversation_id: str
+    seq: int
+    message_id: str
+    created: bool
+
+    @property
+    def name(self) -> Name:
+        return self.conversation_id, self.seq
+
+    @property
+    def size(self) -> int:
+        return BYTES_OF_AN_ENTRY + len(self.conversation_id) + len(self.message_id)
 
 
 class Ring:
@@ -16,37 +39,34 @@ class Ring:
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._events: deque[Event] = deque()
-        self._by_conversation: dict[str, deque[Event]] = {}
-        self._created: dict[Name, Event] = {}
-        self._newest: dict[str, Event] = {}
-        self._changed: dict[Name, Event] = {}
-        self._quotes: dict[str, ReplyPreview] = {}
+        self._events: deque[Kept] = deque()
+        self._by_conversation: dict[str, deque[Kept]] = {}
+        self._created: dict[Name, Kept] = {}
+        self._newest: dict[str, Kept] = {}
+        self._changed: dict[Name, Kept] = {}
 
     def __len__(self) -> int:
         return len(self._events)
 
     @property
     def size(self) -> int:
-        """How many bytes it holds."""
+        """How many bytes it holds, about."""
         return self._bytes
 
     def append(self, event: Event) -> None:
-        """Hold a durable event; the oldest ones go when there are too many. A created event that
+        """Note a durable event; the oldest ones go when there are too many. A created event that
         is held already (the feed reads on from a little before where it was lost) changes nothing.
         """
         if event.created and event.name in self._created:
             return
-        self._events.append(event)
-        self._by_conversation.setdefault(event.conversation_id, deque()).append(event)
-        self._bytes += event.size
-        if event.created:
-            self._created[event.name] = event
-            self._newest[event.conversation_id] = event
+        kept = Kept(event.index, *event.name, event.message_id, event.created)
+        self._events.append(kept)
+        self._by_conversation.setdefault(kept.conversation_id, deque()).append(kept)
+        self._bytes += kept.size
+        if kept.created:
+            self._created[kept.name] = self._newest[kept.conversation_id] = kept
         else:
-            self._changed[event.name] = event
-            if event.quote:
-                self._quotes[event.message_id] = event.quote
+            self._changed[kept.name] = kept
         while len(self._events) > self._max_events or self._bytes > self._max_bytes:
             self._drop_oldest()
 
@@ -56,37 +76,24 @@ class Ring:
         self._events.clear()
         for held in (self._by_conversation, self._created, self._newest, self._changed):
             held.clear()
-        self._quotes.clear()
 
-    def find_created(self, conversation_id: str, seq: int) -> Event | None:
+    def find_created(self, conversation_id: str, seq: int) -> Kept | None:
         """The event by which this message was created, if it is still held."""
         return self._created.get((conversation_id, seq))
 
-    def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[Event]:
-        """The events of these conversations behind place `index`, in feed order. A message that
-        was changed is told as it is now, also where it is quoted, and its last change only: what
-        was taken back is not told again."""
-        found: list[Event] = []
+    def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[Kept]:
+        """The events of these conversations behind place `index`, in feed order; of the changes of
+        a message the last one."""
+        found: list[Kept] = []
         for conversation_id in conversation_ids:
             for event in reversed(self._by_conversation.get(conversation_id, ())):
                 if event.index <= index:
                     break
-                if told := self._as_told_now(event):
-                    found.append(told)
+                if event.created or self._changed.get(event.name) is event:
+                    found.append(event)
         return sorted(found, key=lambda event: event.index)
 
-    def _as_told_now(self, event: Event) -> Event | None:
-        changed = self._changed.get(event.name)
-        frame = event.frame
-        if event.created:
-            frame = (changed and changed.recreated) or frame
-        elif changed is not event:
-            return None
-        if quote := self._quotes.get(event.parent_id or ""):
-            frame = requoted(frame, quote)
-        return event if frame is event.frame else replace(event, frame=frame)
-
-    def newest_created(self, conversation_ids: Iterable[str]) -> Event | None:
+    def newest_created(self, conversation_ids: Iterable[str]) -> Kept | None:
         """The last message created in any of these conversations, if it is still held."""
         held = [self._newest[each] for each in conversation_ids if each in self._newest]
         return max(held, key=lambda event: event.index, default=None)
@@ -101,8 +108,6 @@ class Ring:
         if self._created.get(event.name) is event:
             del self._created[event.name]
         if self._changed.get(event.name) is event:
-            # What quotes an older state of it came before, and is gone already.
             del self._changed[event.name]
-            self._quotes.pop(event.message_id, None)
         if self._newest.get(event.conversation_id) is event:
             del self._newest[event.conversation_id]

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from chat_aio.live.event import Event
 from chat_aio.live.frames import HEARTBEAT, Frame
-from chat_aio.live.replay import Replay
+from chat_aio.live.replay import Cover, Replay
 from chat_aio.observer import Ending
 from chat_aio.plugin import ToldMessage
 
@@ -35,6 +35,7 @@ class Stream:
     __slots__ = (
         "_behind_since",
         "_chunked",
+        "_cover",
         "_held",
         "_holds",
         "_max_bytes",
@@ -71,6 +72,7 @@ class Stream:
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.ending: Ending = "left"
         self._position: Frame | None = None
+        self._cover: Cover | None = None
         self._held: list[Event] = []
         self._pipe: Pipe | None = None
         self._chunked = True
@@ -114,6 +116,8 @@ class Stream:
             self._held.append(event)
             if len(self._held) > self._max_events:
                 self.end("overflow")
+        elif self._cover is not None and self._cover.covers(event):
+            return
         elif event.created:
             self._position = event.position
             if self._write(event.frame) and self._on_message:
@@ -131,11 +135,18 @@ class Stream:
             return
         self._pipe, self._chunked = pipe, chunked
         self._position = replay.position
+        if replay.cover is not None:
+            self._cover = replay.cover
+            replay.cover.passed.add_done_callback(self._uncover)
         if self._on_message:
             for message in replay.messages:
                 self._on_message(self.user_id, message)
-        self._held = [event for event in self._held if not replay.covers(event)]
         self._tell_held()
+
+    def _uncover(self, passed: asyncio.Future[None]) -> None:
+        """What the feed tells from now on came after the replay; unless it is not known to."""
+        if not passed.cancelled() and passed.exception() is None:
+            self._cover = None
 
     def hold(self) -> None:
         """Hold everything back until as many releases as holds."""

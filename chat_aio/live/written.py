@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
-from chat_aio.live.event import Name, shown_of
-from chat_aio.live.frames import Frame, message_frame
-from chat_aio.live.replay import Stored
-from chat_aio.plugin import ToldMessage
+from chat_aio.live.event import Name
+from chat_aio.live.frames import Frame
+from chat_aio.live.replay import Stored, stored_from
 from chat_aio.store.documents import ConversationDocument, MessageDocument
-from chat_aio.store.views import Parents, message_from
+from chat_aio.store.views import Parents
 
 log = logging.getLogger(__name__)
 
@@ -26,13 +25,15 @@ ALWAYS = datetime.min.replace(tzinfo=UTC) + SKEW
 class Wish:
     """Who comes back to which conversations, having seen the message `since`, of the time `at`.
 
-    `newest` is the newest created event of the feed, if it has told any of these conversations.
+    The stream began to hear of them at `began`; `newest` is the newest created event of the feed,
+    if it has told any of these conversations.
     """
 
     user_id: str
     ids: frozenset[str]
     since: Name
     at: datetime
+    began: datetime
     newest: Frame | None
 
     @property
@@ -64,11 +65,10 @@ class Written:
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
     def add_created(self, document: MessageDocument, parents: Parents) -> None:
-        self._add(document, "message.created", parents)
+        self._add(document, parents, is_change=False)
 
     def add_changed(self, document: MessageDocument, parents: Parents) -> None:
-        name = "message.deleted" if document.get("deletedAt") else "message.updated"
-        self._add(document, name, parents)
+        self._add(document, parents, is_change=True)
 
     def missed_by(self, wish: Wish, *, most: int) -> list[Entry]:
         """What came after the wish's moment, oldest first; of its own conversation by seq. Where
@@ -90,30 +90,12 @@ class Written:
                 if is_missed:
                     yield each
 
-    def _add(self, document: MessageDocument, name: str, parents: Parents) -> None:
-        try:
-            message = message_from(document, parents)
-            is_change = name != "message.created"
-            changed_at = document.get("changedAt")
-            stored = Stored(
-                name=(message.conversation_id, message.seq),
-                frame=message_frame(name, message),
-                message=ToldMessage(
-                    message.id, message.conversation_id, message.seq, message.sender_id
-                ),
-                shown=shown_of(document, parents),
-                changed_at=changed_at,
-                is_change=is_change,
-            )
-            at = message.created_at
-            if is_change:
-                at = max(document["changedAt"], at)
-        except Exception as error:
-            message_id = document.get("_id")
-            named = {"message_id": message_id}
-            log.error("message %r cannot be told: %r", message_id, error, extra=named)
-            return
-        self._entries[message.conversation_id].append(Entry(at=at, stored=stored))
+    def _add(self, document: MessageDocument, parents: Parents, *, is_change: bool) -> None:
+        if stored := stored_from(document, parents, is_change=is_change):
+            at = stored.created_at
+            if is_change and stored.changed_at:
+                at = max(stored.changed_at, at)
+            self._entries[stored.name[0]].append(Entry(at=at, stored=stored))
 
 
 def _joined_in(conversation: ConversationDocument) -> dict[str, datetime]:

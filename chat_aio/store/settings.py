@@ -2,6 +2,7 @@
 
 import hmac
 import secrets
+from datetime import datetime
 from hashlib import sha256
 
 from pymongo.errors import DuplicateKeyError
@@ -10,6 +11,7 @@ from chat_aio.store.database import Database
 from chat_aio.store.transactions import Session
 
 _DM_KEY = "direct_conversation_key"
+RESTORED = "restored"
 _PSEUDONYM = b"\xff\xff\xff\xfe"
 _AFTER_ERASURES = b"\xff\xff\xff\xff"
 """No id is so long that its length reads as one of these."""
@@ -45,6 +47,14 @@ class Settings:
         digest = await self._digest()
         digest.update(_PSEUDONYM + user_id.encode())
         return f"erased-{digest.hexdigest()[:24]}"
+
+    async def restored_at(self) -> datetime | None:
+        """When a backup was last restored, None if never: positions from before mean something
+        else since. Raises StorageUnavailable."""
+        rows = self._database.settings
+        found = await self._database.read(lambda: rows.find_one({"_id": RESTORED}))
+        at = found and found.get("at")
+        return at if isinstance(at, datetime) else None
 
     async def count_erasure(self, pseudonym: str, session: Session) -> None:
         """From now on other direct conversations are those of the user with this pseudonym."""

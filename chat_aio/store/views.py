@@ -200,16 +200,6 @@ def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview
     return ReplyPreview(id=parent_id, sender_id=parent["senderId"], excerpt=excerpt, deleted=False)
 
 
-def quote_from(message: Message) -> ReplyPreview:
-    """What replies show of a message."""
-    return ReplyPreview(
-        id=message.id,
-        sender_id=message.sender_id,
-        excerpt=_excerpt(message.body),
-        deleted=message.deleted_at is not None,
-    )
-
-
 def _excerpt(body: str) -> str:
     return body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
 
