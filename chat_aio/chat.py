@@ -170,6 +170,15 @@ class Chat:
             await self._database.close(seconds=left.remaining)
         self._opened = False
 
+    async def end_streams(self, user_id: str) -> None:
+        """End the streams of a user whose login is over, on every process. Their clients come back,
+        and your `auth` hook says whether they may.
+
+        Raises StorageUnavailable where other processes cannot be told; here they have ended.
+        """
+        self._live.hub.end_user(user_id, "ended")
+        await self._api.signals.end_streams(user_id)
+
     async def __aenter__(self) -> Self:
         await self.open()
         return self

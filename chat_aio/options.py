@@ -22,6 +22,7 @@ class Options:
     threads: bool = True
     enforce_bans: bool | None = None
     extra_events: bool = False
+    reauthenticate: bool = False
     separate_blocked: bool = False
     presence_needs_exchange: bool = False
     allowed_origins: Collection[str] | None = None

@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from chat_aio import hooks
 from chat_aio.errors import RateLimited
 from chat_aio.live.event import Event
 from chat_aio.live.streams import Stream
@@ -112,10 +113,20 @@ class Hub:
         stream.denied.add(conversation_id)
         self._leave(stream, conversation_id)
 
-    def end_banned(self, user_id: str) -> bool:
+    def end_user(self, user_id: str, ending: Ending) -> bool:
         """Finish all streams of a user; whether there was one."""
-        ended = [each.end("banned") for each in self._by_user.get(user_id, ())]
+        ended = [each.end(ending) for each in self._by_user.get(user_id, ())]
         return any(ended)
+
+    async def end_logged_out(self) -> None:
+        """Finish the streams whose login is over, where that is asked about."""
+
+        async def ask(stream: Stream) -> bool:
+            return stream.still_logged_in is not None and not await stream.still_logged_in()
+
+        asked = [each for each in self._everyone() if each.still_logged_in is not None]
+        for stream in await hooks.those(ask, asked):
+            stream.end("logged_out")
 
     def end_all(self, ending: Ending = "feed_lost") -> None:
         """Finish every stream: their clients come back and resume."""

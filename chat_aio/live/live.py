@@ -28,6 +28,7 @@ from chat_aio.live.telling import Telling
 from chat_aio.observer import Observer, State, Told
 from chat_aio.store import blocks, conversations
 from chat_aio.store.change_stream import RawChange, lag_of
+from chat_aio.store.signals import ended_in
 
 log = logging.getLogger(__name__)
 
@@ -183,13 +184,16 @@ class Live:
                 self._ephemeral.forget(pair)
         elif name == database.bans.name:
             return self._context.bans.learn(change)
+        elif name == database.signals.name:
+            for user_id in ended_in(change.get("fullDocument") or {}):
+                self.hub.end_user(user_id, "ended")
         return False
 
     async def _end_banned(self) -> None:
         """End the streams of users who are banned (docs/behaviour.md 11.5)."""
         if self._context.enforces_bans:
             for user_id in await self._context.bans.banned_among(self.hub.user_ids()):
-                if self.hub.end_banned(user_id):
+                if self.hub.end_user(user_id, "banned"):
                     notify(self._context.observers, Observer.ban_enforced, "stream")
 
     async def _publish(self, event: Event) -> None:
@@ -234,6 +238,7 @@ class Live:
         """Who is banned by now, and what may be read; heartbeats do not wait for it."""
         try:
             await self._end_banned()
+            await self.hub.end_logged_out()
             await self._gate.ask_again()
         except Exception as error:
             log.warning("who may go on could not be looked up: %r", error)

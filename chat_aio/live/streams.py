@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from chat_aio.live.event import Event
@@ -50,6 +50,7 @@ class Stream:
         "ending",
         "membership",
         "replay",
+        "still_logged_in",
         "subscribed",
         "user_id",
     )
@@ -71,6 +72,7 @@ class Stream:
         self.replay = Replay()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.ending: Ending = "left"
+        self.still_logged_in: Callable[[], Awaitable[bool]] | None = None
         self._position: Frame | None = None
         self._cover: Cover | None = None
         self._held: list[Event] = []

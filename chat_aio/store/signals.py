@@ -20,6 +20,7 @@ from chat_aio.store.transactions import Session
 log = logging.getLogger(__name__)
 
 KIND = "notes"
+END = "end"
 STALE_AFTER = timedelta(seconds=90)
 """Half a minute, and a minute by which the clocks of processes may differ."""
 
@@ -100,6 +101,12 @@ class Signals:
         quickly = self._database.signals.with_options(write_concern=WriteConcern(1))
         await self._database.write(lambda: quickly.insert_one(signal))
 
+    async def end_streams(self, user_id: str) -> None:
+        """Have every process end the streams of a user. Raises StorageUnavailable."""
+        at = self._clock()
+        signal = {"_id": self._new_id(), "kind": END, "at": at, "userIds": [user_id]}
+        await self._database.write(lambda: self._database.signals.insert_one(signal))
+
     async def _write(self, notes: Sequence[Note]) -> None:
         try:
             await self.write(notes)
@@ -121,6 +128,12 @@ def document_from(note: Note) -> dict[str, Any]:
         "but": note.but,
         "needsExchange": note.needs_exchange,
     }
+
+
+def ended_in(signal: Mapping[str, Any]) -> list[str]:
+    """The users whose streams a signal ends."""
+    named = signal.get("userIds") if signal.get("kind") == END else None
+    return [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
 
 
 def notes_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,10 @@
 """Around every request: who asks, then the route, then errors in the contract's shape."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from chat_aio import hooks
 from chat_aio.actions.access import require_unbanned
 from chat_aio.context import new_id
 from chat_aio.errors import (
@@ -13,12 +12,11 @@ from chat_aio.errors import (
     InternalError,
     NotFound,
     StorageUnavailable,
-    Unauthenticated,
 )
-from chat_aio.fields import is_id
 from chat_aio.store.calls import request_budget
 from chat_aio.web.access_log import route_of
-from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
+from chat_aio.web.authentication import authenticated
+from chat_aio.web.keys import API, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
 from chat_aio.web.replies import reply_error
 from chat_aio.web.stream import hung_up, is_stream
@@ -38,7 +36,7 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         if is_preflight(request):
             return reply_preflight(request)
-        request[USER_ID] = user_id = await _authenticated(request)
+        request[USER_ID] = user_id = await authenticated(request)
         require_origin(request)
         return await _answered(request, user_id, handler)
     except StorageUnavailable as error:
@@ -68,16 +66,6 @@ async def add_request_id(request: web.Request, response: web.StreamResponse) -> 
     """Let a caller name this request to whoever reads the log."""
     if request_id := request.get(REQUEST_ID):
         response.headers["X-Request-Id"] = request_id
-
-
-async def _authenticated(request: web.Request) -> str:
-    """The acting user's id, from the host's `auth` hook (docs/behaviour.md 1.2)."""
-    limit = request.config_dict[API].options.hook_timeout_seconds
-    user = await hooks.call(request.config_dict[AUTH], request, limit=limit)
-    user_id = user.get("id") if isinstance(user, Mapping) else getattr(user, "id", None)
-    if not isinstance(user_id, str) or not is_id(user_id):
-        raise Unauthenticated
-    return user_id
 
 
 def _failed(request: web.Request) -> web.Response:

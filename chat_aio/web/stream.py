@@ -5,17 +5,19 @@ import random
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import cast
 
 from aiohttp import HttpVersion11, web
 from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
-from chat_aio.errors import StorageUnavailable
+from chat_aio.errors import InternalError, StorageUnavailable, Unauthenticated
 from chat_aio.live.frames import Frame, opening_frame
 from chat_aio.live.live import Live
 from chat_aio.live.streams import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.observer import Ending
+from chat_aio.web.authentication import authenticated
 from chat_aio.web.keys import API, LIVE, USER_ID
 
 NEVER = 10.0**8
@@ -43,6 +45,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
         async with live.attach(request[USER_ID], last_event_id) as events:
             if request.transport is None:
                 return hung_up(request)
+            if request.config_dict[API].options.reauthenticate:
+                events.still_logged_in = partial(_is_logged_in, request)
             _bound_kernel_buffer(request.transport)
             await response.prepare(request)
             response.stop_streaming()  # Its own keep-alive: a task for each stream.
@@ -53,6 +57,17 @@ async def stream(request: web.Request) -> web.StreamResponse:
     except (StorageUnavailable, ConnectionError, TimeoutError):
         return hung_up(request)
     return await _finished(request, response, events.ending)
+
+
+async def _is_logged_in(request: web.Request) -> bool:
+    """Whether the host still takes the request that opened a stream for the same user's. A hook
+    that fails says nothing of that."""
+    try:
+        return await authenticated(request) == request[USER_ID]
+    except Unauthenticated:
+        return False
+    except InternalError:
+        return True
 
 
 def is_stream(request: web.Request) -> bool:

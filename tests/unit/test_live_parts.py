@@ -1,5 +1,6 @@
 """Frames, ring, replay and the single stream, without any database."""
 
+import asyncio
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -9,17 +10,17 @@ import pytest
 from chat_aio.events import ResetEvent
 from chat_aio.live.event import Event
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
+from chat_aio.live.positions import is_moment, moment_frame, position_from, time_of_moment
 from chat_aio.live.replay import (
+    Cover,
     Replay,
     Stored,
-    position_from,
     replay_from_feed,
     replay_from_storage,
     replay_of_nothing,
 )
-from chat_aio.live.ring import Ring
+from chat_aio.live.ring import Kept, Ring
 from chat_aio.live.streams import Stream
-from chat_aio.models import ReplyPreview
 from chat_aio.plugin import ToldMessage
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -30,25 +31,20 @@ def event(
     name: str,
     *,
     created: bool = True,
-    parent: str | None = None,
     changed_at: datetime | None = None,
 ) -> Event:
     """A durable event of message `name`, such as "c:5"."""
     conversation_id, seq = name.split(":")
     kind = "created" if created else "updated"
-    quote = ReplyPreview(id=name, sender_id="alice", excerpt=f"now {index}", deleted=False)
     return Event(
         index=index,
         conversation_id=conversation_id,
-        frame=frame_from(f"{kind} {name}".encode()) if parent is None else reply_frame(kind),
+        frame=frame_from(f"{kind} {name}".encode()),
         seq=int(seq),
         created=created,
         changed_at=changed_at,
         position=position_frame(conversation_id, int(seq)),
         message_id=name,
-        parent_id=parent,
-        recreated=None if created else frame_from(f"recreated {name} by {index}".encode()),
-        quote=None if created else quote,
     )
 
 
@@ -58,15 +54,10 @@ def stored(text: str, *, changed_at: datetime | None = None) -> Stored:
         name=(conversation_id, int(seq)),
         frame=frame_from(text.encode()),
         message=ToldMessage(text, conversation_id, int(seq), "alice"),
+        created_at=NOON,
         changed_at=changed_at,
         is_change=text.startswith("updated"),
     )
-
-
-def reply_frame(kind: str) -> Frame:
-    message = {"body": "yes", "metadata": {"n": 1.0}, "replyTo": {"id": "p", "excerpt": "old"}}
-    told = json.dumps({"type": f"message.{kind}", "message": message})
-    return frame_from(f"id: c:2\nevent: message.{kind}\ndata: {told}\n\n".encode())
 
 
 def plain(frames: Iterable[Frame]) -> list[str]:
@@ -133,7 +124,7 @@ def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
     assert ring.find_created("a", 7) is None
     assert ring.find_created("a", 8) is not None
     assert [each.seq for each in ring.list_after(0, ["a"])] == [8, 9, 10]
-    small = Ring(max_events=100, max_bytes=3 * len(event(1, "a:1").frame.chunk))
+    small = Ring(max_events=100, max_bytes=3 * kept(1, "a:1").size)
     for index in range(1, 10):
         small.append(event(index, f"a:{index}"))
     assert [each.seq for each in small.list_after(0, ["a"])] == [7, 8, 9]
@@ -146,8 +137,8 @@ def test_the_ring_takes_a_created_event_once() -> None:
     assert [each.index for each in ring.list_after(0, ["a"])] == [1]
 
 
-def test_the_ring_tells_a_changed_message_as_it_is_now() -> None:
-    """What was taken back is not told again, and only the last change of a message is."""
+def test_the_ring_names_the_last_change_of_a_message() -> None:
+    """What was taken back is not told again."""
     ring = Ring(max_events=100, max_bytes=10_000)
     ring.append(event(1, "c:1"))
     ring.append(event(2, "c:2"))
@@ -155,34 +146,13 @@ def test_the_ring_tells_a_changed_message_as_it_is_now() -> None:
     ring.append(event(4, "c:2", created=False))
     ring.append(event(5, "c:1", created=False))
     found = ring.list_after(0, ["c"])
-    assert plain([each.frame for each in found]) == [
-        "recreated c:1 by 5",
-        "recreated c:2 by 4",
-        "updated c:2",
-        "updated c:1",
+    assert [(each.name, each.created) for each in found] == [
+        (("c", 1), True),
+        (("c", 2), True),
+        (("c", 2), False),
+        (("c", 1), False),
     ]
-    assert [each.index for each in found] == [1, 2, 4, 5]
     assert [each.index for each in ring.list_after(3, ["c"])] == [4, 5]
-
-
-def test_the_ring_tells_a_reply_with_its_parent_as_it_is_now() -> None:
-    """However many replies there are, a change of the parent holds one short quote."""
-    ring = Ring(max_events=4, max_bytes=10_000)
-    ring.append(event(1, "c:1"))
-    ring.append(event(2, "c:2", parent="c:1"))
-    ring.append(event(3, "c:3", created=False, parent="c:1"))
-    ring.append(event(4, "c:1", created=False))
-    assert [each.index for each in ring.list_after(0, ["c"])] == [1, 2, 3, 4]
-    for told in ring.list_after(0, ["c"])[1:3]:
-        data = json.loads(told.frame.plain.decode().split("data: ")[1])
-        quoted = {"id": "p", "excerpt": "now 4", "deleted": False}
-        assert data["message"] == {"body": "yes", "metadata": {"n": 1.0}, "replyTo": quoted}
-        assert told.frame.plain.startswith(b"id: c:2\nevent: message.")
-        assert told.frame.plain.endswith(b"}\n\n")
-    assert set(ring._quotes) == {"c:1", "c:3"}
-    for index in range(5, 10):
-        ring.append(event(index, f"d:{index}"))
-    assert not ring._quotes
 
 
 def test_the_ring_forgets_changes_with_the_rest() -> None:
@@ -196,9 +166,18 @@ def test_the_ring_forgets_changes_with_the_rest() -> None:
     assert ring._bytes == sum(each.size for each in ring._events)
 
 
+def kept(index: int, name: str, *, created: bool = True) -> Kept:
+    conversation_id, seq = name.split(":")
+    return Kept(index, conversation_id, int(seq), name, created)
+
+
 def test_a_replay_names_only_what_was_told() -> None:
     replay = replay_from_feed(
-        (event(2, "b:1", created=False), event(3, "a:2"), event(4, "b:1", created=False)),
+        (
+            (kept(2, "b:1", created=False), stored("updated b:1")),
+            (kept(3, "a:2"), stored("created a:2")),
+            (kept(4, "b:1", created=False), stored("updated b:1")),
+        ),
         since=position_frame("a", 1),
         newest=position_frame("z", 9),
     )
@@ -210,15 +189,35 @@ def test_a_replay_names_only_what_was_told() -> None:
     ]
 
 
+def test_what_is_gone_by_now_is_not_told_and_still_is_a_position() -> None:
+    replay = replay_from_feed(
+        ((kept(2, "a:2"), None), (kept(3, "b:1", created=False), stored("updated b:1"))),
+        since=position_frame("a", 1),
+        newest=position_frame("z", 9),
+    )
+    assert plain(replay.frames) == ["updated b:1", "id: a:2", "id: a:2"]
+
+
 def test_a_replay_without_created_events_ends_at_the_newest() -> None:
     assert plain(replay_of_nothing(position_frame("z", 9)).frames) == ["id: z:9"]
-    assert plain(replay_of_nothing(None).frames) == []
+    assert plain(replay_of_nothing(moment_frame(NOON)).frames) == ["id: ::1769860800000"]
     reset = replay_of_nothing(position_frame("z", 9), reset="too_many_missed").frames
     assert plain(reset)[0].startswith("event: stream.reset")
     assert plain(reset)[1] == "id: z:9"
 
 
-def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> None:
+def test_a_moment_is_a_position_that_no_conversation_can_be() -> None:
+    name = position_from("::1769860800000")
+    assert name is not None
+    assert is_moment(name)
+    assert time_of_moment(name) == NOON
+    far = position_from("::" + "9" * 18)
+    assert far is not None
+    assert time_of_moment(far) is None
+    assert not is_moment(("c", 5))
+
+
+async def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> None:
     replay = replay_from_storage(
         [
             stored("created a:2"),
@@ -226,6 +225,7 @@ def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> Non
         ],
         since=position_frame("a", 1),
         newest=position_frame("z", 9),
+        passed=asyncio.get_running_loop().create_future(),
     )
     assert plain(replay.frames) == [
         *("created a:2", "id: a:1"),
@@ -234,11 +234,13 @@ def test_a_replay_from_storage_keeps_the_clients_position_until_its_end() -> Non
     ]
     assert [each.seq for each in replay.messages] == [2]
     later = NOON + timedelta(milliseconds=1)
-    assert replay.covers(event(1, "a:2"))
-    assert not replay.covers(event(1, "a:3"))
-    assert not replay.covers(event(1, "a:2", created=False, changed_at=NOON))
-    assert replay.covers(event(1, "b:1", created=False, changed_at=NOON))
-    assert not replay.covers(event(1, "b:1", created=False, changed_at=later))
+    cover = replay.cover
+    assert cover is not None
+    assert cover.covers(event(1, "a:2"))
+    assert not cover.covers(event(1, "a:3"))
+    assert not cover.covers(event(1, "a:2", created=False, changed_at=NOON))
+    assert cover.covers(event(1, "b:1", created=False, changed_at=NOON))
+    assert not cover.covers(event(1, "b:1", created=False, changed_at=later))
 
 
 class Pipe:
@@ -266,13 +268,20 @@ def stream(*, max_bytes: int = 1_000, max_events: int = 5) -> Stream:
 
 
 async def test_a_stream_holds_back_until_it_is_live() -> None:
+    """What a replay has told is not told again, until the feed has passed it."""
     one, pipe = stream(), Pipe()
+    passed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    told = frozenset({("a", 3), ("a", 5)})
     one.deliver(event(5, "a:3"))
     one.deliver(event(6, "a:4"))
-    one.replay = Replay(created=frozenset({("a", 3)}))
+    one.replay = Replay(cover=Cover(created=told, changed={}, shown={}, passed=passed))
     one.go_live(pipe, chunked=False)
     one.deliver(event(7, "a:5"))
-    assert pipe.written == [b"created a:4", b"created a:5"]
+    one.deliver(event(8, "a:6"))
+    assert pipe.written == [b"created a:4", b"created a:6"]
+    passed.set_result(None)
+    await asyncio.sleep(0)
+    assert one._cover is None
 
 
 async def test_an_update_is_written_together_with_the_newest_position() -> None:
