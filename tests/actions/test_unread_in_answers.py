@@ -1,5 +1,6 @@
 """Whoever keeps the conversation of an answer keeps a right count: each has the caller's own."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -65,3 +66,27 @@ async def test_in_process_answers_have_it_too(person: People) -> None:
     assert (await api.update_conversation("alice", group.id, name="tea")).unread_count == 1
     assert (await api.add_participants("alice", group.id, ["carol"])).unread_count == 1
     assert (await api.remove_participant("bob", group.id, "bob")).unread_count == 0
+
+
+async def test_counts_are_right_while_others_send(person: People) -> None:
+    """Never less than what had been answered before, never more than what was begun by then."""
+    api = person("alice").chat.api
+    group = await api.create_group_conversation("alice", user_ids=["bob", "carol"])
+    begun = answered = 0
+
+    async def send(user_id: str) -> None:
+        nonlocal begun, answered
+        for _ in range(15):
+            begun += 1
+            await api.send_message(user_id, group.id, "hi")
+            answered += 1
+
+    async def rename(number: int) -> None:
+        for turn in range(10):
+            least = answered
+            changed = await api.update_conversation("alice", group.id, name=f"{number} {turn}")
+            assert least <= changed.unread_count <= begun
+
+    sending = [send(each) for each in ("bob", "carol") * 3]
+    await asyncio.gather(*sending, *map(rename, range(3)))
+    assert (await api.update_conversation("alice", group.id, name="tea")).unread_count == 90

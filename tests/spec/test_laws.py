@@ -50,6 +50,17 @@ def test_the_import_law(file: Path) -> None:
     assert not [name for name in imports(file) if name.startswith(above.get(folder, ("-",)))]
 
 
+def test_what_messages_quote_is_read_in_one_place() -> None:
+    """An action that read quotes by itself would show what a host's `can_read` refuses."""
+    reading = [each for each in FILES if place(each).startswith("actions/")]
+    found = [
+        place(each)
+        for each in reading
+        if any(name in each.read_text() for name in ("find_parents(", "with_previews("))
+    ]
+    assert found == ["actions/reading.py"]
+
+
 @pytest.mark.parametrize("file", FILES, ids=place)
 def test_files_and_functions_stay_small(file: Path) -> None:
     text = file.read_text()
