@@ -152,9 +152,11 @@ class Past:
         concerned = {each["conversationId"] for each in (*changed, *created)}
         members = await missed.members_of(self._database, concerned)
         written = Written(members)
+        known = {each["_id"] for each in changed}
+        gone = [each for each in created if each.get("deletedAt") and each["_id"] not in known]
         for each in created:
             written.add_created(each, parents)
-        for each in changed:
+        for each in (*changed, *gone):  # Some are deleted between the two reads.
             written.add_changed(each, parents)
         return written
 

@@ -1,6 +1,6 @@
 """The recent past: what this process has been told by the feed, shown as it is now."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
@@ -56,13 +56,16 @@ class Recent:
         if len(missed) > self._limit:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         states = await self._states.ask(frozenset(each.message_id for each in missed))
-        told = [(each, states.told(each)) for each in missed]
+        changed = {each.name for each in missed if not each.created}
+        told = [(each, states.told(each, changed)) for each in missed]
         if sum(len(each.frame.chunk) for _, each in told if each) > self._max_bytes:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         if self._sift is not None:
             allowed = await self._sift(user_id, [each for _, each in told if each])
             readable = {(each.name, each.is_change): each for each in allowed}
-            told = [(kept, readable.get((kept.name, not kept.created))) for kept, _ in told]
+            told = [
+                (kept, each and readable.get((each.name, each.is_change))) for kept, each in told
+            ]
         return replay_from_feed(told, since=since, newest=newest, passed=self._passed())
 
     async def _fetch(self, questions: Sequence[frozenset[str]]) -> list["_States"]:
@@ -92,12 +95,15 @@ class _States:
         self._parents = parents
         self._made: dict[tuple[Name, bool], Stored | None] = {}
 
-    def told(self, kept: Kept) -> Stored | None:
-        """An event as it is told now; None where there is nothing to tell any more."""
-        key = kept.name, kept.created
+    def told(self, kept: Kept, changed: Collection[Name]) -> Stored | None:
+        """An event as it is told now; None where there is nothing to tell any more. What is deleted
+        by now is told so in the place of its creation, unless it is among those that `changed`."""
+        document = self._documents.get(kept.message_id)
+        if document is None:
+            return None
+        deleted = bool(document.get("deletedAt"))
+        is_change = not kept.created or (deleted and kept.name not in changed)
+        key = kept.name, is_change
         if key not in self._made:
-            document = self._documents.get(kept.message_id)
-            self._made[key] = document and stored_from(
-                document, self._parents, is_change=not kept.created
-            )
+            self._made[key] = stored_from(document, self._parents, is_change=is_change)
         return self._made[key]

@@ -123,7 +123,7 @@ def replay_from_feed(
         if kept.created:
             position = position_frame(*kept.name)
         if stored is not None:
-            frames += [stored.frame] if kept.created else [stored.frame, position]
+            frames += [stored.frame, position] if stored.is_change else [stored.frame]
     if not any(kept.created for kept, _ in told):
         position = newest or since
     events = [stored for _, stored in told if stored is not None]

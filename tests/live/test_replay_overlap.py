@@ -63,6 +63,7 @@ def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> Wanted:
         ids=frozenset(ids),
         since=(since["conversationId"], since["seq"]),
         at=datetime.fromisoformat(since["createdAt"]),
+        began=datetime.fromisoformat(since["createdAt"]),
         newest=None,
     )
 
@@ -105,7 +106,7 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
 
     others = asyncio.create_task(take_turns())
     with patch.object(Written, "missed_by", noted):
-        past = later("alice").chat._live._past
+        past = later("alice").chat._live._resuming._past
         told = await granted(past, [wish(each, groups, seen) for each in users])
     others.cancel()
     assert all("too_many_missed" in each for each in told)
@@ -133,7 +134,7 @@ async def test_more_conversations_than_may_be_told_are_not_read(
         return patch.object(missed, name, noted)
 
     with noting("list_created"), noting("list_changed"):
-        past = later("alice").chat._live._past
+        past = later("alice").chat._live._resuming._past
         wishes = [wish("bob", many, seen[0]), wish("eve", [theirs], seen[1])]
         bobs, eves = await granted(past, wishes)
     assert "too_many_missed" in bobs

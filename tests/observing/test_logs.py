@@ -53,7 +53,7 @@ async def test_what_failed_is_named(measure: Measure, caplog: pytest.LogCaptureF
 
     measured = await measure()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chat_aio.web.middleware._authenticated", auth)
+        patch.setattr("chat_aio.web.middleware.authenticated", auth)
         answer = await measured("ada").get("/conversations")
     (record,) = [each for each in caplog.records if each.name == "chat_aio.web.middleware"]
     assert [vars(record)[each] for each in FIELDS] == [

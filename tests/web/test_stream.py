@@ -29,7 +29,7 @@ async def test_a_stream_opens_with_retry_and_headers(person: People) -> None:
         assert headers["X-Request-Id"]
         conversation_id = await person("alice").direct("bob")
         await person("bob").send(conversation_id, "hi")
-        frame = await tab.next()
+        frame = (await tab.until(lambda frame: frame.event is not None))[-1]
         assert tab.retry is not None
         assert 2_000 <= tab.retry <= 5_000
         assert tab.comments
@@ -128,7 +128,7 @@ async def test_positions_on_opening(serve: MakePeople) -> None:
     async with alice.tab() as tab:
         first = await alice.direct("bob")
         await alice.send(first, "a")
-        assert (await tab.next()).id == f"{first}:1"
+        assert (await tab.until(lambda frame: frame.event is not None))[-1].id == f"{first}:1"
     second = await alice.direct("carol")
     await person("carol").send(second, "b")
     stranger = await person("carol").direct("dave")
@@ -177,7 +177,7 @@ async def test_a_position_of_a_conversation_one_is_not_in(person: People) -> Non
         assert (await tab.next()).id == f"{own}:2"
 
 
-@pytest.mark.parametrize("name", ["", "x", "{c}", "{c}:", "{c}:0", "{c}:x", "unknown:5", "{c}:99"])
+@pytest.mark.parametrize("name", ["", "x", "{c}", "{c}:", "{c}:0", "{c}:x", "unknown:5"])
 async def test_ids_that_name_no_message_replay_nothing(person: People, name: str) -> None:
     alice = person("alice")
     conversation_id = await alice.direct("bob")
@@ -349,6 +349,7 @@ async def test_http_1_0_gets_plain_frames(person: People) -> None:
     assert (await reader.readline()).startswith(b"retry: ")
     await reader.readuntil(b": open\n\n")
     await alice.send(conversation_id, "hi")
+    assert await reader.readuntil(b"\n\n") != b"", "the position before any message"
     assert await reader.readline() == f"id: {conversation_id}:1\n".encode()
     assert await reader.readline() == b"event: message.created\n"
     writer.close()

@@ -406,6 +406,8 @@ export class ChatStream {
   #timer;
   #failures = 0;
   #connects = 0;
+  #hasOpened = false;
+  #isBlind = false;
   /** @type {string | null} */
   #lastEventId = null;
   #seen = new Set();
@@ -444,6 +446,7 @@ export class ChatStream {
     if (connect !== this.#connects) return;
     if (open === null) return this.#refused();
     const source = open();
+    this.#isBlind = this.#hasOpened && this.#lastEventId === null;
     source.addEventListener("open", () => this.#opened());
     source.addEventListener("error", () => this.#failed(source));
     for (const type of [...EVENT_TYPES, ...(this.#options.types ?? [])]) {
@@ -462,7 +465,12 @@ export class ChatStream {
   #opened() {
     this.#failures = 0;
     this.#tell("live");
+    // EventSource does not show an id that comes without an event: a new one begins blindly where
+    // no event was told yet.
+    const isBlind = this.#isBlind;
+    [this.#hasOpened, this.#isBlind] = [true, false];
     this.#options.onOpen?.();
+    if (isBlind) this.#options.onReset?.({ type: "stream.reset", reason: "position_unknown" });
   }
 
   /** @param {EventSource} source */

@@ -1,0 +1,128 @@
+"""There is always a position; and one that cannot be resumed from is a reset, never silence."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from chat_aio.client import ChatClient, MessageEvent
+from tests.conftest import Database, MakePeople
+from tests.support.people import BASE, Person, Tab
+
+
+async def position_of(person: Person) -> str:
+    """The position that a stream without any leaves its client at."""
+    async with person.tab() as tab:
+        frame = await tab.next()
+        assert (frame.event, frame.data) == (None, None)
+        assert frame.id
+        return frame.id
+
+
+async def reset_of(tab: Tab) -> str:
+    reason: str = (await tab.event("stream.reset"))["reason"]
+    assert tab.last_event_id is None
+    await tab.next()
+    assert tab.last_event_id, "a position stands behind a reset"
+    return reason
+
+
+@pytest.mark.parametrize("company", ["nobody", "nothing said"])
+@pytest.mark.parametrize("process", ["the same", "another"])
+async def test_the_first_message_is_not_missed(
+    person: Any, serve: MakePeople, company: str, process: str
+) -> None:
+    """Of a user whose conversations hold no message, or who has none, when the stream is cut."""
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob") if company == "nothing said" else None
+    position = await position_of(bob)
+    assert position.startswith("::")
+    conversation_id = conversation_id or await alice.direct("bob")
+    await alice.send(conversation_id, "first")
+    if process == "another":
+        bob = (await serve(ring_seconds=0))("bob")
+    async with bob.tab(position) as tab:
+        assert await tab.bodies(1) == ["first"]
+        await tab.until(lambda frame: (frame.event, frame.id) == (None, f"{conversation_id}:1"))
+
+
+async def test_a_moment_that_nothing_followed_gives_way_to_a_later_one(person: Any) -> None:
+    bob = person("bob")
+    earlier = await position_of(bob)
+    async with bob.tab(earlier) as tab:
+        later = (await tab.next()).id
+    assert later is not None
+    assert int(later.removeprefix("::")) >= int(earlier.removeprefix("::"))
+
+
+async def test_a_position_ahead_of_the_head_is_a_reset(person: Any, serve: MakePeople) -> None:
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "x")
+    for each in (bob, (await serve(ring_seconds=0))("bob")):
+        async with each.tab(f"{conversation_id}:2") as tab:
+            assert await reset_of(tab) == "position_unknown"
+            assert tab.last_event_id == f"{conversation_id}:1"
+
+
+@pytest.mark.parametrize("position", ["nobody:3", "::" + "9" * 18, "::0", "::x", ":5", "::"])
+async def test_what_names_nothing_is_no_error_and_replays_nothing(
+    person: Any, position: str
+) -> None:
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "x")
+    async with bob.tab(position) as tab:
+        frame = await tab.next()
+        assert (frame.event, frame.id) == (None, f"{conversation_id}:1")
+
+
+async def test_a_moment_of_the_future_is_a_reset(person: Any) -> None:
+    ahead = datetime.now(UTC) + timedelta(hours=1)
+    async with person("bob").tab(f"::{int(ahead.timestamp() * 1000)}") as tab:
+        assert await reset_of(tab) == "position_unknown"
+
+
+async def test_positions_from_before_a_restore_are_resets(
+    person: Any, serve: MakePeople, database: Database
+) -> None:
+    """Those that name what is gone with it as well; later ones are positions like any other."""
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "before")
+    moment = await position_of(person("carol"))
+    restored_at = (await alice.send(conversation_id, "the last before"))["createdAt"]
+    at = datetime.fromisoformat(restored_at) + timedelta(milliseconds=1)
+    await database["settings"].insert_one({"_id": "restored", "at": at})
+    later = await serve(ring_seconds=0)
+    for position in (f"{conversation_id}:1", "gone:7", moment):
+        async with later("bob").tab(position) as tab:
+            assert await reset_of(tab) == "position_unknown", position
+    while (sent := await alice.send(conversation_id, "after"))["createdAt"] <= restored_at:
+        pass
+    await alice.send(conversation_id, "missed")
+    fresh = await serve(ring_seconds=0)
+    async with fresh("bob").tab(f"{conversation_id}:{sent['seq']}") as tab:
+        assert await tab.bodies(1) == ["missed"]
+    long_ago = {"$set": {"at": at - timedelta(days=8)}}
+    await database["settings"].update_one({"_id": "restored"}, long_ago)
+    async with bob.tab("gone:7") as tab:
+        assert (await tab.next()).event is None
+
+
+async def test_the_python_client_keeps_a_position_before_any_message(person: Any) -> None:
+    alice, bob = person("alice"), person("bob")
+    base_url = str(bob.client.make_url(BASE))
+    async with ChatClient(base_url, headers={"X-User": "bob"}) as client:
+        async with client.stream() as stream:
+            while stream.last_event_id is None:
+                await stream._read()
+                while stream._frames:
+                    stream._take(stream._frames.popleft())
+            position = stream.last_event_id
+        conversation_id = await alice.direct("bob")
+        await alice.send(conversation_id, "first")
+        async with client.stream(position) as stream:
+            event = await anext(stream)
+            assert isinstance(event, MessageEvent)
+            assert event.message.body == "first"
