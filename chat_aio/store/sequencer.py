@@ -78,8 +78,7 @@ class Sequencer:
         on a majority. Raises StorageUnavailable past the timeout, saying whether nothing was
         written or the outcome is unknown.
         """
-        loop = asyncio.get_running_loop()
-        deadline = deadline_within(self._database.timeout)
+        loop, deadline = asyncio.get_running_loop(), deadline_within(self._database.timeout)
         origin = copy_context() if self._observers else None
         draft = Draft(message, epoch, deadline, loop.create_future(), holds, origin)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
@@ -95,9 +94,9 @@ class Sequencer:
 
     @asynccontextmanager
     async def hold(self, conversation_id: str) -> AsyncIterator[float]:
-        """A place between two batches of a conversation, for one membership change at a time; and
-        between two changes a batch of what waits. Gives the deadline, for the wait and the change
-        together; StorageUnavailable where the turn does not come before it."""
+        """A place between two batches of a conversation, for one change at a time; between two
+        changes goes a batch of what waits. Gives the deadline, for the wait and the change together;
+        StorageUnavailable where the turn does not come before it."""
         deadline = deadline_within(self._database.timeout)
         self._held[conversation_id] += 1
         try:
@@ -227,7 +226,7 @@ class Sequencer:
             await asyncio.sleep(random.uniform(*REST_SECONDS))
 
     def _note_contended(self, conversation_id: str) -> None:
-        now = asyncio.get_running_loop().time()
+        now = time.monotonic()
         lately = {name: until for name, until in self._contended.items() if until > now}
         self._contended = {**lately, conversation_id: now + CONTENDED_SECONDS}
 
@@ -251,8 +250,8 @@ class Sequencer:
         for conversation_id in self._doubtful & {each.conversation_id for each in drafts}:
             await conversations.find_head(self._database, conversation_id)
             self._doubtful.discard(conversation_id)
-        deadline = max(each.deadline for each in drafts)
-        writing = write_batch(self._database, drafts, clock=self._clock, deadline=deadline)
+        latest = max(each.deadline for each in drafts)
+        writing = write_batch(self._database, drafts, clock=self._clock, deadline=latest)
         outcomes = await observed(writing, drafts, self._observers)
         for draft, outcome in outcomes.items():
             if draft.answer.done():
