@@ -204,7 +204,7 @@ class MessageRejected(ChatError):
 
 
 class ReactionLimitExceeded(ChatError):
-    """There are too many different reactions to this message."""
+    """There are too many reactions to this message."""
 
     code, status = "REACTION_LIMIT_EXCEEDED", 422
 

@@ -27,9 +27,10 @@ class Options:
 
     max_body_bytes: int = 1024 * 1024
     max_message_length: int = 16_384
-    max_metadata_bytes: int = 128 * 1024
+    max_metadata_bytes: int = 16 * 1024
     max_emoji_per_message: int = 128
     max_emoji_per_user: int = 32
+    max_reactions_per_message: int = 2_000
 
     hook_timeout_seconds: float = 5.0
     storage_timeout_seconds: float = 10.0

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import wraps
 from math import ceil
 from typing import Any, TypeVar, cast
@@ -156,9 +156,12 @@ async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
     return snapshot
 
 
-async def load_message(context: Context, message_id: str) -> MessageDocument:
+async def load_message(
+    context: Context, message_id: str, fields: Mapping[str, int] = messages.READ
+) -> MessageDocument:
     """The message, as a majority has it; MessageNotFound also for what can be no id."""
-    found = await messages.find(context.database, message_id) if is_id(message_id) else None
+    known = is_id(message_id)
+    found = await messages.find(context.database, message_id, fields) if known else None
     if found is None:
         raise MessageNotFound
     return found

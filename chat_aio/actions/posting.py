@@ -61,17 +61,21 @@ async def post(
     key: str | None,
     hashed: bytes,
     ready: Callable[[], Awaitable[None]] | None = None,
+    copied: MessageDocument | None = None,
     **placed: Any,
 ) -> Sent:
     """Check the mentions, ask the host, store the message, tell the host.
 
     `snapshot` is one on which `user_id` may write; `placed` are the message's fields beyond what
     the host is asked about. `ready` looks again, behind the host's answer, at what it is made of.
+    The terms of `copied` are kept while the host leaves its body as it is.
     """
     snapshot = await load_mentionable(context, user_id, snapshot, asked.mentions)
     asked = await ask_host(context, asked)
     if ready is not None:
         await ready()
+    if copied is not None and copied["body"] == asked.body:
+        placed["terms"] = copied.get("terms")
     message = _new_message(context, snapshot, asked, **placed)
     if key is not None:
         message["clientMessageId"], message["requestHash"] = key, hashed

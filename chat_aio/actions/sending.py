@@ -18,6 +18,7 @@ from chat_aio.actions.posting import Sent, find_repeated, post, question, reques
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageDeleted, ThreadsUnsupported
 from chat_aio.models import Message, Role
+from chat_aio.store.messages import WITH_TERMS
 from chat_aio.store.views import bare_message_from
 
 
@@ -120,7 +121,7 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
     """`forward_message` for a caller that answers a repeated request differently."""
     given = inputs.read(inputs.Forwarding, **values)
     inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
-    source = await load_message(context, message_id)
+    source = await load_message(context, message_id, WITH_TERMS)
     target_id = given.to_conversation_id
     await load_conversation(context, target_id)
     await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
@@ -144,6 +145,7 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
         key=given.client_message_id,
         hashed=request_hash(given, forwarded=message_id),
         ready=still_there,
+        copied=source,
         forwardedFrom={
             "messageId": source["_id"],
             "conversationId": source["conversationId"],

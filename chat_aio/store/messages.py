@@ -1,6 +1,6 @@
 """Messages: making, finding and paging them. Numbering and inserting them is the sequencer's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -14,6 +14,8 @@ from chat_aio.store.views import EXCERPT_LENGTH, Parents, message_from
 
 READ = {"terms": 0, "search": 0}
 """What a message is found by is as large as the message, and read by searches only."""
+
+WITH_TERMS = {"search": 0}
 
 BYTES_OF_A_TERM = 20
 BYTES_OF_AN_ENTRY = 200
@@ -30,11 +32,13 @@ def new_message(
     thread_root_message_id: str | None = None,
     also_in_main: bool = False,
     searchable: bool = True,
+    terms: list[str] | None = None,
     **given: Any,
 ) -> MessageDocument:
     """A message, but for the `seq` and the time that the sequencer gives it.
 
-    `given` are the fields that differ from a plain user's message of the main list.
+    `given` are the fields that differ from a plain user's message of the main list; `terms` are the
+    body's, where they are known.
     """
     plain: MessageDocument = {
         "_id": message_id,
@@ -55,7 +59,7 @@ def new_message(
         "metadata": {},
     }
     if searchable:
-        given |= search_fields(conversation_id, body)
+        given |= search_fields(conversation_id, body, terms=terms)
     return cast(MessageDocument, {**plain, **given})
 
 
@@ -74,9 +78,11 @@ def weight_of(message: MessageDocument) -> int:
     return 512 + texts + metadata + BYTES_OF_AN_ENTRY * entries
 
 
-async def find(database: Database, message_id: str) -> MessageDocument | None:
+async def find(
+    database: Database, message_id: str, fields: Mapping[str, int] = READ
+) -> MessageDocument | None:
     with database.reading():
-        found = await database.messages.find_one({"_id": message_id}, READ)
+        found = await database.messages.find_one({"_id": message_id}, fields)
     return cast(MessageDocument | None, found)
 
 
