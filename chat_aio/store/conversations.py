@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, cast
 
@@ -10,9 +10,11 @@ from pymongo.errors import DuplicateKeyError
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import keyset
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.transactions import Session, jitter, transact
+
+SHARED_AT_A_TIME = 100
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
@@ -48,11 +50,37 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
     return [each["_id"] for each in found]
 
 
-async def are_together(database: Database, user_id: str, other_user_id: str) -> bool:
-    """Whether two users are in a conversation together."""
-    both = {"participants.userId": {"$all": [user_id, other_user_id]}}
+async def who_share(database: Database, user_id: str, others: Collection[str]) -> set[str]:
+    """Those of `others` who are in a conversation with a user.
+
+    One query about all of them, from whichever side has fewer conversations; a query for each of 50
+    went through the user's own conversations 50 times. A hundred shared conversations at a time are
+    looked at, and then only for who has not been found: a hundred may all be with the same few.
+    """
+    missing, shared = set(others) - {user_id}, set[str]()
+    while missing:
+        found = await _sharing(database, user_id, sorted(missing))
+        shared |= {other for each in found for other in each}
+        missing -= shared
+        if len(found) < SHARED_AT_A_TIME:
+            break
+    return shared
+
+
+async def _sharing(
+    database: Database, user_id: str, others: Sequence[str]
+) -> list[Collection[str]]:
+    """Of conversations of a user with any of `others`, which of these are in each."""
+    both = [{"participants.userId": user_id}, {"participants.userId": {"$in": list(others)}}]
+    here = {"$setIntersection": ["$participants.userId", {"$literal": list(others)}]}
+    pipeline = [
+        {"$match": {"$and": both}},
+        {"$limit": SHARED_AT_A_TIME},
+        {"$project": {"_id": 0, "here": here}},
+    ]
     with database.reading():
-        return await database.conversations.find_one(both, {"_id": 1}) is not None
+        cursor = await settled(database.conversations.aggregate(pipeline))
+        return [each["here"] for each in await cursor.to_list(None)]
 
 
 async def list_heads(
