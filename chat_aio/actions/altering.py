@@ -11,13 +11,12 @@ from chat_aio.errors import (
     LastAdminRemaining,
     NotConversationAdmin,
 )
+from chat_aio.fields import MAX_PARTICIPANTS
 from chat_aio.permissions import is_admin
 from chat_aio.store import membership
 from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import Change, ConversationDocument, EventName
 from chat_aio.store.membership import Alteration, Locked
-
-MAX_PARTICIPANTS = 256
 
 T = TypeVar("T")
 Decide = Callable[[Locked], Awaitable[Alteration | None]]

@@ -29,8 +29,12 @@ async def get_or_create_conversation(
     Raises InvalidInput (also for oneself), UserNotFound and DirectInteractionBlocked. `metadata` is
     for a new one only.
     """
-    given = inputs.read(inputs.DirectConversation, other_user_id=other_user_id, metadata=metadata)
-    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
+    given = inputs.read(
+        inputs.DirectConversation,
+        metadata_within=context.options.max_metadata_bytes,
+        other_user_id=other_user_id,
+        metadata=metadata,
+    )
     if given.other_user_id == user_id:
         raise InvalidInput("otherUserId: a direct conversation needs somebody else")
     pair = sorted((user_id, given.other_user_id))
@@ -46,7 +50,7 @@ async def get_or_create_conversation(
         change_id=context.new_id(),
         type="direct",
         pairKey=":".join(pair),
-        metadata=escaped(kept),
+        metadata=escaped(given.metadata or {}),
     )
 
     async def allowed(session: Session) -> None:

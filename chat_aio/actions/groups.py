@@ -6,7 +6,6 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import acting, load_group, load_manageable
 from chat_aio.actions.altering import (
-    MAX_PARTICIPANTS,
     admission,
     alter,
     new_change,
@@ -18,6 +17,7 @@ from chat_aio.actions.users import require_users
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import GroupLimitExceeded, InvalidInput, NotConversationAdmin
+from chat_aio.fields import MAX_PARTICIPANTS
 from chat_aio.inputs import KEEP, Keep
 from chat_aio.models import (
     Conversation,
@@ -50,13 +50,13 @@ async def create_group_conversation(
     """
     given = inputs.read(
         inputs.GroupConversation,
+        metadata_within=context.options.max_metadata_bytes,
         name=name,
         user_ids=user_ids,
         metadata=metadata,
         visibility=visibility,
         join_policy=join_policy,
     )
-    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
     _require_channels(context, given.visibility, given.join_policy)
     members = _members(user_id, given.user_ids or ())
     await require_users(context, user_id, members)
@@ -67,7 +67,7 @@ async def create_group_conversation(
         at=context.clock(),
         change_id=context.new_id(),
         name=given.name,
-        metadata=escaped(kept),
+        metadata=escaped(given.metadata or {}),
         visibility=given.visibility or "private",
         joinPolicy=given.join_policy or "approval",
     )
@@ -124,8 +124,6 @@ async def add_participants(
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     await load_manageable(context, user_id, conversation_id)
-    if len(set(given.user_ids)) > MAX_PARTICIPANTS:
-        raise GroupLimitExceeded
     await require_users(context, user_id, given.user_ids)
 
     async def decide(locked: Locked) -> Alteration | None:

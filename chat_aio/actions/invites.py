@@ -46,17 +46,17 @@ async def create_invite(
     """
     given = inputs.read(
         inputs.NewInvite,
+        metadata_within=context.options.max_metadata_bytes,
         expires_in_seconds=expires_in_seconds,
         max_uses=max_uses,
         requires_approval=requires_approval,
         metadata=metadata,
     )
-    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
     require(context, Capability.INVITES)
     await load_invitable(context, user_id, conversation_id)
     _require_within("expiresInSeconds", given.expires_in_seconds, MAX_SECONDS)
     _require_within("maxUses", given.max_uses, MAX_USES)
-    invite = _new_invite(context, user_id, conversation_id, given, metadata=kept)
+    invite = _new_invite(context, user_id, conversation_id, given, metadata=given.metadata or {})
 
     async def write(locked: Locked) -> InviteDocument:
         require_still_inviting(context, locked, user_id)

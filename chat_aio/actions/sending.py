@@ -119,8 +119,8 @@ async def forward_message(
 @acting_as(None)
 async def post_forward(context: Context, user_id: str, message_id: str, **values: object) -> Sent:
     """`forward_message` for a caller that answers a repeated request differently."""
-    given = inputs.read(inputs.Forwarding, **values)
-    inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
+    most = context.options.max_metadata_bytes
+    given = inputs.read(inputs.Forwarding, metadata_within=most, **values)
     source = await load_message(context, message_id, WITH_TERMS)
     target_id = given.to_conversation_id
     await load_conversation(context, target_id)
@@ -156,9 +156,9 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
 
 def _read(context: Context, **values: object) -> inputs.NewMessage:
     """The checked input of a send, limits of this installation included."""
-    given = inputs.read(inputs.NewMessage, **values)
+    most = context.options.max_metadata_bytes
+    given = inputs.read(inputs.NewMessage, metadata_within=most, **values)
     require_length(context, given.body)
-    inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
     if given.also_send_to_main and given.thread_root_message_id is None:
         raise InvalidInput("alsoSendToMain: only a thread reply can be sent to the main list too")
     if given.thread_root_message_id is not None and not context.options.threads:

@@ -2,7 +2,9 @@
 
 import json
 import re
-from math import isfinite
+from collections.abc import Iterator
+from itertools import chain
+from math import inf
 from typing import Any
 
 from aiohttp import ClientError, web
@@ -11,7 +13,12 @@ from aiohttp.http_exceptions import HttpProcessingError
 from chat_aio.errors import InvalidInput, PayloadTooLarge
 
 MAX_LEVELS = 80
-_BRACKETS = re.compile(rb"[\[{]")
+MAX_CONTAINERS = 100_000
+"""Objects and arrays of a body, brackets in texts included: a megabyte of them keeps the parser,
+and so everybody, waiting for a second. No request has reason for so many."""
+
+_LARGE_NUMBER = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}")
+"""What stands in every integer past 64 bits and in every float that is not finite."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -31,6 +38,9 @@ async def read_object(
 
 def object_from(raw: bytes) -> dict[str, Any]:
     """`raw` as a JSON object, checked; InvalidInput says what is wrong."""
+    brackets = raw.count(b"[") + raw.count(b"{")
+    if brackets > MAX_CONTAINERS:
+        raise InvalidInput(f"the body has more than {MAX_CONTAINERS} objects and arrays")
     repeated = False
 
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -40,21 +50,17 @@ def object_from(raw: bytes) -> dict[str, Any]:
         return made
 
     try:
-        value = json.loads(
-            raw.decode(),
-            object_pairs_hook=pairs,
-            parse_constant=_no_constant,
-            parse_float=_float,
-            parse_int=_integer,
-        )
+        value = json.loads(raw.decode(), object_pairs_hook=pairs, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"the body is not valid JSON: {_reason(error)}") from None
     if not isinstance(value, dict):
         raise InvalidInput("the body must be a JSON object")
     if repeated:
         raise InvalidInput("the body has a key twice")
-    if len(_BRACKETS.findall(raw)) > MAX_LEVELS and _levels(value) > MAX_LEVELS:
+    if brackets > MAX_LEVELS and sum(1 for _ in _layers(value)) > MAX_LEVELS + 1:
         raise InvalidInput(f"the body has more than {MAX_LEVELS} levels")
+    if _LARGE_NUMBER.search(raw):
+        _check_numbers(value)
     if _SURROGATE.search(raw):
         _check_surrogates(value)
     return value
@@ -78,29 +84,29 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
-def _float(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise ValueError("a number is too large")
-    return number
+def _check_numbers(value: object) -> None:
+    """Numbers that a double or 64 bits cannot hold; all at once, not one by one as they are
+    parsed."""
+    for layer in _layers(value):
+        integers = [each for each in layer if type(each) is int]
+        if integers and not -(2**63) <= min(integers) <= max(integers) < 2**63:
+            raise InvalidInput("the body has an integer that does not fit into 64 bits")
+        floats = {each for each in layer if type(each) is float}
+        if inf in floats or -inf in floats:
+            raise InvalidInput("the body has a number that is too large")
 
 
-def _integer(text: str) -> int:
-    number = int(text) if len(text) <= 20 else 2**64
-    if not -(2**63) <= number < 2**63:
-        raise ValueError("an integer does not fit into 64 bits")
-    return number
-
-
-def _levels(value: object) -> int:
-    """How deep objects and arrays are nested, without recursion."""
-    levels, layer = 0, [value]
-    while layer := [each for each in layer if isinstance(each, dict | list) and each]:
-        levels += 1
+def _layers(value: object) -> Iterator[list[object]]:
+    """The values by how deep they are nested, without recursion."""
+    layer = [value]
+    while layer:
+        yield layer
+        arrays = [each for each in layer if type(each) is list]
+        objects = [each for each in layer if type(each) is dict]
         layer = [
-            inner for each in layer for inner in (each.values() if isinstance(each, dict) else each)
+            *chain.from_iterable(arrays),
+            *chain.from_iterable(each.values() for each in objects),
         ]
-    return levels
 
 
 def _check_surrogates(value: object) -> None:
