@@ -1,5 +1,6 @@
 """Request bodies: JSON objects within limits; anything hostile is a 400 or 413, never a 500."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -11,8 +12,10 @@ from aiohttp import ClientError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from chat_aio.errors import InvalidInput, PayloadTooLarge
+from chat_aio.web.parting import stop_reading
 
 MAX_LEVELS = 80
+BODY_SECONDS = 15.0
 MAX_CONTAINERS = 100_000
 """Objects and arrays of a body, brackets in texts included: a megabyte of them keeps the parser,
 and so everybody, waiting for a second. No request has reason for so many."""
@@ -67,14 +70,20 @@ def object_from(raw: bytes) -> dict[str, Any]:
 
 
 async def _read(request: web.Request, limit: int) -> bytes:
+    """The body, which must be here within 15 seconds: whoever sends it byte by byte would keep a
+    connection for ever. Then the connection ends with the answer."""
     if (request.content_length or 0) > limit:
         raise PayloadTooLarge(f"a request body has at most {limit} bytes")
     raw = bytearray()
     try:
-        async for chunk in request.content.iter_any():
-            raw += chunk
-            if len(raw) > limit:
-                raise PayloadTooLarge(f"a request body has at most {limit} bytes")
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.content.iter_any():
+                raw += chunk
+                if len(raw) > limit:
+                    raise PayloadTooLarge(f"a request body has at most {limit} bytes")
+    except TimeoutError:
+        stop_reading(request)
+        raise InvalidInput(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
     except (ClientError, HttpProcessingError, web.RequestPayloadError, ConnectionError) as error:
         raise InvalidInput("the body could not be read") from error
     return bytes(raw)

@@ -14,11 +14,13 @@ from chat_aio.errors import (
     NotFound,
     StorageUnavailable,
     Unauthenticated,
+    UnsupportedEncoding,
 )
 from chat_aio.fields import is_id
 from chat_aio.web.access_log import route_of
 from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
+from chat_aio.web.parting import PARTING, answer_and_part, is_encoded, stop_reading
 from chat_aio.web.replies import reply_error
 from chat_aio.web.stream import hung_up, is_stream
 
@@ -34,12 +36,23 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Authenticate, keep out pages of other origins and who is banned, then let the route answer;
     nothing but a response leaves this layer."""
     request[REQUEST_ID] = new_id()
+    if is_encoded(request):
+        stop_reading(request)
+    response = await _answer(request, handler)
+    if PARTING in request:
+        await answer_and_part(request, response)
+    return response
+
+
+async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         if is_preflight(request):
             return reply_preflight(request)
         request[USER_ID] = user_id = await _authenticated(request)
         require_origin(request)
         await require_unbanned(request.config_dict[API], user_id)
+        if is_encoded(request) and request.match_info.http_exception is None:
+            raise UnsupportedEncoding
         return await handler(request)
     except StorageUnavailable as error:
         return hung_up(request) if is_stream(request) else _refused(request, error)

@@ -53,6 +53,8 @@ async def served(database: Database) -> AsyncIterator[Served]:
     app = web.Application()
     chat.mount(app)
     server = TestServer(app)
-    await server.start_server(access_log_class=ServeAccessLogger, max_line_size=MAX_LINE_BYTES)
+    await server.start_server(
+        access_log_class=ServeAccessLogger, max_line_size=MAX_LINE_BYTES, auto_decompress=False
+    )
     async with TestClient(server) as client:
         yield Served(chat, client)
