@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 
 from chat_aio.capabilities import Capability
+from chat_aio.quotas import Quotas
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
@@ -24,6 +25,7 @@ class Options:
     extra_events: bool = False
     allowed_origins: Collection[str] | None = None
     rate_limits: Mapping[str, str] = field(default_factory=dict)
+    quotas: Quotas | None = field(default_factory=Quotas)
 
     max_body_bytes: int = 1024 * 1024
     max_message_length: int = 16_384

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from chat_aio import hooks
 from chat_aio.context import Context
 from chat_aio.errors import (
+    ChatError,
     ConversationNotFound,
     DirectInteractionBlocked,
     ForbiddenRead,
@@ -57,9 +58,14 @@ def acting_as(method: str | None) -> Callable[[Action], Action]:
             if not is_id(user_id):
                 raise InvalidInput("user_id: the acting user's id cannot be a user id")
             await require_unbanned(context, user_id)
-            if method is not None:
-                await require_rate(context, user_id, method)
-            return await action(context, user_id, *args, **kwargs)
+            if method is None:
+                return await action(context, user_id, *args, **kwargs)
+            await require_rate(context, user_id, method)
+            try:
+                return await action(context, user_id, *args, **kwargs)
+            except StorageUnavailable:
+                context.rates.give_back(user_id, method)
+                raise
 
         return cast(Action, checked)
 
@@ -77,6 +83,12 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
                 raise RateLimited(retry_after=ceil(wait))
             return
     context.rates.count(user_id, method)
+
+
+async def count_refusal(context: Context, user_id: str, method: str, refusal: ChatError) -> None:
+    """Count what was refused before it would have been counted (docs/behaviour.md 1.8)."""
+    if refusal.status in (400, 403, 404):
+        await require_rate(context, user_id, method)
 
 
 async def require_unbanned(context: Context, user_id: str) -> None:

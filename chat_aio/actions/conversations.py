@@ -1,9 +1,10 @@
 """Conversations: opening a direct one, listing and reading them."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_readable
+from chat_aio.actions.access import acting, acting_as, load_readable
 from chat_aio.actions.users import require_users
 from chat_aio.context import Context
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
@@ -16,7 +17,15 @@ from chat_aio.store.unread import count_unread
 from chat_aio.store.views import viewed_conversation_from
 
 
-@acting
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A direct conversation, and whether it was made just now."""
+
+    conversation: ViewedConversation
+    is_new: bool
+
+
+@acting_as(None)
 async def get_or_create_conversation(
     context: Context,
     user_id: str,
@@ -29,6 +38,19 @@ async def get_or_create_conversation(
     Raises InvalidInput (also for oneself), UserNotFound and DirectInteractionBlocked. `metadata` is
     for a new one only.
     """
+    opened = await open_conversation(context, user_id, other_user_id, metadata=metadata)
+    return opened.conversation
+
+
+@acting_as("get_or_create_conversation")
+async def open_conversation(
+    context: Context,
+    user_id: str,
+    other_user_id: str,
+    *,
+    metadata: dict[str, Any] | None = None,
+) -> Opened:
+    """`get_or_create_conversation` for a caller that counts new ones."""
     given = inputs.read(
         inputs.DirectConversation,
         metadata_within=context.options.max_metadata_bytes,
@@ -40,7 +62,7 @@ async def get_or_create_conversation(
     pair = sorted((user_id, given.other_user_id))
     conversation_id = await context.settings.direct_conversation_id(*pair)
     if viewed := await find_viewed(context, user_id, conversation_id):
-        return viewed
+        return Opened(viewed, is_new=False)
     await require_users(context, user_id, [given.other_user_id])
     new = conversations.new_conversation(
         conversation_id,
@@ -59,8 +81,8 @@ async def get_or_create_conversation(
 
     made, is_new = await conversations.create(context.database, new, allowed=allowed)
     if is_new:
-        return viewed_conversation_from(made, unread_count=0)
-    return await _load_viewed(context, user_id, conversation_id)
+        return Opened(viewed_conversation_from(made, unread_count=0), is_new=True)
+    return Opened(await _load_viewed(context, user_id, conversation_id), is_new=False)
 
 
 @acting

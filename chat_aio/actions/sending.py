@@ -5,6 +5,7 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import (
     acting_as,
+    count_refusal,
     load_conversation,
     load_message,
     load_readable,
@@ -16,9 +17,17 @@ from chat_aio.actions.access import (
 from chat_aio.actions.host import require_length
 from chat_aio.actions.posting import Sent, find_repeated, post, question, request_hash
 from chat_aio.context import Context
-from chat_aio.errors import InvalidInput, MessageDeleted, ThreadsUnsupported
+from chat_aio.errors import (
+    ChatError,
+    InvalidInput,
+    MessageDeleted,
+    StorageUnavailable,
+    ThreadsUnsupported,
+)
 from chat_aio.models import Message, Role
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.messages import WITH_TERMS
+from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import bare_message_from
 
 
@@ -65,13 +74,28 @@ async def post_message(
     context: Context, user_id: str, conversation_id: str, **values: object
 ) -> Sent:
     """`send_message` for a caller that answers a repeated request differently."""
-    given = _read(context, **values)
-    snapshot = await load_writable(context, user_id, conversation_id)
+    try:
+        given = _read(context, **values)
+        snapshot = await load_writable(context, user_id, conversation_id)
+    except ChatError as refusal:
+        await count_refusal(context, user_id, "send_message", refusal)
+        raise
     if repeated := await find_repeated(context, user_id, conversation_id, given):
         return repeated
     await require_rate(context, user_id, "send_message")
+    try:
+        return await _send(context, user_id, snapshot, given)
+    except StorageUnavailable:
+        context.rates.give_back(user_id, "send_message")
+        raise
+
+
+async def _send(
+    context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
+) -> Sent:
+    """A send that is new, and counted."""
     await require_unblocked(context, snapshot)
-    await _require_place(context, conversation_id, given)
+    await _require_place(context, snapshot.conversation.id, given)
     return await post(
         context,
         user_id,
@@ -119,20 +143,46 @@ async def forward_message(
 @acting_as(None)
 async def post_forward(context: Context, user_id: str, message_id: str, **values: object) -> Sent:
     """`forward_message` for a caller that answers a repeated request differently."""
-    most = context.options.max_metadata_bytes
-    given = inputs.read(inputs.Forwarding, metadata_within=most, **values)
-    source = await load_message(context, message_id, WITH_TERMS)
+    try:
+        given, source, snapshot = await _read_forward(context, user_id, message_id, **values)
+    except ChatError as refusal:
+        await count_refusal(context, user_id, "forward_message", refusal)
+        raise
     target_id = given.to_conversation_id
-    await load_conversation(context, target_id)
-    await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
-    snapshot = await load_writable(context, user_id, target_id)
     if repeated := await find_repeated(context, user_id, target_id, given, forwarded=message_id):
         return repeated
     await require_rate(context, user_id, "forward_message")
+    try:
+        return await _forward(context, user_id, source, snapshot, given)
+    except StorageUnavailable:
+        context.rates.give_back(user_id, "forward_message")
+        raise
+
+
+async def _read_forward(
+    context: Context, user_id: str, message_id: str, **values: object
+) -> tuple[inputs.Forwarding, MessageDocument, Snapshot]:
+    """The checked input of a forward, the message, and where the user may write it."""
+    most = context.options.max_metadata_bytes
+    given = inputs.read(inputs.Forwarding, metadata_within=most, **values)
+    source = await load_message(context, message_id, WITH_TERMS)
+    await load_conversation(context, given.to_conversation_id)
+    await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
+    return given, source, await load_writable(context, user_id, given.to_conversation_id)
+
+
+async def _forward(
+    context: Context,
+    user_id: str,
+    source: MessageDocument,
+    snapshot: Snapshot,
+    given: inputs.Forwarding,
+) -> Sent:
+    """A forward that is new, and counted."""
     await require_unblocked(context, snapshot)
 
     async def still_there() -> None:
-        if (await load_message(context, message_id))["deletedAt"]:
+        if (await load_message(context, source["_id"]))["deletedAt"]:
             raise MessageDeleted("a deleted message cannot be forwarded")
 
     if source["deletedAt"]:
@@ -143,7 +193,7 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
         snapshot,
         question("forward", user_id, snapshot, source["body"], given),
         key=given.client_message_id,
-        hashed=request_hash(given, forwarded=message_id),
+        hashed=request_hash(given, forwarded=source["_id"]),
         ready=still_there,
         copied=source,
         forwardedFrom={

@@ -12,6 +12,7 @@ from chat_aio.errors import (
     ChatError,
     InternalError,
     NotFound,
+    RateLimited,
     StorageUnavailable,
     Unauthenticated,
     UnsupportedEncoding,
@@ -22,6 +23,7 @@ from chat_aio.web.keys import API, AUTH, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, is_encoded, stop_reading
 from chat_aio.web.replies import reply_error
+from chat_aio.web.spending import give_back, spend
 from chat_aio.web.stream import hung_up, is_stream
 
 log = logging.getLogger(__name__)
@@ -51,11 +53,16 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         request[USER_ID] = user_id = await _authenticated(request)
         require_origin(request)
         await require_unbanned(request.config_dict[API], user_id)
+        spend(request, "requests")
         if is_encoded(request) and request.match_info.http_exception is None:
             raise UnsupportedEncoding
         return await handler(request)
     except StorageUnavailable as error:
+        give_back(request)
         return hung_up(request) if is_stream(request) else _refused(request, error)
+    except RateLimited as error:
+        give_back(request)
+        return _refused(request, error)
     except ChatError as error:
         return _refused(request, error)
     except web.HTTPException as unrouted:

@@ -48,7 +48,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
         auth=picked_by_header,
         hooks=Hooks(can_moderate=lambda asked: asked.user_id.startswith("moderator")),
         plugins=[each() for each in PLUGINS],
-        options=Options(ring_seconds=5),
+        options=Options(ring_seconds=5, quotas=None),
     )
     app = web.Application()
     chat.mount(app)

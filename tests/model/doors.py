@@ -54,6 +54,7 @@ class Site:
             ),
             options=Options(
                 ring_seconds=5,
+                quotas=None,
                 max_emoji_per_message=EMOJI_OF_A_MESSAGE,
                 max_emoji_per_user=EMOJI_OF_A_USER,
                 max_reactions_per_message=REACTIONS_OF_A_MESSAGE,
