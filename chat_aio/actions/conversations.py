@@ -5,12 +5,13 @@ from typing import Any
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, acting_as, load_readable
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.users import require_users
 from chat_aio.context import Context
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
 from chat_aio.models import ConversationPage, ViewedConversation
 from chat_aio.store import blocks, conversations
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.documents import ConversationDocument, CounterDocument
 from chat_aio.store.metadata import escaped
 from chat_aio.store.transactions import Session
 from chat_aio.store.unread import count_unread
@@ -94,17 +95,22 @@ async def list_conversations(
     position = pages.after_from("conversations", cursor)
     ids = await conversations.ids_of_user(context.database, user_id)
     found = await conversations.list_heads(context.database, ids, limit=size + 1, position=position)
-    page, last = pages.cut(found, size)
-    documents = await conversations.find_many(context.database, [each["_id"] for each in page])
-    heads = {each["_id"]: each for each in page}
-    present = [
-        documents[each] for each in heads if each in documents and _is_in(documents[each], user_id)
-    ]
-    unread = await count_unread(context.database, user_id, present, heads)
+    page = found[:size]
+    documents, stored_bytes, read = await conversations.read_some(
+        context.database, [each["_id"] for each in page]
+    )
+    page, heads = page[:read], {each["_id"]: each for each in page}
+    present = {name: each for name, each in documents.items() if _is_in(each, user_id)}
+    unread = await count_unread(context.database, user_id, [*present.values()], heads)
+
+    def viewed(head: CounterDocument) -> ViewedConversation | None:
+        document = present.get(head["_id"])
+        return document and viewed_conversation_from(document, unread_count=unread[head["_id"]])
+
+    shown, count = await shapes_of(context, page, viewed, stored_bytes=stored_bytes)
+    last = page[count - 1] if count < len(found) else None
     return ConversationPage(
-        conversations=tuple(
-            viewed_conversation_from(each, unread_count=unread[each["_id"]]) for each in present
-        ),
+        conversations=shown,
         next_cursor=last and pages.cursor_after("conversations", last["activityAt"], last["_id"]),
     )
 

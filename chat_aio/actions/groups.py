@@ -92,7 +92,11 @@ async def update_conversation(
     """
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
-        inputs.ConversationChange, **named, visibility=visibility, join_policy=join_policy
+        inputs.ConversationChange,
+        metadata_within=None,
+        **named,
+        visibility=visibility,
+        join_policy=join_policy,
     )
     wanted = {"visibility": given.visibility, "joinPolicy": given.join_policy}
     fields: dict[str, Any] = {key: value for key, value in wanted.items() if value is not None}

@@ -7,6 +7,7 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import acting, acting_as, load_invitable, load_manageable
 from chat_aio.actions.altering import require_still_inviting, write_beside
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.joining import ask, join, joined, pending
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
@@ -77,7 +78,8 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     require(context, Capability.INVITES)
     await load_manageable(context, user_id, conversation_id)
     found = await invites.list_newest(context.database, conversation_id)
-    return tuple(map(invite_from, found))
+    shown, _ = await shapes_of(context, found, invite_from, stored_bytes=0)
+    return shown
 
 
 @acting

@@ -5,6 +5,7 @@ from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_conversation, load_readable, load_within
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.extra import tell_read
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
@@ -13,7 +14,7 @@ from chat_aio.listeners import notify
 from chat_aio.models import Message, MessagePage
 from chat_aio.plugin import Plugin
 from chat_aio.store import messages
-from chat_aio.store.views import bare_message_from
+from chat_aio.store.views import bare_message_from, message_from
 
 
 @acting
@@ -123,8 +124,16 @@ class _Slice:
         found = await messages.list_newest(
             context.database, timeline, before=self.before, limit=self.size + 1
         )
-        page, last = pages.cut(found, self.size)
+        page = found.documents[: self.size]
+        parents = await messages.find_parents(context.database, page)
+        shown, count = await shapes_of(
+            context,
+            page,
+            lambda each: message_from(each, parents),
+            stored_bytes=found.stored_bytes,
+        )
+        goes_on = count < len(found.documents) or not found.complete
+        last = page[count - 1] if goes_on else None
         return MessagePage(
-            messages=await messages.with_previews(context.database, page),
-            next_cursor=last and pages.cursor_from(self.kind, last["seq"]),
+            messages=shown, next_cursor=last and pages.cursor_from(self.kind, last["seq"])
         )

@@ -25,6 +25,8 @@ from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import message_from
 
+SHORT_TEXT = 1_024
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -76,7 +78,7 @@ async def post(
         await ready()
     if copied is not None and copied["body"] == asked.body:
         placed["terms"] = copied.get("terms")
-    message = _new_message(context, snapshot, asked, **placed)
+    message = await _made(context, snapshot, asked, **placed)
     if key is not None:
         message["clientMessageId"], message["requestHash"] = key, hashed
     parents = await messages.find_parents(context.database, [message])
@@ -87,6 +89,18 @@ async def post(
     sent = message_from(appended.message, parents)
     await tell_host(context, user_id, "created", sent, snapshot.conversation)
     return Sent(sent, repeated=False)
+
+
+async def _made(
+    context: Context, snapshot: Snapshot, asked: BeforeMessageSend, **placed: Any
+) -> MessageDocument:
+    """The new message. Looking for the terms of a long text takes a while, above all where it grows
+    in its normal form."""
+    if asked.body.isascii() or len(asked.body) <= SHORT_TEXT:
+        return _new_message(context, snapshot, asked, **placed)
+    return await context.database.turns.alone(
+        lambda: _new_message(context, snapshot, asked, **placed)
+    )
 
 
 def _new_message(

@@ -6,6 +6,7 @@ from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_readable
+from chat_aio.actions.answers import shapes_of
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import StorageUnavailable
@@ -13,12 +14,14 @@ from chat_aio.models import MessagePage
 from chat_aio.permissions import is_participant
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.search import Match, Rank
 from chat_aio.store.terms import terms_of
-from chat_aio.store.views import bare_message_from
+from chat_aio.store.views import bare_message_from, message_from
 
 SECONDS = 2.0
 MOST_AT_A_TIME = 1_000
+READ_AT_ONCE = 50
 
 
 @acting
@@ -53,11 +56,17 @@ async def search_messages(
             )
     except TimeoutError:
         raise StorageUnavailable("the search took too long; narrow it") from None
-    page, last = pages.cut(found, size)
-    return MessagePage(
-        messages=await messages.with_previews(context.database, [each for _, each in page]),
-        next_cursor=last and _cursor_from(last[0].rank),
+    page = found.documents[:size]
+    parents = await messages.find_parents(context.database, [each for _, each in page])
+    shown, shown_of = await shapes_of(
+        context,
+        page,
+        lambda each: message_from(each[1], parents),
+        stored_bytes=found.stored_bytes,
     )
+    goes_on = shown_of < len(found.documents) or not found.complete
+    last = page[shown_of - 1] if goes_on else None
+    return MessagePage(messages=shown, next_cursor=last and _cursor_from(last[0].rank))
 
 
 async def _list_readable(
@@ -68,30 +77,35 @@ async def _list_readable(
     before: Rank | None,
     *,
     count: int,
-) -> list[tuple[Match, MessageDocument]]:
+) -> Rows[tuple[Match, MessageDocument]]:
     """The next matches that may be read, `count` of them where there are as many: those that may
-    not are made up for by what ranks behind them."""
+    not are made up for by what ranks behind them. Fewer where they are large."""
     readable: list[tuple[Match, MessageDocument]] = []
-    limit = count
+    limit, size = count, 0
     while len(readable) < count:
         matches = await search.list_matches(
             context.database, conversation_ids, terms, before=before, limit=limit, seconds=SECONDS
         )
-        found = {
-            each["_id"]: each
-            for each in await messages.find_many(
-                context.database, [each.message_id for each in matches]
-            )
-        }
-        for match in matches:
-            message = found.get(match.message_id)
-            if message and not message["deletedAt"] and await _may_read(context, user_id, message):
-                readable.append((match, message))
+        for start in range(0, len(matches), READ_AT_ONCE):
+            some = matches[start : start + READ_AT_ONCE]
+            rows = await messages.read_many(context.database, [each.message_id for each in some])
+            size += rows.stored_bytes
+            found = {each["_id"]: each for each in rows.documents}
+            for match in some:
+                message = found.get(match.message_id)
+                if (
+                    message
+                    and not message["deletedAt"]
+                    and await _may_read(context, user_id, message)
+                ):
+                    readable.append((match, message))
+            if size > MOST_BYTES and readable:
+                return Rows(readable[:count], size, complete=False)
         if len(matches) < limit:
             break
         before = matches[-1].rank
         limit = min(4 * limit, MOST_AT_A_TIME)
-    return readable[:count]
+    return Rows(readable[:count], size)
 
 
 async def _may_read(context: Context, user_id: str, message: MessageDocument) -> bool:

@@ -12,9 +12,11 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.store import keyset
 from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
+from chat_aio.store.rows import MOST_BYTES, read_rows
 from chat_aio.store.transactions import Session, jitter, transact
 
 SHARED_AT_A_TIME = 100
+READ_AT_ONCE = 50
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
@@ -32,6 +34,24 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
     with database.reading():
         found = await database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
     return {each["_id"]: each for each in found}
+
+
+async def read_some(
+    database: Database, ids: Sequence[str]
+) -> tuple[dict[str, ConversationDocument], int, int]:
+    """The conversations of the first of `ids`: by id, how large they are together, and of how many
+    ids, which is all unless they are large. As `find_many` otherwise."""
+    found: dict[str, ConversationDocument] = {}
+    stored_bytes = 0
+    for start in range(0, len(ids), READ_AT_ONCE):
+        chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
+        plain = database.plain_conversations
+        rows = await read_rows(database, plain, plain.find_raw_batches(chosen))
+        found |= {each["_id"]: each for each in rows.documents}
+        stored_bytes += rows.stored_bytes
+        if stored_bytes > MOST_BYTES:
+            return found, stored_bytes, start + READ_AT_ONCE
+    return found, stored_bytes, len(ids)
 
 
 async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:

@@ -27,6 +27,7 @@ from pymongo.read_preferences import ReadPreference
 from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
+from chat_aio.turns import Turns
 
 COLLECTIONS = (
     "conversations",
@@ -113,6 +114,7 @@ class Database:
     def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
         self.timeout = timeout
         self.prefix = prefix
+        self.turns = Turns()
         self.unfinished: set[asyncio.Task[None]] = set()
         self.looked_for_orphans = -math.inf
         self.handle = handle.with_options(

@@ -9,6 +9,7 @@ import orjson
 from chat_aio.models import Message
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument, ParentDocument
+from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.search import search_fields
 from chat_aio.store.views import EXCERPT_LENGTH, Parents, message_from
 
@@ -93,6 +94,12 @@ async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocum
     return cast(list[MessageDocument], found)
 
 
+async def read_many(database: Database, ids: Sequence[str]) -> Rows[MessageDocument]:
+    """The messages among `ids`, and how large they are."""
+    cursor = database.messages.find_raw_batches({"_id": {"$in": list(ids)}}, READ)
+    return await read_rows(database, database.messages, cursor)
+
+
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
     """What `replies` answer to, as much of it as a preview shows; one query, or none."""
     ids = {each.get("replyToMessageId") for each in replies if _names_a_parent(each)}
@@ -163,16 +170,14 @@ async def is_any_in_thread(database: Database, conversation_id: str, root_id: st
 
 async def list_newest(
     database: Database, timeline: str, *, before: int | None, limit: int
-) -> list[MessageDocument]:
-    """Messages of a main list or thread, by descending seq, from below `before`."""
+) -> Rows[MessageDocument]:
+    """Messages of a main list or thread, by descending seq, from below `before`; fewer where they
+    are large."""
     chosen: dict[str, object] = {"timelines": timeline}
     if before is not None:
         chosen["seq"] = {"$lt": before}
-    with database.reading():
-        found = (
-            await database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
-        )
-    return cast(list[MessageDocument], found)
+    cursor = database.messages.find_raw_batches(chosen, READ).sort("seq", -1).limit(limit)
+    return await read_rows(database, database.messages, cursor, most=MOST_BYTES)
 
 
 async def list_after(

@@ -12,10 +12,12 @@ from aiohttp import ClientError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from chat_aio.errors import InvalidInput, PayloadTooLarge
+from chat_aio.turns import Turns
 from chat_aio.web.parting import stop_reading
 
 MAX_LEVELS = 80
 BODY_SECONDS = 15.0
+SMALL_BYTES = 64 * 1024
 MAX_CONTAINERS = 100_000
 """Objects and arrays of a body, brackets in texts included: a megabyte of them keeps the parser,
 and so everybody, waiting for a second. No request has reason for so many."""
@@ -26,17 +28,20 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 async def read_object(
-    request: web.Request, *, limit: int, optional: bool = False
+    request: web.Request, *, limit: int, turns: Turns, optional: bool = False
 ) -> dict[str, Any]:
     """The JSON object in the body; `{}` for a missing one where it is `optional`.
 
     Raises PayloadTooLarge above `limit` bytes, InvalidInput for everything that is not plain JSON:
-    not UTF-8, no object, repeated keys, numbers beyond 64 bits, more than 80 levels.
+    not UTF-8, no object, repeated keys, numbers beyond 64 bits, more than 80 levels. Large ones
+    are looked through one after the other.
     """
     raw = await _read(request, limit)
     if not raw and optional:
         return {}
-    return object_from(raw)
+    if len(raw) <= SMALL_BYTES:
+        return object_from(raw)
+    return await turns.alone(lambda: object_from(raw))
 
 
 def object_from(raw: bytes) -> dict[str, Any]:

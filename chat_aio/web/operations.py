@@ -18,7 +18,7 @@ from chat_aio.models import Wire
 from chat_aio.quotas import Kind
 from chat_aio.web.bodies import read_object
 from chat_aio.web.keys import API, USER_ID
-from chat_aio.web.replies import reply, reply_shape
+from chat_aio.web.replies import reply, reply_page, reply_rows, reply_shape
 from chat_aio.web.spending import give_back, spend
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
@@ -67,6 +67,11 @@ class Operation:
         answer = await self.action(request.config_dict[API], request[USER_ID], *places, **given)
         if self.quota is not None and not self.is_new(answer):
             give_back(request, self.quota)
+        turns = request.config_dict[API].database.turns
+        if isinstance(answer, tuple):
+            return await reply_rows(answer, turns, under=self.envelope or "")
+        if isinstance(answer, Wire) and "next_cursor" in type(answer).model_fields:
+            return await reply_page(answer, turns)
         return self.reply(answer)
 
     async def _read_counted(self, request: web.Request) -> dict[str, Any]:
@@ -85,8 +90,13 @@ class Operation:
         """The action's arguments by name, not yet checked."""
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
-            limit = request.config_dict[API].options.max_body_bytes
-            found = await read_object(request, limit=limit, optional=self.body_optional)
+            context = request.config_dict[API]
+            found = await read_object(
+                request,
+                limit=context.options.max_body_bytes,
+                turns=context.database.turns,
+                optional=self.body_optional,
+            )
             given |= self.body.arguments(found)
         return given
 

@@ -5,7 +5,6 @@ inflates bodies it inflates that one as well: one megabyte becomes a gigabyte, o
 """
 
 import asyncio
-from typing import cast
 
 from aiohttp import web
 
@@ -27,7 +26,7 @@ def stop_reading(request: web.Request) -> None:
     answer."""
     request[PARTING] = True
     if request.transport is not None:
-        cast(asyncio.Transport, request.transport).pause_reading()
+        request.transport.pause_reading()
 
 
 async def answer_and_part(request: web.Request, response: web.StreamResponse) -> None:
@@ -38,7 +37,7 @@ async def answer_and_part(request: web.Request, response: web.StreamResponse) ->
     await response.write_eof()
     if request.transport is None:
         return
-    transport = cast(asyncio.Transport, request.transport)
+    transport = request.transport
     transport.set_protocol(_Goodbye(transport))
     request.protocol.transport = None  # Or it would be closed with what has not been sent yet.
     request.protocol.connection_lost(None)

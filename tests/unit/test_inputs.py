@@ -84,10 +84,10 @@ def test_metadata_has_a_size() -> None:
 class Looked(str):
     """A text that knows how many of it were looked at."""
 
-    count = 0
+    times = 0
 
     def encode(self, *args: Any) -> bytes:
-        Looked.count += 1
+        Looked.times += 1
         return super().encode(*args)
 
 
@@ -95,12 +95,12 @@ def test_of_metadata_no_more_is_looked_at_than_may_be() -> None:
     for metadata in ({"a": [Looked("x")] * 100_000}, {"a": [[Looked("x")] * 100] * 1_000}):
         with pytest.raises(InvalidInput, match="metadata: at most 1024 bytes"):
             inputs.read(inputs.GroupConversation, metadata_within=1_024, metadata=metadata)
-    assert Looked.count <= 1_024
+    assert Looked.times <= 1_024
 
 
 def test_a_list_is_refused_at_its_first_wrong_entry() -> None:
     wrong = [Looked(" ")] * 256
-    Looked.count = 0
+    Looked.times = 0
     for shape, given in (
         (inputs.Participants, {"user_ids": wrong}),
         (inputs.Edit, {"body": "x", "mentions": wrong}),

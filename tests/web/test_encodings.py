@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 from aiohttp.compression_utils import ZLibDecompressor
-from aiohttp.test_utils import TestServer
+from aiohttp.test_utils import BaseTestServer
 
 from chat_aio import Hooks
 from chat_aio.web import bodies
@@ -46,7 +46,7 @@ def inflated() -> Iterator[list[int]]:
 
 @asynccontextmanager
 async def connected(
-    server: TestServer,
+    server: BaseTestServer,
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     reader, writer = await asyncio.open_connection(server.host, server.port)
     try:
