@@ -22,14 +22,14 @@ def escaped(value: Any) -> Any:
 
 
 def unescaped(value: Any) -> Any:
-    """What `escaped` was given."""
+    """What `escaped` was given. Most values need nothing; there may be hundreds of thousands."""
     if isinstance(value, dict):
         return {
-            _unescaped_key(key): each if type(each) in _PLAIN else unescaped(each)
+            _unescaped_key(key): each if not each or type(each) in _PLAIN else unescaped(each)
             for key, each in value.items()
         }
     if isinstance(value, list):
-        return [each if type(each) in _PLAIN else unescaped(each) for each in value]
+        return [each if not each or type(each) in _PLAIN else unescaped(each) for each in value]
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

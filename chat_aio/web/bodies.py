@@ -18,9 +18,9 @@ from chat_aio.web.parting import stop_reading
 MAX_LEVELS = 80
 BODY_SECONDS = 15.0
 SMALL_BYTES = 64 * 1024
-MAX_CONTAINERS = 100_000
-"""Objects and arrays of a body, brackets in texts included: a megabyte of them keeps the parser,
-and so everybody, waiting for a second. No request has reason for so many."""
+MAX_PARTS = 128 * 1024
+"""Brackets and commas in a body, those in texts included: what a megabyte of them stands for keeps
+the parser, and so everybody, waiting for a second. No request has reason for so many."""
 
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}")
 """What stands in every integer past 64 bits and in every float that is not finite."""
@@ -47,8 +47,8 @@ async def read_object(
 def object_from(raw: bytes) -> dict[str, Any]:
     """`raw` as a JSON object, checked; InvalidInput says what is wrong."""
     brackets = raw.count(b"[") + raw.count(b"{")
-    if brackets > MAX_CONTAINERS:
-        raise InvalidInput(f"the body has more than {MAX_CONTAINERS} objects and arrays")
+    if brackets + raw.count(b",") > MAX_PARTS:
+        raise InvalidInput(f"the body has more than {MAX_PARTS} brackets and commas")
     repeated = False
 
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -146,7 +146,7 @@ async def test_a_group_holds_256(person: People, database: Database) -> None:
     assert len(answer.json["conversation"]["participants"]) == 256
     answer = await person("alice").post("/conversations/group", {"userIds": [*full, "one more"]})
     assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
-    for users in (["bob"] * 257, [None] * 150_000):
+    for users in (["bob"] * 257, [None] * 100_000):
         answer = await person("alice").post("/conversations/group", {"userIds": users})
         assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
     assert await database["conversations"].count_documents({}) == 1

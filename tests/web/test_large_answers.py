@@ -11,7 +11,7 @@ from chat_aio.store.rows import MOST_BYTES
 from tests.conftest import MakePeople
 from tests.support.people import BASE, Person
 
-MANY = {"a": [{}] * 5_400}
+MANY: dict[str, Any] = {"a": [{}] * 5_400}
 """16 KiB of metadata, and of the smallest objects that there are."""
 
 ENVELOPE = 1_024
