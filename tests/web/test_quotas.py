@@ -1,7 +1,9 @@
 """Quotas: how much one user may do over HTTP."""
 
 import asyncio
+import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
@@ -30,6 +32,13 @@ def test_the_defaults() -> None:
         "reactions_per_minute": 300,
         "requests_per_minute": 1_200,
     }
+
+
+def test_the_table_says_so() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "behaviour.md").read_text()
+    rows = re.findall(r"\| (\w+_per_\w+) \| ([\d,]+) \|", text)
+    documented = {name: int(most.replace(",", "")) for name, most in rows}
+    assert documented == {each.name: each.default for each in fields(Quotas)}
 
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, True, "many"])
