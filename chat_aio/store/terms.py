@@ -11,6 +11,8 @@ MAX_TERMS = 8_192
 MAX_NORMAL_LENGTH = 65_536
 """NFKC makes up to 18 characters of one: so much of a text in normal form is looked at."""
 
+BEGINNING = 4_096
+
 MAX_MARKS = 64
 """Combining marks in a row that are looked at; the rest of such a run is left out."""
 
@@ -34,9 +36,18 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
-    normal = unicodedata.normalize("NFKC", _with_short_runs(text))
+    normal = _normal(_with_short_runs(text))
     # Each by itself: what stands behind a separator must not change a letter (a final sigma).
     return [term.lower() for term in _TERM.findall(normal, 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
+
+
+def _normal(text: str) -> str:
+    """The normal form, as far as it is looked at. Where the beginning of a text fills that, the
+    rest is not normalised; what stands behind it could only change its last letter."""
+    beginning = unicodedata.normalize("NFKC", text[:BEGINNING])
+    if len(text) <= BEGINNING or len(beginning) > MAX_NORMAL_LENGTH + MAX_MARKS:
+        return beginning
+    return unicodedata.normalize("NFKC", text)
 
 
 def _with_short_runs(text: str) -> str:

@@ -54,6 +54,8 @@ async def connected(
             yield reader, writer
     finally:
         writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 async def refused(

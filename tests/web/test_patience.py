@@ -33,6 +33,12 @@ async def place() -> AsyncIterator[tuple[str, int]]:
     await runner.cleanup()
 
 
+async def closed(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+
+
 async def ends_unanswered(reader: asyncio.StreamReader) -> bool:
     """Whether a connection is closed without a word."""
     with suppress(ConnectionResetError):
@@ -46,7 +52,7 @@ async def test_half_a_head(place: tuple[str, int], begun: bytes) -> None:
     writer.write(begun)
     async with asyncio.timeout(PATIENCE):
         assert await ends_unanswered(reader)
-    writer.close()
+    await closed(writer)
 
 
 async def test_a_head_in_pieces_and_what_follows(place: tuple[str, int]) -> None:
@@ -62,4 +68,4 @@ async def test_a_head_in_pieces_and_what_follows(place: tuple[str, int]) -> None
         writer.write(REQUEST)
         assert (await reader.readuntil(b"well")).startswith(b"HTTP/1.1 200")
     for used in (writer, waiting):
-        used.close()
+        await closed(used)
