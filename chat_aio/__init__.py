@@ -4,5 +4,15 @@ from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, MessageRejected, SetupError
 from chat_aio.hooks import Changed, Hooks
 from chat_aio.options import Options
+from chat_aio.quotas import Quotas
 
-__all__ = ["Changed", "Chat", "ChatError", "Hooks", "MessageRejected", "Options", "SetupError"]
+__all__ = [
+    "Changed",
+    "Chat",
+    "ChatError",
+    "Hooks",
+    "MessageRejected",
+    "Options",
+    "Quotas",
+    "SetupError",
+]

@@ -79,6 +79,7 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 )
 @click.option("--allowed-origins", help="Whose pages may act for a user, with commas between.")
 @click.option("--rate-limits", help='As JSON, such as {"send_message": "5/second;100/minute"}.')
+@click.option("--quotas", help='As JSON, such as {"messages_per_minute": 60}; null for none.')
 @click.option("--workers", type=int, help="Processes that share the port.")
 @click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Of the log.")
 @click.option(AS_WORKER, type=(int, int), hidden=True)

@@ -185,6 +185,12 @@ class PayloadTooLarge(ChatError):
     code, status = "PAYLOAD_TOO_LARGE", 413
 
 
+class UnsupportedEncoding(ChatError):
+    """Bodies are taken without a Content-Encoding only."""
+
+    code, status = "UNSUPPORTED_ENCODING", 415
+
+
 class GroupLimitExceeded(ChatError):
     """A conversation has at most 256 participants."""
 
@@ -204,7 +210,7 @@ class MessageRejected(ChatError):
 
 
 class ReactionLimitExceeded(ChatError):
-    """There are too many different reactions to this message."""
+    """There are too many reactions to this message."""
 
     code, status = "REACTION_LIMIT_EXCEEDED", 422
 

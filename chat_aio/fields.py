@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import Annotated, Any
 
+import orjson
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -11,9 +12,11 @@ from pydantic import (
     PlainValidator,
     StrictInt,
     StrictStr,
+    ValidationInfo,
     WithJsonSchema,
 )
 
+from chat_aio.errors import GroupLimitExceeded
 from chat_aio.pages import DEFAULT_LIMIT
 
 MAX_ID_LENGTH = 256
@@ -21,6 +24,7 @@ MAX_NAME_LENGTH = 200
 MAX_CLIENT_ID_LENGTH = 128
 MAX_METADATA_LEVELS = 64
 MAX_MENTIONS = 256
+MAX_PARTICIPANTS = 256
 MAX_NOTE_LENGTH = 500
 MAX_REASON_LENGTH = 1_000
 MAX_MODERATOR_NOTE_LENGTH = 2_000
@@ -81,14 +85,51 @@ def _client_id(value: str) -> str:
     return _text(value)
 
 
-def _json_object(value: object) -> object:
+def _json_object(value: object, info: ValidationInfo) -> object:
+    """Metadata. `info.context` is how many bytes they may have, and bounds the looking through as
+    well: each value is a byte of JSON at least."""
     if isinstance(value, dict):
-        _check_json(value, MAX_METADATA_LEVELS)
+        _check_json(value, most=info.context)
+        _check_size(value, most=info.context)
     return value
 
 
-def _check_json(value: object, levels: int) -> None:
+def _check_size(value: object, *, most: int | None) -> None:
+    if most is not None and len(orjson.dumps(value)) > most:
+        raise ValueError(f"at most {most} bytes of JSON")
+
+
+def _check_json(value: object, *, most: int | None) -> None:
     """Raise ValueError unless `value` is JSON that comes back exactly as it went in."""
+    layer, seen = [value], 0
+    for _ in range(MAX_METADATA_LEVELS + 1):
+        containers = [each for each in layer if isinstance(each, dict | list)]
+        seen += sum(map(len, containers))
+        if most is not None and seen > most:
+            raise ValueError(f"at most {most} bytes of JSON")
+        inner: list[object] = []
+        for each in layer:
+            if isinstance(each, dict):
+                _check_keys(each)
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+            else:
+                _check_scalar(each)
+        if not containers:
+            return
+        layer = inner
+    raise ValueError(f"more than {MAX_METADATA_LEVELS} levels")
+
+
+def _check_keys(value: dict[Any, object]) -> None:
+    for key in value:
+        if not isinstance(key, str):
+            raise ValueError("keys are strings")
+        _text(key)
+
+
+def _check_scalar(value: object) -> None:
     if value is None or isinstance(value, bool):
         return
     if isinstance(value, str):
@@ -99,22 +140,25 @@ def _check_json(value: object, levels: int) -> None:
     elif type(value) is float:
         if not isfinite(value):
             raise ValueError("a number is not finite")
-    elif isinstance(value, dict | list):
-        if levels == 0:
-            raise ValueError(f"more than {MAX_METADATA_LEVELS} levels")
-        if isinstance(value, dict):
-            for key in value:
-                if not isinstance(key, str):
-                    raise ValueError("keys are strings")
-                _text(key)
-        for each in value.values() if isinstance(value, dict) else value:
-            _check_json(each, levels - 1)
     else:
         raise ValueError(f"{type(value).__name__} is not JSON")
 
 
 def _list(value: object) -> object:
     return list(value) if isinstance(value, tuple | set | frozenset) else value
+
+
+def _users(value: object) -> object:
+    """The users of a group; how many is looked at first, duplicates included."""
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_PARTICIPANTS:
+        raise GroupLimitExceeded
+    return _list(value)
+
+
+def _mentioned(value: object) -> object:
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_MENTIONS:
+        raise ValueError(f"a message mentions at most {MAX_MENTIONS} users")
+    return _list(value)
 
 
 def _note(value: str) -> str | None:
@@ -161,11 +205,8 @@ def _moment(value: object) -> datetime:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _mentions(value: list[str]) -> list[str]:
-    distinct = list(dict.fromkeys(value))
-    if len(distinct) > MAX_MENTIONS:
-        raise ValueError(f"a message mentions at most {MAX_MENTIONS} users")
-    return distinct
+def _distinct(value: list[str]) -> list[str]:
+    return list(dict.fromkeys(value))
 
 
 def _emoji(value: str) -> str:
@@ -195,7 +236,8 @@ Id = Annotated[
     AfterValidator(_id),
     _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
 ]
-Ids = Annotated[list[Id], BeforeValidator(_list)]
+Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users)]
+"""Wrong entries are not all named, which took seconds for a megabyte of them: the first is."""
 Reason = Annotated[
     StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
 ]
@@ -205,7 +247,9 @@ ModeratorNote = Annotated[
 ]
 Moment = Annotated[datetime, PlainValidator(_moment), _text_of(format="date-time")]
 Note = Annotated[StrictStr, AfterValidator(_note), _text_of(maxLength=MAX_NOTE_LENGTH)]
-Mentions = Annotated[Ids, AfterValidator(_mentions)]
+Mentions = Annotated[
+    list[Id], Field(fail_fast=True), BeforeValidator(_mentioned), AfterValidator(_distinct)
+]
 Emoji = Annotated[
     StrictStr, AfterValidator(_emoji), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)
 ]

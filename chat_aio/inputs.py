@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final, Literal, TypeVar
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
 
@@ -228,18 +227,12 @@ class Mark(Input):
 I = TypeVar("I", bound=Input)  # noqa: E741
 
 
-def read(shape: type[I], **values: object) -> I:
-    """`values` as a checked input; InvalidInput names the first field that is wrong."""
+def read(shape: type[I], *, metadata_within: int | None = None, **values: object) -> I:
+    """`values` as a checked input, metadata of so many bytes of JSON at most; InvalidInput names
+    the first field that is wrong. Raises GroupLimitExceeded for too many users of a group."""
     try:
-        return shape.model_validate(values)
+        return shape.model_validate(values, context=metadata_within)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(to_camel(str(each)) for each in first["loc"]) or "input"
         raise InvalidInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
-
-
-def metadata_within(metadata: dict[str, Any] | None, limit: int) -> dict[str, Any]:
-    """`metadata`, `{}` when absent; InvalidInput above `limit` bytes of JSON."""
-    if metadata and len(orjson.dumps(metadata)) > limit:
-        raise InvalidInput(f"metadata: at most {limit} bytes of JSON")
-    return metadata or {}

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 
 from chat_aio.capabilities import Capability
+from chat_aio.quotas import Quotas
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
@@ -27,12 +28,14 @@ class Options:
     presence_needs_exchange: bool = False
     allowed_origins: Collection[str] | None = None
     rate_limits: Mapping[str, str] = field(default_factory=dict)
+    quotas: Quotas | None = field(default_factory=Quotas)
 
     max_body_bytes: int = 1024 * 1024
     max_message_length: int = 16_384
-    max_metadata_bytes: int = 128 * 1024
+    max_metadata_bytes: int = 16 * 1024
     max_emoji_per_message: int = 128
     max_emoji_per_user: int = 32
+    max_reactions_per_message: int = 2_000
 
     hook_timeout_seconds: float = 5.0
     storage_timeout_seconds: float = 10.0

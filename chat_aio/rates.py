@@ -55,6 +55,12 @@ class Rates:
         for each in keys:
             self._calls[each].append(now)
 
+    def give_back(self, user_id: str, method: str) -> None:
+        """Take back the last call, which was not answered for no fault of the user's."""
+        for each in self._limits.get(method) or self._limits.get(ANY) or ():
+            if calls := self._calls.get((each, user_id, method)):
+                calls.pop()
+
     def _wait(self, key: Key, now: float) -> float:
         """Seconds until the next call may be made, 0 for now."""
         (most, seconds), calls = key[0], self._calls.get(key)

@@ -4,6 +4,7 @@ import importlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
@@ -20,6 +21,7 @@ from chat_aio.logs import LogFormat
 from chat_aio.observer import Observer
 from chat_aio.options import Options
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.quotas import Quotas
 from chat_aio.store.database import Database
 from chat_aio.web.health import add_health
 from chat_aio.web.openapi.routes import add_openapi
@@ -57,6 +59,7 @@ class ServeSettings(BaseSettings):
     presence_needs_exchange: bool = False
     allowed_origins: str = ""
     rate_limits: Json[dict[str, str]] = Field("{}", validate_default=True)
+    quotas: Json[dict[str, int | None] | None] = Field("{}", validate_default=True)
     workers: int = Field(1, ge=1)
     log_format: LogFormat = "text"
 
@@ -176,7 +179,18 @@ def _options_from(settings: ServeSettings) -> Options:
         presence_needs_exchange=settings.presence_needs_exchange,
         allowed_origins=origins or None,
         rate_limits=settings.rate_limits,
+        quotas=_quotas_from(settings.quotas),
     )
+
+
+def _quotas_from(given: dict[str, int | None] | None) -> Quotas | None:
+    """The quotas with what differs from the defaults; none where they are switched off."""
+    if given is None:
+        return None
+    names = {each.name for each in fields(Quotas)}
+    if unknown := next((each for each in given if each not in names), None):
+        raise ValueError(f"quotas: there is no {unknown!r}; there are {', '.join(sorted(names))}")
+    return Quotas(**given)
 
 
 def _observers() -> list[Observer]:

@@ -50,4 +50,4 @@ async def make_app() -> web.Application:
 
 
 if __name__ == "__main__":
-    web.run_app(make_app(), host="127.0.0.1", port=8000)
+    web.run_app(make_app(), host="127.0.0.1", port=8000, auto_decompress=False)

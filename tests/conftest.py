@@ -95,7 +95,9 @@ async def make_chat(database: Database) -> AsyncIterator[MakeChat]:
     opened: list[Chat] = []
 
     async def make(hooks: Hooks | None = None, **options: Any) -> Chat:
-        chat = Chat(database, hooks=hooks, options=Options(**{"ring_seconds": 5, **options}))
+        chat = Chat(
+            database, hooks=hooks, options=Options(**{"ring_seconds": 5, "quotas": None, **options})
+        )
         await chat.open()
         opened.append(chat)
         return chat
@@ -129,7 +131,7 @@ async def serve(database: Database, aiohttp_client: Any) -> MakePeople:
             auth=auth,
             hooks=hooks,
             plugins=plugins,
-            options=Options(**{"ring_seconds": 5, **options}),
+            options=Options(**{"ring_seconds": 5, "quotas": None, **options}),
         )
         chat.mount(app)
         client: TestClient[web.Request, web.Application] = await aiohttp_client(app)

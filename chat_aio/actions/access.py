@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import wraps
 from math import ceil
 from typing import Any, TypeVar, cast
@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 from chat_aio import hooks
 from chat_aio.context import Context
 from chat_aio.errors import (
+    ChatError,
     ConversationNotFound,
     DirectInteractionBlocked,
     ForbiddenRead,
@@ -59,9 +60,14 @@ def acting_as(method: str | None) -> Callable[[Action], Action]:
                 raise InvalidInput("user_id: the acting user's id cannot be a user id")
             with request_budget(context.options.storage_timeout_seconds):
                 await require_unbanned(context, user_id)
-                if method is not None:
-                    await require_rate(context, user_id, method)
-                return await action(context, user_id, *args, **kwargs)
+                if method is None:
+                    return await action(context, user_id, *args, **kwargs)
+                await require_rate(context, user_id, method)
+                try:
+                    return await action(context, user_id, *args, **kwargs)
+                except StorageUnavailable:
+                    context.rates.give_back(user_id, method)
+                    raise
 
         return cast(Action, checked)
 
@@ -79,6 +85,12 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
                 raise RateLimited(retry_after=ceil(wait))
             return
     context.rates.count(user_id, method)
+
+
+async def count_refusal(context: Context, user_id: str, method: str, refusal: ChatError) -> None:
+    """Count what was refused before it would have been counted (docs/behaviour.md 1.8)."""
+    if refusal.status in (400, 403, 404):
+        await require_rate(context, user_id, method)
 
 
 async def require_unbanned(context: Context, user_id: str) -> None:
@@ -166,9 +178,12 @@ async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
     return snapshot
 
 
-async def load_message(context: Context, message_id: str) -> MessageDocument:
+async def load_message(
+    context: Context, message_id: str, fields: Mapping[str, int] = messages.READ
+) -> MessageDocument:
     """The message, as a majority has it; MessageNotFound also for what can be no id."""
-    found = await messages.find(context.database, message_id) if is_id(message_id) else None
+    known = is_id(message_id)
+    found = await messages.find(context.database, message_id, fields) if known else None
     if found is None:
         raise MessageNotFound
     return found

@@ -13,6 +13,7 @@ from chat_aio.errors import (
     NotConversationAdmin,
     StorageUnavailable,
 )
+from chat_aio.fields import MAX_PARTICIPANTS
 from chat_aio.models import ViewedConversation
 from chat_aio.permissions import is_admin
 from chat_aio.store import membership
@@ -20,8 +21,6 @@ from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import Change, ConversationDocument, CounterDocument, EventName
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.unread import count_viewed
-
-MAX_PARTICIPANTS = 256
 
 T = TypeVar("T")
 Decide = Callable[[Locked], Awaitable[Alteration | None]]

@@ -2,12 +2,14 @@
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_fresh, load_group, within
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.joining import ask, join, pending
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
-from chat_aio.models import ChannelPage, Conversation, Joining
+from chat_aio.models import ChannelPage, ChannelPreview, Conversation, Joining
 from chat_aio.store import channels, join_requests
+from chat_aio.store.documents import CounterDocument
 from chat_aio.store.membership import Locked
 from chat_aio.store.views import channel_preview_from
 
@@ -24,16 +26,21 @@ async def list_public_conversations(
     position = pages.after_from("channels", cursor)
     require(context, Capability.CHANNELS)
     found = await channels.list_public_heads(context.database, position=position, limit=size + 1)
-    page, last = pages.cut(found, size)
+    page = found[:size]
     ids = [each["_id"] for each in page]
-    shown = await channels.find_many(context.database, ids, viewer_id=user_id)
+    rows = await channels.read_many(context.database, ids, viewer_id=user_id)
+    public = {each["_id"]: each for each in rows.documents}
     waiting = await join_requests.pending_among(context.database, user_id, ids)
+
+    def preview(head: CounterDocument) -> ChannelPreview | None:
+        name = head["_id"]
+        channel = public.get(name)
+        return channel and channel_preview_from(channel, request_pending=name in waiting)
+
+    shown, count = await shapes_of(context, page, preview, stored_bytes=rows.stored_bytes)
+    last = page[count - 1] if count < len(found) else None
     return ChannelPage(
-        channels=tuple(
-            channel_preview_from(shown[each], request_pending=each in waiting)
-            for each in ids
-            if each in shown
-        ),
+        channels=shown,
         next_cursor=last and pages.cursor_after("channels", last["activityAt"], last["_id"]),
     )
 

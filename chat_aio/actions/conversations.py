@@ -1,11 +1,13 @@
 """Conversations: opening a direct one, listing and reading them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from chat_aio import hooks, inputs, pages
-from chat_aio.actions.access import acting, load_readable
+from chat_aio.actions.access import acting, acting_as, load_readable
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.context import Context
@@ -14,12 +16,21 @@ from chat_aio.models import ConversationPage, ViewedConversation
 from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument, CounterDocument
 from chat_aio.store.metadata import escaped
+from chat_aio.store.rows import Rows
 from chat_aio.store.transactions import Session
 from chat_aio.store.unread import count_unread, count_viewed
 from chat_aio.store.views import conversation_from, viewed_conversation_from
 
 
-@acting
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A direct conversation, and whether it was made just now."""
+
+    conversation: ViewedConversation
+    is_new: bool
+
+
+@acting_as(None)
 async def get_or_create_conversation(
     context: Context,
     user_id: str,
@@ -32,14 +43,31 @@ async def get_or_create_conversation(
     Raises InvalidInput (also for oneself), UserNotFound and DirectInteractionBlocked. `metadata` is
     for a new one only.
     """
-    given = inputs.read(inputs.DirectConversation, other_user_id=other_user_id, metadata=metadata)
-    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
+    opened = await open_conversation(context, user_id, other_user_id, metadata=metadata)
+    return opened.conversation
+
+
+@acting_as("get_or_create_conversation")
+async def open_conversation(
+    context: Context,
+    user_id: str,
+    other_user_id: str,
+    *,
+    metadata: dict[str, Any] | None = None,
+) -> Opened:
+    """`get_or_create_conversation` for a caller that counts new ones."""
+    given = inputs.read(
+        inputs.DirectConversation,
+        metadata_within=context.options.max_metadata_bytes,
+        other_user_id=other_user_id,
+        metadata=metadata,
+    )
     if given.other_user_id == user_id:
         raise InvalidInput("otherUserId: a direct conversation needs somebody else")
     pair = sorted((user_id, given.other_user_id))
     conversation_id = await context.settings.direct_conversation_id(*pair)
     if viewed := await find_viewed(context, user_id, conversation_id):
-        return viewed
+        return Opened(viewed, is_new=False)
     await require_users(context, user_id, [given.other_user_id])
     new = conversations.new_conversation(
         conversation_id,
@@ -49,7 +77,7 @@ async def get_or_create_conversation(
         change_id=context.new_id(),
         type="direct",
         pairKey=":".join(pair),
-        metadata=escaped(kept),
+        metadata=escaped(given.metadata or {}),
     )
 
     async def allowed(session: Session) -> None:
@@ -58,8 +86,8 @@ async def get_or_create_conversation(
 
     made, is_new = await conversations.create(context.database, new, allowed=allowed)
     if is_new:
-        return viewed_conversation_from(made, unread_count=0)
-    return await _load_viewed(context, user_id, conversation_id)
+        return Opened(viewed_conversation_from(made, unread_count=0), is_new=True)
+    return Opened(await _load_viewed(context, user_id, conversation_id), is_new=False)
 
 
 @acting
@@ -71,24 +99,28 @@ async def list_conversations(
     position = pages.after_from("conversations", cursor)
     ids = await conversations.ids_of_user(context.database, user_id)
 
-    async def fetch(last: CounterDocument | None, limit: int) -> Sequence[CounterDocument]:
+    async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
-        return await conversations.list_heads(context.database, ids, limit=limit, position=behind)
+        heads = await conversations.list_heads(context.database, ids, limit=limit, position=behind)
+        return Rows(heads, 0)
 
-    sift = partial(_readable, context, user_id)
-    found, stopped = await fill(fetch, sift, count=size + 1)
-    page, last = pages.cut(found, size)
-    last = last or stopped
-    documents = await conversations.find_many(context.database, [each["_id"] for each in page])
+    found = await fill(fetch, partial(_readable, context, user_id), count=size + 1)
+    page = found.rows[:size]
+    documents, stored_bytes, read = await conversations.read_some(
+        context.database, [each["_id"] for each in page]
+    )
     heads = {each["_id"]: each for each in page}
-    present = [
-        documents[each] for each in heads if each in documents and _is_in(documents[each], user_id)
-    ]
-    unread = await count_unread(context.database, user_id, present, heads)
+    present = {name: each for name, each in documents.items() if _is_in(each, user_id)}
+    unread = await count_unread(context.database, user_id, [*present.values()], heads)
+
+    def viewed(head: CounterDocument) -> ViewedConversation | None:
+        document = present.get(head["_id"])
+        return document and viewed_conversation_from(document, unread_count=unread[head["_id"]])
+
+    shown, count = await shapes_of(context, page[:read], viewed, stored_bytes=stored_bytes)
+    last = found.behind(page, count)
     return ConversationPage(
-        conversations=tuple(
-            viewed_conversation_from(each, unread_count=unread[each["_id"]]) for each in present
-        ),
+        conversations=shown,
         next_cursor=last and pages.cursor_after("conversations", last["activityAt"], last["_id"]),
     )
 

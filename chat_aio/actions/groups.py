@@ -7,7 +7,6 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import acting, load_fresh, load_group, load_manageable, within
 from chat_aio.actions.altering import (
-    MAX_PARTICIPANTS,
     admission,
     alter,
     new_change,
@@ -25,6 +24,7 @@ from chat_aio.errors import (
     NotConversationAdmin,
     StorageUnavailable,
 )
+from chat_aio.fields import MAX_PARTICIPANTS
 from chat_aio.inputs import KEEP, Keep
 from chat_aio.models import (
     JoinPolicy,
@@ -58,13 +58,13 @@ async def create_group_conversation(
     """
     given = inputs.read(
         inputs.GroupConversation,
+        metadata_within=context.options.max_metadata_bytes,
         name=name,
         user_ids=user_ids,
         metadata=metadata,
         visibility=visibility,
         join_policy=join_policy,
     )
-    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
     _require_channels(context, given.visibility, given.join_policy)
     members = _members(user_id, given.user_ids or ())
     await require_users(context, user_id, members)
@@ -75,7 +75,7 @@ async def create_group_conversation(
         at=context.clock(),
         change_id=context.new_id(),
         name=given.name,
-        metadata=escaped(kept),
+        metadata=escaped(given.metadata or {}),
         visibility=given.visibility or "private",
         joinPolicy=given.join_policy or "approval",
     )
@@ -108,7 +108,11 @@ async def update_conversation(
     """
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
-        inputs.ConversationChange, **named, visibility=visibility, join_policy=join_policy
+        inputs.ConversationChange,
+        metadata_within=None,
+        **named,
+        visibility=visibility,
+        join_policy=join_policy,
     )
     wanted = {"visibility": given.visibility, "joinPolicy": given.join_policy}
     fields: dict[str, Any] = {key: value for key, value in wanted.items() if value is not None}
@@ -141,8 +145,6 @@ async def add_participants(
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     snapshot = await load_manageable(context, user_id, conversation_id)
-    if len(set(given.user_ids)) > MAX_PARTICIPANTS:
-        raise GroupLimitExceeded
     for _ in within(context):
         inside = snapshot.conversation.roles.keys() & given.user_ids
         new = [each for each in given.user_ids if each not in inside]

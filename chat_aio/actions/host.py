@@ -35,12 +35,16 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
     if not isinstance(answer, Changed):
         log.error("before_message_send returned %r: None or Changed is needed", type(answer))
         raise InternalError
-    changed = inputs.read(inputs.Replaced, body=answer.body, metadata=answer.metadata)
+    changed = inputs.read(
+        inputs.Replaced,
+        metadata_within=context.options.max_metadata_bytes,
+        body=answer.body,
+        metadata=answer.metadata,
+    )
     if changed.body is not None:
         require_length(context, changed.body)
         asked = replace(asked, body=changed.body)
     if changed.metadata is not None:
-        inputs.metadata_within(changed.metadata, context.options.max_metadata_bytes)
         asked = replace(asked, metadata=changed.metadata)
     return asked
 

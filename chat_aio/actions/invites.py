@@ -7,6 +7,7 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import acting, acting_as, load_invitable, load_manageable
 from chat_aio.actions.altering import require_still_inviting, write_beside
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.actions.joining import ask, join, joined, pending
 from chat_aio.capabilities import Capability, require
@@ -47,17 +48,17 @@ async def create_invite(
     """
     given = inputs.read(
         inputs.NewInvite,
+        metadata_within=context.options.max_metadata_bytes,
         expires_in_seconds=expires_in_seconds,
         max_uses=max_uses,
         requires_approval=requires_approval,
         metadata=metadata,
     )
-    kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
     require(context, Capability.INVITES)
     await load_invitable(context, user_id, conversation_id)
     _require_within("expiresInSeconds", given.expires_in_seconds, MAX_SECONDS)
     _require_within("maxUses", given.max_uses, MAX_USES)
-    invite = _new_invite(context, user_id, conversation_id, given, metadata=kept)
+    invite = _new_invite(context, user_id, conversation_id, given, metadata=given.metadata or {})
 
     async def write(locked: Locked) -> InviteDocument:
         require_still_inviting(context, locked, user_id)
@@ -78,7 +79,8 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     require(context, Capability.INVITES)
     await load_manageable(context, user_id, conversation_id)
     found = await invites.list_newest(context.database, conversation_id)
-    return tuple(map(invite_from, found))
+    shown, _ = await shapes_of(context, found, invite_from, stored_bytes=0)
+    return shown
 
 
 @acting

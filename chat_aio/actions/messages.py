@@ -1,15 +1,15 @@
 """Messages that are there: listing them, reading one, marking them read."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_conversation, load_readable, load_within
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.extra import tell_read
-from chat_aio.actions.reading import fill, readable_in, show
+from chat_aio.actions.reading import fill, load_parents, readable_in, show
 from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.fields import is_id
@@ -18,7 +18,8 @@ from chat_aio.models import Conversation, Message, MessagePage
 from chat_aio.plugin import Plugin
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.views import bare_message_from
+from chat_aio.store.rows import Rows
+from chat_aio.store.views import bare_message_from, message_from
 
 
 @acting
@@ -83,15 +84,16 @@ async def list_messages_after(
         raise InvalidInput("seq: a whole number from 0 on is needed")
     snapshot = await load_readable(context, user_id, conversation_id)
 
-    async def fetch(last: MessageDocument | None, limit: int) -> Sequence[MessageDocument]:
+    async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
         after = last["seq"] if last else seq
-        return await messages.list_after(
-            context.database, conversation_id, after=after, limit=limit
+        return Rows(
+            await messages.list_after(context.database, conversation_id, after=after, limit=limit),
+            stored_bytes=0,
         )
 
     sift = partial(readable_in, context, user_id, snapshot.conversation)
-    found, _ = await fill(fetch, sift, count=size, most=math.inf)
-    return await show(context, user_id, found)
+    found = await fill(fetch, sift, count=size, most=math.inf)
+    return await show(context, user_id, found.rows)
 
 
 @acting
@@ -139,17 +141,23 @@ class _Slice:
     async def page(
         self, context: Context, user_id: str, conversation: Conversation, timeline: str
     ) -> MessagePage:
-        async def fetch(last: MessageDocument | None, limit: int) -> Sequence[MessageDocument]:
+        async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
             before = last["seq"] if last else self.before
             return await messages.list_newest(
                 context.database, timeline, before=before, limit=limit
             )
 
         sift = partial(readable_in, context, user_id, conversation)
-        found, stopped = await fill(fetch, sift, count=self.size + 1)
-        page, last = pages.cut(found, self.size)
-        last = last or stopped
+        found = await fill(fetch, sift, count=self.size + 1)
+        page = found.rows[: self.size]
+        parents = await load_parents(context, user_id, page)
+        shown, count = await shapes_of(
+            context,
+            page,
+            lambda each: message_from(each, parents),
+            stored_bytes=found.stored_bytes,
+        )
+        last = found.behind(page, count)
         return MessagePage(
-            messages=await show(context, user_id, page),
-            next_cursor=last and pages.cursor_from(self.kind, last["seq"]),
+            messages=shown, next_cursor=last and pages.cursor_from(self.kind, last["seq"])
         )

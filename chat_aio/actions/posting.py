@@ -26,6 +26,8 @@ from chat_aio.store.metadata import escaped
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import forwarded_from_of, message_from
 
+SHORT_TEXT = 1_024
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:
@@ -62,18 +64,22 @@ async def post(
     key: str | None,
     hashed: bytes,
     ready: Callable[[], Awaitable[None]] | None = None,
+    copied: MessageDocument | None = None,
     **placed: Any,
 ) -> Sent:
     """Check the mentions, ask the host, store the message, tell the host.
 
     `snapshot` is one on which `user_id` may write; `placed` are the message's fields beyond what
     the host is asked about. `ready` looks again, behind the host's answer, at what it is made of.
+    The terms of `copied` are kept while the host leaves its body as it is.
     """
     snapshot = await load_mentionable(context, user_id, snapshot, asked.mentions)
     asked = await ask_host(context, asked)
     if ready is not None:
         await ready()
-    message = _new_message(context, snapshot, asked, **placed)
+    if copied is not None and copied["body"] == asked.body:
+        placed["terms"] = copied.get("terms")
+    message = await _made(context, snapshot, asked, **placed)
     if key is not None:
         message["clientMessageId"], message["requestHash"] = key, hashed
     parents = await load_parents(context, user_id, [message])
@@ -84,6 +90,18 @@ async def post(
     sent = message_from(appended.message, parents)
     await tell_host(context, user_id, "created", sent, snapshot.conversation)
     return Sent(sent, repeated=False)
+
+
+async def _made(
+    context: Context, snapshot: Snapshot, asked: BeforeMessageSend, **placed: Any
+) -> MessageDocument:
+    """The new message. Looking for the terms of a long text takes a while, above all where it grows
+    in its normal form."""
+    if asked.body.isascii() or len(asked.body) <= SHORT_TEXT:
+        return _new_message(context, snapshot, asked, **placed)
+    return await context.database.turns.alone(
+        lambda: _new_message(context, snapshot, asked, **placed)
+    )
 
 
 def _new_message(

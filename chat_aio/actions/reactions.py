@@ -9,13 +9,14 @@ from chat_aio.actions.access import (
     load_writable,
     require_readable,
     require_unblocked,
+    within,
 )
 from chat_aio.actions.reading import load_parents
 from chat_aio.context import Context
-from chat_aio.errors import ReactionLimitExceeded
+from chat_aio.errors import ReactionLimitExceeded, StorageUnavailable
 from chat_aio.models import Message
 from chat_aio.store import edits
-from chat_aio.store.documents import Change
+from chat_aio.store.documents import Change, MessageDocument
 from chat_aio.store.views import bare_message_from, message_from
 
 
@@ -33,22 +34,35 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     await require_readable(context, user_id, snapshot, bare)
     await require_unblocked(context, snapshot)
     parents = await load_parents(context, user_id, [found])
-    changed = await edits.add_reaction(
-        context.database,
-        message_id,
-        given.emoji,
-        change=_change(context, "reaction.added", user_id, given.emoji),
-        most=context.options.max_emoji_per_message,
-        most_of_user=context.options.max_emoji_per_user,
-    )
-    if changed is None:
-        changed = await load_message(context, message_id)
-        if not any(
-            (each["userId"], each["emoji"]) == (user_id, given.emoji)
-            for each in changed["reactions"]
+    return message_from(await _add(context, user_id, message_id, given.emoji), parents)
+
+
+async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> MessageDocument:
+    """The message with the reaction. An update that changes nothing says only that the reaction was
+    there or a limit was reached at that moment: where neither is so on reading again, somebody has
+    taken a reaction back in between, and it is tried again."""
+    limits = _limits(context)
+    for _ in within(context):
+        change = _change(context, "reaction.added", user_id, emoji)
+        if changed := await edits.add_reaction(
+            context.database, message_id, emoji, change=change, limits=limits
         ):
+            return changed
+        found = await load_message(context, message_id)
+        if any((each["userId"], each["emoji"]) == (user_id, emoji) for each in found["reactions"]):
+            return found
+        if not limits.leave_room(found["reactions"], emoji, user_id):
             raise ReactionLimitExceeded
-    return message_from(changed, parents)
+    raise StorageUnavailable
+
+
+def _limits(context: Context) -> edits.ReactionLimits:
+    options = context.options
+    return edits.ReactionLimits(
+        emoji=options.max_emoji_per_message,
+        of_user=options.max_emoji_per_user,
+        in_all=options.max_reactions_per_message,
+    )
 
 
 @acting

@@ -6,7 +6,8 @@ those (docs/behaviour.md 5.4).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from chat_aio import hooks
 from chat_aio.actions.access import load_conversation
@@ -14,6 +15,7 @@ from chat_aio.context import Context
 from chat_aio.models import Conversation, Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.views import Parents, bare_message_from, message_from
 
 MOST_AT_A_TIME = 400
@@ -87,30 +89,48 @@ async def load_parents_of_own(context: Context, user_id: str, document: MessageD
     return await load_parents(context, user_id, [document]) if may_read else {}
 
 
+@dataclass(frozen=True, slots=True)
+class Filled(Generic[T]):
+    """Rows that may be read, how large what was looked at is as stored, and the last of it where
+    more follows that was not looked at."""
+
+    rows: list[T]
+    stored_bytes: int
+    stopped: T | None
+
+    def behind(self, page: Sequence[T], count: int) -> T | None:
+        """The row behind which the next page begins, None where this is the last one: of `page`,
+        the beginning of these rows, `count` are shown."""
+        if count < len(page) or len(page) < len(self.rows):
+            return page[count - 1]
+        return self.stopped
+
+
 async def fill(
-    fetch: Callable[[T | None, int], Awaitable[Sequence[T]]],
+    fetch: Callable[[T | None, int], Awaitable[Rows[T]]],
     sift: Callable[[Sequence[T]], Awaitable[Sequence[T]]],
     *,
     count: int,
     most: float | None = None,
-) -> tuple[list[T], T | None]:
+) -> Filled[T]:
     """`count` rows that may be read, where there are as many: what `sift` leaves out is made up for
     by what follows. `fetch` gives that many rows from behind one.
 
-    Where `most` rows (MOST_LOOKED_AT) have been looked at before, what was found until then; and
-    the last of them.
+    Fewer where `most` rows (MOST_LOOKED_AT), or as many bytes as an answer holds, have been looked
+    at before.
     """
     most = MOST_LOOKED_AT if most is None else most
     kept: list[T] = []
     last: T | None = None
-    looked_at, limit = 0, count
+    looked_at, size, limit = 0, 0, count
     while True:
         found = await fetch(last, limit)
-        kept += await sift(found)
-        if len(kept) >= count or len(found) < limit:
-            return kept[:count], None
-        last = found[-1]
-        looked_at += len(found)
-        if looked_at >= most:
-            return kept, last
+        kept += await sift(found.documents)
+        size += found.stored_bytes
+        looked_at += len(found.documents)
+        if len(kept) >= count or (found.complete and len(found.documents) < limit):
+            return Filled(kept[:count], size, None)
+        last = found.documents[-1]
+        if looked_at >= most or (kept and size > MOST_BYTES):
+            return Filled(kept, size, last)
         limit = max(limit, min(4 * limit, MOST_AT_A_TIME))

@@ -5,6 +5,7 @@ from typing import Any
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_message, load_readable
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.moderators import is_moderator, require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
@@ -15,6 +16,7 @@ from chat_aio.models import Report, ReportPage, ReportStatus, TargetType, timest
 from chat_aio.store import audit, reports
 from chat_aio.store.documents import AuditEntry, ReportDocument
 from chat_aio.store.records import report_from
+from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.views import bare_message_from
 
 
@@ -75,9 +77,11 @@ async def list_reports(
     wanted = {"status": given.status, "targetType": given.target_type}
     chosen = {name: value for name, value in wanted.items() if value is not None}
     found = await reports.list_newest(context.database, chosen, position=position, limit=size + 1)
-    page, last = pages.cut(found, size)
+    page = found[:size]
+    shown, count = await shapes_of(context, page, report_from, stored_bytes=MOST_BYTES)
+    last = page[count - 1] if count < len(found) else None
     return ReportPage(
-        reports=tuple(map(report_from, page)),
+        reports=shown,
         next_cursor=last and pages.cursor_after("reports", last["createdAt"], last["_id"]),
     )
 
@@ -108,7 +112,7 @@ async def update_report(
     and ReportNotFound.
     """
     noted = {} if moderator_note is KEEP else {"moderator_note": moderator_note}
-    given = inputs.read(inputs.ReportChange, status=status, **noted)
+    given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
     settled = given.status not in reports.OPEN

@@ -5,18 +5,22 @@ from typing import cast
 
 from chat_aio import inputs, pages
 from chat_aio.actions.access import acting, load_readable
-from chat_aio.actions.reading import fill, readable_among, show
+from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.capabilities import Capability, require
 from chat_aio.context import Context
 from chat_aio.errors import StorageUnavailable
-from chat_aio.models import MessagePage
+from chat_aio.models import Message, MessagePage
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.search import Match, Rank
 from chat_aio.store.terms import terms_of
+from chat_aio.store.views import message_from
 
 SECONDS = 2.0
+READ_AT_ONCE = 50
 
 Found = tuple[Match, MessageDocument | None]
 """A match and its message, None where that is gone meanwhile."""
@@ -49,17 +53,20 @@ async def search_messages(
     before = _rank_from(position)
     try:
         with budget(SECONDS):
-            found, stopped = await _list_readable(
+            found = await _list_readable(
                 context, user_id, ids, terms_of(given.query), before, count=size + 1
             )
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; narrow it") from None
-    page, last = pages.cut(found, size)
-    behind = last[0] if last else stopped
-    return MessagePage(
-        messages=await show(context, user_id, [each for _, each in page if each]),
-        next_cursor=behind and _cursor_from(behind.rank),
-    )
+    page = found.rows[:size]
+    parents = await load_parents(context, user_id, [each for _, each in page if each])
+
+    def shown(row: Found) -> Message | None:
+        return message_from(row[1], parents) if row[1] else None
+
+    messages_shown, count = await shapes_of(context, page, shown, stored_bytes=found.stored_bytes)
+    last = found.behind(page, count)
+    return MessagePage(messages=messages_shown, next_cursor=last and _cursor_from(last[0].rank))
 
 
 async def _list_readable(
@@ -70,18 +77,16 @@ async def _list_readable(
     before: Rank | None,
     *,
     count: int,
-) -> tuple[list[Found], Match | None]:
-    """The next matches that may be read, `count` of them where there are as many, and where the
-    search went no further (`reading.fill`)."""
+) -> Filled[Found]:
+    """The next matches that may be read, `count` of them where there are as many
+    (`reading.fill`)."""
 
-    async def fetch(last: Found | None, limit: int) -> Sequence[Found]:
+    async def fetch(last: Found | None, limit: int) -> Rows[Found]:
         behind = last[0].rank if last else before
         matches = await search.list_matches(
             context.database, conversation_ids, terms, before=behind, limit=limit, seconds=SECONDS
         )
-        ids = [each.message_id for each in matches]
-        found = {each["_id"]: each for each in await messages.find_many(context.database, ids)}
-        return [(each, found.get(each.message_id)) for each in matches]
+        return await _read(context, matches)
 
     async def sift(found: Sequence[Found]) -> Sequence[Found]:
         there = [message for _, message in found if message and not message["deletedAt"]]
@@ -89,8 +94,22 @@ async def _list_readable(
         ids = {each["_id"] for each in readable}
         return [each for each in found if each[0].message_id in ids]
 
-    found, stopped = await fill(fetch, sift, count=count)
-    return found, stopped[0] if stopped else None
+    return await fill(fetch, sift, count=count)
+
+
+async def _read(context: Context, matches: Sequence[Match]) -> Rows[Found]:
+    """Matches with their messages; no more of them than an answer may hold."""
+    read: list[Found] = []
+    size = 0
+    for start in range(0, len(matches), READ_AT_ONCE):
+        some = matches[start : start + READ_AT_ONCE]
+        rows = await messages.read_many(context.database, [each.message_id for each in some])
+        found = {each["_id"]: each for each in rows.documents}
+        read += [(each, found.get(each.message_id)) for each in some]
+        size += rows.stored_bytes
+        if size > MOST_BYTES:
+            break
+    return Rows(read, size, complete=len(read) == len(matches))
 
 
 def _rank_from(position: tuple[pages.Key, ...] | None) -> Rank | None:

@@ -5,6 +5,7 @@ from typing import Any
 from chat_aio import inputs
 from chat_aio.actions.access import (
     acting_as,
+    count_refusal,
     load_conversation,
     load_message,
     load_readable,
@@ -17,9 +18,16 @@ from chat_aio.actions.access import (
 from chat_aio.actions.host import require_length
 from chat_aio.actions.posting import Sent, find_repeated, post, question, request_hash
 from chat_aio.context import Context
-from chat_aio.errors import InvalidInput, MessageDeleted, ThreadsUnsupported
+from chat_aio.errors import (
+    ChatError,
+    InvalidInput,
+    MessageDeleted,
+    StorageUnavailable,
+    ThreadsUnsupported,
+)
 from chat_aio.models import Message, Role
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
+from chat_aio.store.messages import WITH_TERMS
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import bare_message_from
 
@@ -67,11 +75,26 @@ async def post_message(
     context: Context, user_id: str, conversation_id: str, **values: object
 ) -> Sent:
     """`send_message` for a caller that answers a repeated request differently."""
-    given = _read(context, **values)
-    snapshot = await load_writable(context, user_id, conversation_id)
+    try:
+        given = _read(context, **values)
+        snapshot = await load_writable(context, user_id, conversation_id)
+    except ChatError as refusal:
+        await count_refusal(context, user_id, "send_message", refusal)
+        raise
     if repeated := await find_repeated(context, user_id, conversation_id, given):
         return repeated
     await require_rate(context, user_id, "send_message")
+    try:
+        return await _send(context, user_id, snapshot, given)
+    except StorageUnavailable:
+        context.rates.give_back(user_id, "send_message")
+        raise
+
+
+async def _send(
+    context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
+) -> Sent:
+    """A send that is new, and counted."""
     await require_unblocked(context, snapshot)
     await _require_place(context, user_id, snapshot, given)
     return await post(
@@ -121,20 +144,46 @@ async def forward_message(
 @acting_as(None)
 async def post_forward(context: Context, user_id: str, message_id: str, **values: object) -> Sent:
     """`forward_message` for a caller that answers a repeated request differently."""
-    given = inputs.read(inputs.Forwarding, **values)
-    inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
-    source = await load_message(context, message_id)
+    try:
+        given, source, snapshot = await _read_forward(context, user_id, message_id, **values)
+    except ChatError as refusal:
+        await count_refusal(context, user_id, "forward_message", refusal)
+        raise
     target_id = given.to_conversation_id
-    await load_conversation(context, target_id)
-    await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
-    snapshot = await load_writable(context, user_id, target_id)
     if repeated := await find_repeated(context, user_id, target_id, given, forwarded=message_id):
         return repeated
     await require_rate(context, user_id, "forward_message")
+    try:
+        return await _forward(context, user_id, source, snapshot, given)
+    except StorageUnavailable:
+        context.rates.give_back(user_id, "forward_message")
+        raise
+
+
+async def _read_forward(
+    context: Context, user_id: str, message_id: str, **values: object
+) -> tuple[inputs.Forwarding, MessageDocument, Snapshot]:
+    """The checked input of a forward, the message, and where the user may write it."""
+    most = context.options.max_metadata_bytes
+    given = inputs.read(inputs.Forwarding, metadata_within=most, **values)
+    source = await load_message(context, message_id, WITH_TERMS)
+    await load_conversation(context, given.to_conversation_id)
+    await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
+    return given, source, await load_writable(context, user_id, given.to_conversation_id)
+
+
+async def _forward(
+    context: Context,
+    user_id: str,
+    source: MessageDocument,
+    snapshot: Snapshot,
+    given: inputs.Forwarding,
+) -> Sent:
+    """A forward that is new, and counted."""
     await require_unblocked(context, snapshot)
 
     async def still_there() -> None:
-        if (await load_message(context, message_id))["deletedAt"]:
+        if (await load_message(context, source["_id"]))["deletedAt"]:
             raise MessageDeleted("a deleted message cannot be forwarded")
 
     if source["deletedAt"]:
@@ -150,17 +199,18 @@ async def post_forward(context: Context, user_id: str, message_id: str, **values
         snapshot,
         question("forward", user_id, snapshot, source["body"], given, forwarded_from=forwarded),
         key=given.client_message_id,
-        hashed=request_hash(given, forwarded=message_id),
+        hashed=request_hash(given, forwarded=source["_id"]),
         ready=still_there,
+        copied=source,
         forwardedFrom=forwarded,
     )
 
 
 def _read(context: Context, **values: object) -> inputs.NewMessage:
     """The checked input of a send, limits of this installation included."""
-    given = inputs.read(inputs.NewMessage, **values)
+    most = context.options.max_metadata_bytes
+    given = inputs.read(inputs.NewMessage, metadata_within=most, **values)
     require_length(context, given.body)
-    inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)
     if given.also_send_to_main and given.thread_root_message_id is None:
         raise InvalidInput("alsoSendToMain: only a thread reply can be sent to the main list too")
     if given.thread_root_message_id is not None and not context.options.threads:

@@ -1,6 +1,5 @@
 """What a plugin may call: the public seam between the chat and its plugins."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
@@ -16,8 +15,6 @@ from chat_aio.store.transactions import Session, transact_unique
 __all__ = ["Note", "Seam", "Session"]
 
 T = TypeVar("T")
-
-AT_ONCE = 8
 
 
 class Seam:
@@ -92,15 +89,7 @@ class Seam:
 
     async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
         """Those of `others` who are in a conversation with a user."""
-        turns = asyncio.Semaphore(AT_ONCE)
-
-        async def shares(other: str) -> bool:
-            async with turns:
-                return await conversations.are_together(self._context.database, user_id, other)
-
-        asked = list(others)
-        answers = await asyncio.gather(*map(shares, asked))
-        return {each for each, shared in zip(asked, answers, strict=True) if shared}
+        return await conversations.who_share(self._context.database, user_id, others)
 
     async def whom_to_notice(self, user_id: str, others: Collection[str]) -> set[str]:
         """Those of `others` who share a conversation with a user, and whose presence they may see:

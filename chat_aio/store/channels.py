@@ -7,6 +7,7 @@ from typing import Any, TypedDict, cast
 from chat_aio.store import keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
+from chat_aio.store.rows import Rows, read_rows
 
 
 class ChannelDocument(TypedDict):
@@ -34,10 +35,10 @@ async def list_public_heads(
     return cast(list[CounterDocument], found)
 
 
-async def find_many(
+async def read_many(
     database: Database, ids: Sequence[str], *, viewer_id: str
-) -> dict[str, ChannelDocument]:
-    """The public groups among `ids`, as `viewer_id` sees them, by id."""
+) -> Rows[ChannelDocument]:
+    """The public groups among `ids`, as `viewer_id` sees them, in any order."""
     users = "$participants.userId"
     shown = {
         "name": 1,
@@ -51,5 +52,8 @@ async def find_many(
         {"$match": {"_id": {"$in": list(ids)}, "visibility": "public"}},
         {"$project": shown},
     ]
-    found = await database.aggregate(database.conversations, pipeline)
-    return {each["_id"]: each for each in found}
+    return await read_rows(
+        database,
+        database.conversations,
+        lambda: database.conversations.aggregate_raw_batches(pipeline),
+    )

@@ -2,8 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
@@ -14,7 +15,11 @@ from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
+from chat_aio.store.rows import MOST_BYTES, read_rows
 from chat_aio.store.transactions import Session, transact
+
+SHARED_AT_A_TIME = 100
+READ_AT_ONCE = 50
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
@@ -34,6 +39,24 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
     return {each["_id"]: each for each in found}
 
 
+async def read_some(
+    database: Database, ids: Sequence[str]
+) -> tuple[dict[str, ConversationDocument], int, int]:
+    """The conversations of the first of `ids`: by id, how large they are together, and of how many
+    ids, which is all unless they are large. As `find_many` otherwise."""
+    found: dict[str, ConversationDocument] = {}
+    stored_bytes = 0
+    for start in range(0, len(ids), READ_AT_ONCE):
+        chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
+        plain = database.plain_conversations
+        rows = await read_rows(database, plain, partial(plain.find_raw_batches, chosen))
+        found |= {each["_id"]: each for each in rows.documents}
+        stored_bytes += rows.stored_bytes
+        if stored_bytes > MOST_BYTES:
+            return found, stored_bytes, start + READ_AT_ONCE
+    return found, stored_bytes, len(ids)
+
+
 async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
     """The counter document of a conversation, None if there is none or only a stub."""
     found = await database.read(lambda: database.counters.find_one({"_id": conversation_id}))
@@ -50,12 +73,36 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
     return [each["_id"] for each in found]
 
 
-async def are_together(database: Database, user_id: str, other_user_id: str) -> bool:
-    """Whether two users are in a conversation together."""
-    both = {"participants.userId": {"$all": [user_id, other_user_id]}}
-    return (
-        await database.read(lambda: database.conversations.find_one(both, {"_id": 1})) is not None
-    )
+async def who_share(database: Database, user_id: str, others: Collection[str]) -> set[str]:
+    """Those of `others` who are in a conversation with a user.
+
+    One query about all of them, from whichever side has fewer conversations; a query for each of 50
+    went through the user's own conversations 50 times. A hundred shared conversations at a time are
+    looked at, and then only for who has not been found: a hundred may all be with the same few.
+    """
+    missing, shared = set(others) - {user_id}, set[str]()
+    while missing:
+        found = await _sharing(database, user_id, sorted(missing))
+        shared |= {other for each in found for other in each}
+        missing -= shared
+        if len(found) < SHARED_AT_A_TIME:
+            break
+    return shared
+
+
+async def _sharing(
+    database: Database, user_id: str, others: Sequence[str]
+) -> list[Collection[str]]:
+    """Of conversations of a user with any of `others`, which of these are in each."""
+    both = [{"participants.userId": user_id}, {"participants.userId": {"$in": list(others)}}]
+    here = {"$setIntersection": ["$participants.userId", {"$literal": list(others)}]}
+    pipeline: list[dict[str, Any]] = [
+        {"$match": {"$and": both}},
+        {"$limit": SHARED_AT_A_TIME},
+        {"$project": {"_id": 0, "here": here}},
+    ]
+    found = await database.aggregate(database.conversations, pipeline)
+    return [each["here"] for each in found]
 
 
 async def list_heads(

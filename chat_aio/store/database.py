@@ -28,6 +28,7 @@ from pymongo.write_concern import WriteConcern
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
+from chat_aio.turns import Turns
 
 T = TypeVar("T")
 
@@ -131,6 +132,7 @@ class Database:
         self.timeout = timeout
         self.prefix = prefix
         self.calls = Calls(timeout=timeout)
+        self.turns = Turns()
         self.looked_for_orphans = -math.inf
         self._bind(handle)
 

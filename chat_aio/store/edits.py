@@ -2,12 +2,18 @@
 message as it finds it, or nothing, and then returns None."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
 from chat_aio.store.database import Database
-from chat_aio.store.documents import Change, MentionDocument, MessageDocument
+from chat_aio.store.documents import (
+    Change,
+    MentionDocument,
+    MessageDocument,
+    ReactionDocument,
+)
 from chat_aio.store.drafts import EpochMoved, Holds
 from chat_aio.store.messages import READ
 from chat_aio.store.search import search_fields
@@ -15,6 +21,25 @@ from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 Update = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ReactionLimits:
+    """How many reactions a message has at most: different emoji, of one user, and in all."""
+
+    emoji: int
+    of_user: int
+    in_all: int
+
+    def leave_room(self, reactions: Sequence[ReactionDocument], emoji: str, user_id: str) -> bool:
+        """Whether one more fits, going by the same rule as the update itself."""
+        known = {each["emoji"] for each in reactions}
+        mine = sum(each["userId"] == user_id for each in reactions)
+        return (
+            len(reactions) < self.in_all
+            and mine < self.of_user
+            and (emoji in known or len(known) < self.emoji)
+        )
 
 
 def edited(
@@ -131,11 +156,9 @@ async def add_reaction(
     emoji: str,
     *,
     change: Change,
-    most: int,
-    most_of_user: int,
+    limits: ReactionLimits,
 ) -> MessageDocument | None:
-    """Add a reaction that is not there, unless the message has `most` other emoji, or
-    `most_of_user` of this user's."""
+    """Add a reaction that is not there, unless a limit is reached."""
     user_id = change["actorId"]
     reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
     return await _change(
@@ -143,7 +166,7 @@ async def add_reaction(
         {
             "_id": message_id,
             **_absent(emoji, user_id),
-            **_room(emoji, user_id, most, most_of_user),
+            **_room(emoji, user_id, limits),
         },
         {"$push": {"reactions": reaction}, "$set": {"change": change}},
     )
@@ -153,7 +176,7 @@ def _absent(emoji: str, user_id: str) -> dict[str, Any]:
     return {"reactions": {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}}}
 
 
-def _room(emoji: str, user_id: str, most: int, most_of_user: int) -> dict[str, Any]:
+def _room(emoji: str, user_id: str, limits: ReactionLimits) -> dict[str, Any]:
     mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
     of_user = {"$size": {"$filter": {"input": "$reactions", "cond": mine}}}
     different = {"$size": {"$setUnion": ["$reactions.emoji", []]}}
@@ -161,8 +184,9 @@ def _room(emoji: str, user_id: str, most: int, most_of_user: int) -> dict[str, A
     return {
         "$expr": {
             "$and": [
-                {"$lt": [of_user, most_of_user]},
-                {"$or": [known, {"$lt": [different, most]}]},
+                {"$lt": [{"$size": "$reactions"}, limits.in_all]},
+                {"$lt": [of_user, limits.of_user]},
+                {"$or": [known, {"$lt": [different, limits.emoji]}]},
             ]
         }
     }

@@ -1,6 +1,6 @@
 """Messages: making, finding and paging them. Numbering and inserting them is the sequencer's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -9,11 +9,14 @@ import orjson
 from chat_aio.models import Message
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument, ParentDocument
+from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.search import search_fields
 from chat_aio.store.views import EXCERPT_LENGTH, Parents, message_from
 
 READ = {"terms": 0, "search": 0}
 """What a message is found by is as large as the message, and read by searches only."""
+
+WITH_TERMS = {"search": 0}
 
 BYTES_OF_A_TERM = 20
 BYTES_OF_AN_ENTRY = 200
@@ -30,11 +33,13 @@ def new_message(
     thread_root_message_id: str | None = None,
     also_in_main: bool = False,
     searchable: bool = True,
+    terms: list[str] | None = None,
     **given: Any,
 ) -> MessageDocument:
     """A message, but for the `seq` and the time that the sequencer gives it.
 
-    `given` are the fields that differ from a plain user's message of the main list.
+    `given` are the fields that differ from a plain user's message of the main list; `terms` are the
+    body's, where they are known.
     """
     plain: MessageDocument = {
         "_id": message_id,
@@ -55,7 +60,7 @@ def new_message(
         "metadata": {},
     }
     if searchable:
-        given |= search_fields(conversation_id, body)
+        given |= search_fields(conversation_id, body, terms=terms)
     return cast(MessageDocument, {**plain, **given})
 
 
@@ -74,8 +79,10 @@ def weight_of(message: MessageDocument) -> int:
     return 512 + texts + metadata + BYTES_OF_AN_ENTRY * entries
 
 
-async def find(database: Database, message_id: str) -> MessageDocument | None:
-    found = await database.read(lambda: database.messages.find_one({"_id": message_id}, READ))
+async def find(
+    database: Database, message_id: str, fields: Mapping[str, int] = READ
+) -> MessageDocument | None:
+    found = await database.read(lambda: database.messages.find_one({"_id": message_id}, fields))
     return cast(MessageDocument | None, found)
 
 
@@ -93,6 +100,14 @@ async def find_whole_parents(
     """What `replies` answer to, whole: for a host that is asked about each message."""
     ids = _parents_of(replies)
     return {each["_id"]: each for each in await find_many(database, ids)} if ids else {}
+
+
+async def read_many(database: Database, ids: Sequence[str]) -> Rows[MessageDocument]:
+    """The messages among `ids`, and how large they are."""
+    chosen = {"_id": {"$in": list(ids)}}
+    return await read_rows(
+        database, database.messages, lambda: database.messages.find_raw_batches(chosen, READ)
+    )
 
 
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
@@ -160,15 +175,17 @@ async def is_any_in_thread(database: Database, conversation_id: str, root_id: st
 
 async def list_newest(
     database: Database, timeline: str, *, before: int | None, limit: int
-) -> list[MessageDocument]:
-    """Messages of a main list or thread, by descending seq, from below `before`."""
+) -> Rows[MessageDocument]:
+    """Messages of a main list or thread, by descending seq, from below `before`; fewer where they
+    are large."""
     chosen: dict[str, object] = {"timelines": timeline}
     if before is not None:
         chosen["seq"] = {"$lt": before}
-    found = await database.read(
-        lambda: database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
-    )
-    return cast(list[MessageDocument], found)
+
+    def cursor() -> Any:
+        return database.messages.find_raw_batches(chosen, READ).sort("seq", -1).limit(limit)
+
+    return await read_rows(database, database.messages, cursor, most=MOST_BYTES)
 
 
 async def list_after(

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 _SPECIAL = re.compile(r"^\$|[.%\0]")
+_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
 def escaped(value: Any) -> Any:
@@ -21,11 +22,14 @@ def escaped(value: Any) -> Any:
 
 
 def unescaped(value: Any) -> Any:
-    """What `escaped` was given."""
+    """What `escaped` was given. Most values need nothing; there may be hundreds of thousands."""
     if isinstance(value, dict):
-        return {_unescaped_key(key): unescaped(each) for key, each in value.items()}
+        return {
+            _unescaped_key(key): each if not each or type(each) in _PLAIN else unescaped(each)
+            for key, each in value.items()
+        }
     if isinstance(value, list):
-        return [unescaped(each) for each in value]
+        return [each if not each or type(each) in _PLAIN else unescaped(each) for each in value]
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -36,4 +40,6 @@ def _escaped_key(key: str) -> str:
 
 
 def _unescaped_key(key: str) -> str:
+    if "%" not in key:
+        return key
     return "" if key == "%" else unquote(key)

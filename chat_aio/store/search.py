@@ -19,9 +19,13 @@ class Match:
     rank: Rank
 
 
-def search_fields(conversation_id: str, body: str) -> SearchFields:
-    """What a message keeps of its body to be found by."""
-    terms = indexed_terms_of(body)
+def search_fields(
+    conversation_id: str, body: str, *, terms: list[str] | None = None
+) -> SearchFields:
+    """What a message keeps of its body to be found by; `terms` are the body's where they are known
+    already, as those of a message that is forwarded."""
+    if terms is None:
+        terms = indexed_terms_of(body)
     return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries_of(terms)))}
 
 

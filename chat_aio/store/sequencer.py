@@ -95,7 +95,7 @@ class Sequencer:
     @asynccontextmanager
     async def hold(self, conversation_id: str) -> AsyncIterator[float]:
         """A place between two batches of a conversation, for one change at a time; between two
-        changes goes a batch of what waits. Gives the deadline, for the wait and the change together;
+        changes goes a batch of what waits. Gives the deadline, for the wait and the change; raises
         StorageUnavailable where the turn does not come before it."""
         deadline = deadline_within(self._database.timeout)
         self._held[conversation_id] += 1

@@ -11,6 +11,11 @@ MAX_TERMS = 8_192
 MAX_NORMAL_LENGTH = 65_536
 """NFKC makes up to 18 characters of one: so much of a text in normal form is looked at."""
 
+BEGINNING = 4_096
+
+MAX_MARKS = 64
+"""Combining marks in a row that are looked at; the rest of such a run is left out."""
+
 TOKEN_LENGTH = 16
 
 _UNSPACED = "".join(
@@ -19,6 +24,9 @@ _UNSPACED = "".join(
 _RUN = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
 _WORD = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
 _TERM = regex.compile(rf"{_RUN}[{_RUN}\p{{M}}]*|{_WORD}[{_WORD}\p{{M}}]*", regex.V1)
+_MARK = r"[\p{M}\uff9e\uff9f]"
+"""With the two half-width letters of Kana that normalising makes marks of."""
+_MARKS = regex.compile(rf"({_MARK}{{{MAX_MARKS}}}){_MARK}+")
 _IN_RUN = regex.compile(_RUN, regex.V1)
 
 
@@ -28,9 +36,25 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
-    normal = unicodedata.normalize("NFKC", text)
+    normal = _normal(_with_short_runs(text))
     # Each by itself: what stands behind a separator must not change a letter (a final sigma).
     return [term.lower() for term in _TERM.findall(normal, 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
+
+
+def _normal(text: str) -> str:
+    """The normal form, as far as it is looked at. Where the beginning of a text fills that, the
+    rest is not normalised; what stands behind it could only change its last letter."""
+    beginning = unicodedata.normalize("NFKC", text[:BEGINNING])
+    if len(text) <= BEGINNING or len(beginning) > MAX_NORMAL_LENGTH + MAX_MARKS:
+        return beginning
+    return unicodedata.normalize("NFKC", text)
+
+
+def _with_short_runs(text: str) -> str:
+    """`text` with at most 64 combining marks in a row, which is more than any script has on one
+    letter. Normalising puts the marks of a run in order in quadratic time: 16,384 of them took half
+    a second, and everybody waited."""
+    return text if text.isascii() else _MARKS.sub(r"\1", text)
 
 
 def is_run(term: str) -> bool:

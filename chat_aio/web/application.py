@@ -4,7 +4,8 @@ from aiohttp import web
 
 from chat_aio.api import ServerAPI
 from chat_aio.live.live import Live
-from chat_aio.web.keys import API, AUTH, LIVE, Auth
+from chat_aio.quotas import Spending
+from chat_aio.web.keys import API, AUTH, LIVE, QUOTAS, Auth
 from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.operations import Streaming
 from chat_aio.web.origins import add_cors
@@ -18,6 +19,8 @@ def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
     """An app to mount: every path answers, a trailing slash is accepted."""
     app = web.Application(middlewares=[respond])
     app[API], app[LIVE], app[AUTH] = api, live, auth
+    if api.options.quotas is not None:
+        app[QUOTAS] = Spending(api.options.quotas)
     app.on_response_prepare.extend((add_request_id, add_cors))
     for each in (*ROUTES, *operations_of(api.plugins)):
         path = _pattern(each.path)

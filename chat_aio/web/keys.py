@@ -7,6 +7,7 @@ from aiohttp import web
 
 from chat_aio.api import ServerAPI
 from chat_aio.live.live import Live
+from chat_aio.quotas import Spending
 
 Auth = Callable[[web.Request], Awaitable[Any] | Any]
 
@@ -15,4 +16,5 @@ LIVE = web.AppKey("live", Live)
 AUTH: web.AppKey[Auth] = web.AppKey("auth", object)  # type: ignore[arg-type]
 
 USER_ID = web.RequestKey("user_id", str)
+QUOTAS = web.AppKey("quotas", Spending)
 REQUEST_ID = web.RequestKey("request_id", str)

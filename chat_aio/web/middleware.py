@@ -11,14 +11,18 @@ from chat_aio.errors import (
     ChatError,
     InternalError,
     NotFound,
+    RateLimited,
     StorageUnavailable,
+    UnsupportedEncoding,
 )
 from chat_aio.store.calls import request_budget
 from chat_aio.web.access_log import route_of
 from chat_aio.web.authentication import authenticated
 from chat_aio.web.keys import API, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
+from chat_aio.web.parting import PARTING, answer_and_part, is_encoded, stop_reading
 from chat_aio.web.replies import reply_error
+from chat_aio.web.spending import give_back, spend
 from chat_aio.web.stream import hung_up, is_stream
 
 log = logging.getLogger(__name__)
@@ -33,6 +37,15 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Authenticate, keep out pages of other origins and who is banned, then let the route answer;
     nothing but a response leaves this layer."""
     request[REQUEST_ID] = new_id()
+    if is_encoded(request):
+        stop_reading(request)
+    response = await _answer(request, handler)
+    if PARTING in request:
+        await answer_and_part(request, response)
+    return response
+
+
+async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         if is_preflight(request):
             return reply_preflight(request)
@@ -40,7 +53,11 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
         require_origin(request)
         return await _answered(request, user_id, handler)
     except StorageUnavailable as error:
+        give_back(request)
         return hung_up(request) if is_stream(request) else _refused(request, error)
+    except RateLimited as error:
+        give_back(request)
+        return _refused(request, error)
     except ChatError as error:
         return _refused(request, error)
     except web.HTTPException as unrouted:
@@ -57,6 +74,9 @@ async def _answered(request: web.Request, user_id: str, handler: Handler) -> web
     chat = request.config_dict[API]
     with request_budget(chat.options.storage_timeout_seconds):
         await require_unbanned(chat, user_id)
+        spend(request, "requests")
+        if is_encoded(request) and request.match_info.http_exception is None:
+            raise UnsupportedEncoding
         if not is_stream(request):
             return await handler(request)
     return await handler(request)

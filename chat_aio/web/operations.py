@@ -8,14 +8,19 @@ from typing import Any, Literal
 
 from aiohttp import web
 
+from chat_aio.actions.access import require_rate
+from chat_aio.actions.conversations import Opened
 from chat_aio.actions.posting import Sent
-from chat_aio.errors import InvalidInput
+from chat_aio.errors import ChatError, InvalidInput
+from chat_aio.fields import MAX_PARTICIPANTS
 from chat_aio.inputs import Input
 from chat_aio.models import Wire
+from chat_aio.quotas import Kind
 from chat_aio.store.calls import paused
 from chat_aio.web.bodies import read_object
 from chat_aio.web.keys import API, USER_ID
-from chat_aio.web.replies import reply, reply_shape
+from chat_aio.web.replies import reply, reply_page, reply_rows, reply_shape
+from chat_aio.web.spending import give_back, spend
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 Action = Callable[..., Awaitable[Any]]
@@ -28,7 +33,7 @@ class Operation:
     The action is given what stands in the path, in that order, then the fields of `query` and
     `body` by name. Its answer is put under `envelope`; without one it is its own. None is
     `{"ok": true}`. `like` is the method of the server API that this is over HTTP, where that is not
-    the action itself.
+    the action itself. `quota` is what it is counted as, besides a request.
     """
 
     method: Method
@@ -41,6 +46,7 @@ class Operation:
     envelope: str | None = None
     status: int = 200
     like: Action | None = None
+    quota: Kind | None = None
 
     @property
     def documented(self) -> Action:
@@ -54,18 +60,45 @@ class Operation:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         places = [request.match_info[each] for each in self.places]
-        given = await self.read(request)
-        return self.reply(
-            await self.action(request.config_dict[API], request[USER_ID], *places, **given)
-        )
+        if self.quota is not None:
+            spend(request, self.quota)
+        given = await self._read_counted(request)
+        if people := _people_in(given):
+            spend(request, "people", people)
+        answer = await self.action(request.config_dict[API], request[USER_ID], *places, **given)
+        if self.quota is not None and not self.is_new(answer):
+            give_back(request, self.quota)
+        turns = request.config_dict[API].database.turns
+        if isinstance(answer, tuple):
+            return await reply_rows(answer, turns, under=self.envelope or "")
+        if isinstance(answer, Wire) and "next_cursor" in type(answer).model_fields:
+            return await reply_page(answer, turns)
+        return self.reply(answer)
+
+    async def _read_counted(self, request: web.Request) -> dict[str, Any]:
+        """What cannot be read never gets to the action, but counts in its rate limits as well."""
+        try:
+            return await self.read(request)
+        except ChatError:
+            await require_rate(request.config_dict[API], request[USER_ID], self.documented.__name__)
+            raise
+
+    def is_new(self, answer: Any) -> bool:
+        """Whether something was made, or has been there already and is not counted."""
+        return True
 
     async def read(self, request: web.Request) -> dict[str, Any]:
         """The action's arguments by name, not yet checked."""
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
-            limit = request.config_dict[API].options.max_body_bytes
+            context = request.config_dict[API]
             with paused():
-                found = await read_object(request, limit=limit, optional=self.body_optional)
+                found = await read_object(
+                    request,
+                    limit=context.options.max_body_bytes,
+                    turns=context.database.turns,
+                    optional=self.body_optional,
+                )
             given |= self.body.arguments(found)
         return given
 
@@ -86,8 +119,21 @@ class Posting(Operation):
         given = await super().read(request)
         return {**given, "client_message_id": _idempotency_key(request.headers, given)}
 
+    def is_new(self, answer: Sent) -> bool:
+        return not answer.repeated
+
     def reply(self, answer: Sent) -> web.Response:
         return reply(status=200 if answer.repeated else 201, message=answer.message)
+
+
+class Opening(Operation):
+    """An operation that makes a direct conversation once for each pair of users."""
+
+    def is_new(self, answer: Opened) -> bool:
+        return answer.is_new
+
+    def reply(self, answer: Opened) -> web.Response:
+        return reply(conversation=answer.conversation)
 
 
 @dataclass(frozen=True)
@@ -97,6 +143,12 @@ class Streaming:
     method: Method
     path: str
     handle: Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def _people_in(given: Mapping[str, object]) -> int:
+    """How many users a request would put into a group; a list that is too long adds nobody."""
+    users = given.get("user_ids")
+    return min(len(users), MAX_PARTICIPANTS) if isinstance(users, list) else 0
 
 
 def _idempotency_key(headers: Mapping[str, str], given: Mapping[str, object]) -> object:

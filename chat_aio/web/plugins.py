@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from aiohttp import web
 
@@ -30,9 +31,11 @@ class PluginOperation:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         await require_rate(request.config_dict[API], request[USER_ID], self.route.name)
-        limit = request.config_dict[API].options.max_body_bytes
-        has_body = self.method == "POST"
-        body = await read_object(request, limit=limit, optional=True) if has_body else {}
+        context = request.config_dict[API]
+        limit, turns = context.options.max_body_bytes, context.database.turns
+        body: dict[str, Any] = {}
+        if self.method == "POST":
+            body = await read_object(request, limit=limit, turns=turns, optional=True)
         asked = PluginRequest(
             user_id=request[USER_ID], path=request.match_info, query=request.query, body=body
         )

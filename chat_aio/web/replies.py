@@ -1,11 +1,15 @@
 """Replies: JSON in the contract's envelopes, and errors in theirs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aiohttp import web
+from pydantic_core import to_json
 
 from chat_aio.errors import ChatError
 from chat_aio.models import Wire, json_from
+from chat_aio.turns import Turns
+
+ROWS_AT_ONCE = 4
 
 JSON = "application/json; charset=utf-8"
 
@@ -23,6 +27,34 @@ def reply_object(answer: Mapping[str, object]) -> web.Response:
 def reply_shape(shape: Wire) -> web.Response:
     """A shape that is its own envelope: a page, or what came of joining."""
     return web.Response(body=json_from(shape), headers={"Content-Type": JSON})
+
+
+async def reply_page(page: Wire, turns: Turns) -> web.Response:
+    """A page: some rows, and where to go on. They are written in slices."""
+    members = []
+    for name, field in type(page).model_fields.items():
+        value = getattr(page, name)
+        is_list = isinstance(value, tuple)
+        written = await _rows(value, turns) if is_list else to_json(value)
+        members.append(b'"%s":%s' % ((field.alias or name).encode(), written))
+    body = b"{%s}" % b",".join(members)
+    return web.Response(body=body, headers={"Content-Type": JSON})
+
+
+async def reply_rows(rows: Sequence[Wire], turns: Turns, *, under: str) -> web.Response:
+    """A list that is not paged, in its envelope."""
+    body = b'{"%s":%s}' % (under.encode(), await _rows(rows, turns))
+    return web.Response(body=body, headers={"Content-Type": JSON})
+
+
+async def _rows(rows: Sequence[Wire], turns: Turns) -> bytes:
+    """A JSON array, a few rows at a time."""
+    parts = []
+    async with turns.sliced() as slices:
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            parts.append(to_json(rows[start : start + ROWS_AT_ONCE], by_alias=True)[1:-1])
+            await slices.give_way()
+    return b"[%s]" % b",".join(parts)
 
 
 def reply_error(error: ChatError) -> web.Response:

@@ -17,16 +17,18 @@ from chat_aio.actions import (
     searching,
     sending,
 )
-from chat_aio.web.operations import Operation, Posting, Streaming
+from chat_aio.web.operations import Opening, Operation, Posting, Streaming
 from chat_aio.web.stream import stream
 
 ROUTES: tuple[Operation | Streaming, ...] = (
-    Operation(
+    Opening(
         "POST",
         "/conversations",
-        conversations.get_or_create_conversation,
+        conversations.open_conversation,
         body=inputs.DirectConversation,
         envelope="conversation",
+        like=conversations.get_or_create_conversation,
+        quota="conversations",
     ),
     Operation("GET", "/conversations", conversations.list_conversations, query=inputs.Page),
     Operation(
@@ -43,6 +45,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         like=sending.send_message,
+        quota="messages",
     ),
     Operation(
         "GET",
@@ -82,6 +85,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         like=sending.forward_message,
+        quota="messages",
     ),
     Operation(
         "POST",
@@ -89,6 +93,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         reactions.add_reaction,
         body=inputs.Reaction,
         envelope="message",
+        quota="reactions",
     ),
     Operation(
         "DELETE",
@@ -96,6 +101,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         reactions.remove_reaction,
         body=inputs.Reaction,
         envelope="message",
+        quota="reactions",
     ),
     Streaming("GET", "/stream", stream),
     Operation(
@@ -106,6 +112,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body_optional=True,
         envelope="conversation",
         status=201,
+        quota="conversations",
     ),
     Operation(
         "PATCH",
@@ -143,6 +150,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body_optional=True,
         envelope="invite",
         status=201,
+        quota="invites",
     ),
     Operation(
         "GET", "/conversations/{conversation_id}/invites", invites.list_invites, envelope="invites"
@@ -191,7 +199,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body_optional=True,
     ),
     Operation(
-        "POST", "/moderation/blocks", blocks.block_user, body=inputs.Target, envelope="block"
+        "POST",
+        "/moderation/blocks",
+        blocks.block_user,
+        body=inputs.Target,
+        envelope="block",
+        quota="blocks",
     ),
     Operation("DELETE", "/moderation/blocks", blocks.unblock_user, body=inputs.Target),
     Operation("GET", "/moderation/blocks", blocks.list_blocked_users, query=inputs.Page),
@@ -207,7 +220,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
     ),
     Operation("GET", "/moderation/mutes", mutes.list_muted_conversations, query=inputs.Page),
     Operation(
-        "POST", "/moderation/reports", reports.report, body=inputs.NewReport, envelope="report"
+        "POST",
+        "/moderation/reports",
+        reports.report,
+        body=inputs.NewReport,
+        envelope="report",
+        quota="reports",
     ),
     Operation("GET", "/moderation/reports", reports.list_reports, query=inputs.ReportList),
     Operation("GET", "/moderation/reports/{report_id}", reports.get_report, envelope="report"),

@@ -14,6 +14,7 @@ from aiohttp.web import BaseRequest, StreamResponse
 from chat_aio.errors import SetupError
 from chat_aio.web.access_log import RouteAccessLogger, route_of
 from chat_aio.web.mounted import UNLOGGED
+from chat_aio.web.patience import IDLE_SECONDS, PatientRunner
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +46,13 @@ async def serve(
     end is gone. Raises SetupError where it has not ended within so many seconds, and what the
     app's start raises.
     """
-    runner = web.AppRunner(
+    runner = PatientRunner(
         await app,
         access_log_class=ServeAccessLogger,
         shutdown_timeout=REQUEST_SECONDS,
         max_line_size=MAX_LINE_BYTES,
+        keepalive_timeout=IDLE_SECONDS,
+        auto_decompress=False,
     )
     serving = asyncio.create_task(_run(runner, at, lifeline))
     loop = asyncio.get_running_loop()

@@ -25,7 +25,9 @@ async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
         client[database],
         auth=lambda request: {"id": request.headers["X-User"]},
         # The data loaded a moment ago are no past to be read: starting is not measured here.
-        options=Options(ring_seconds=0, without=frozenset(Capability[each] for each in without)),
+        options=Options(
+            ring_seconds=0, quotas=None, without=frozenset(Capability[each] for each in without)
+        ),
     )
     app = web.Application()
     chat.mount(app, "/api/chat")

@@ -48,11 +48,13 @@ async def served(database: Database) -> AsyncIterator[Served]:
         auth=picked_by_header,
         hooks=Hooks(can_moderate=lambda asked: asked.user_id.startswith("moderator")),
         plugins=[each() for each in PLUGINS],
-        options=Options(ring_seconds=5),
+        options=Options(ring_seconds=5, quotas=None),
     )
     app = web.Application()
     chat.mount(app)
     server = TestServer(app)
-    await server.start_server(access_log_class=ServeAccessLogger, max_line_size=MAX_LINE_BYTES)
+    await server.start_server(
+        access_log_class=ServeAccessLogger, max_line_size=MAX_LINE_BYTES, auto_decompress=False
+    )
     async with TestClient(server) as client:
         yield Served(chat, client)

@@ -2,7 +2,6 @@
 
 import gzip
 import zlib
-from random import Random
 from typing import NamedTuple
 
 from tests.unit.test_bodies import HOSTILE
@@ -33,9 +32,6 @@ NO_OBJECTS = {name: Body(raw) for name, raw in HOSTILE.items() if name != "empty
     "100,000 levels of objects": Body(b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
     "levels that are left open": Body(b"[" * 100_000),
     "nothing but NUL": Body(b"\0" * 1_000),
-    "an array, in gzip": Body(gzip.compress(b"[]"), GZIP),
-    "an array, deflated": Body(zlib.compress(b"[]"), DEFLATE),
-    "an encoding that nobody knows": Body(b"[]", {"Content-Encoding": "secret"}),
 }
 """All 400 INVALID_INPUT."""
 
@@ -43,20 +39,20 @@ LARGE = {
     "a little too large": Body(b'{"a":"' + b"x" * (TOO_LARGE - 8) + b'"}'),
     "too large, and no JSON": Body(b"x" * TOO_LARGE),
     "white space in front": Body(b" " * TOO_LARGE + b"{}"),
-    "a megabyte, in gzip": Body(gzip.compress(b" " * TOO_LARGE + b"{}"), GZIP),
-    "20 megabytes, in gzip": Body(gzip.compress(b" " * 20 * TOO_LARGE), GZIP),
-    "a megabyte, deflated": Body(zlib.compress(b" " * TOO_LARGE + b"{}"), DEFLATE),
 }
 """All 413 PAYLOAD_TOO_LARGE."""
 
+ENCODED = {
+    "an object, in gzip": Body(gzip.compress(b"{}"), GZIP),
+    "an object, deflated": Body(zlib.compress(b"{}"), DEFLATE),
+    "an encoding that nobody knows": Body(b"{}", {"Content-Encoding": "secret"}),
+    "20 megabytes, in gzip": Body(gzip.compress(b" " * 20 * TOO_LARGE), GZIP),
+    "no gzip": Body(b"{}", GZIP),
+}
+"""All 415 UNSUPPORTED_ENCODING."""
+
 CHUNKED = "Transfer-Encoding: chunked"
-_CUT = gzip.compress(b'{"a":"%s"}' % Random(7).randbytes(4_000).hex().encode())[:3_000]
-_LONGER = gzip.compress(b"{}") + b"more"
 OFF_THE_RAILS: dict[str, tuple[str, bytes]] = {
-    "no gzip": ("Content-Encoding: gzip\r\nContent-Length: 2", b"{}"),
-    "not deflated": ("Content-Encoding: deflate\r\nContent-Length: 2", b"{}"),
-    "gzip, cut off": (f"Content-Encoding: gzip\r\nContent-Length: {len(_CUT)}", _CUT),
-    "gzip, and more": (f"Content-Encoding: gzip\r\nContent-Length: {len(_LONGER)}", _LONGER),
     "more than was said": ("Content-Length: 5", b'{"body":"x"}'),
     "no number": ("Content-Length: x", b"{}"),
     "a negative number": ("Content-Length: -1", b"{}"),

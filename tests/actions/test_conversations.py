@@ -95,7 +95,7 @@ async def test_a_pair_opening_at_once_gets_one_conversation(
         {"otherUserId": {"$ne": "x"}},
         {"otherUserId": "alice"},
         {"otherUserId": "bob", "metadata": []},
-        {"otherUserId": "bob", "metadata": {"x": "y" * 131_073}},
+        {"otherUserId": "bob", "metadata": {"x": "y" * 16_384}},
     ],
 )
 async def test_direct_conversations_that_are_refused(
@@ -146,6 +146,9 @@ async def test_a_group_holds_256(person: People, database: Database) -> None:
     assert len(answer.json["conversation"]["participants"]) == 256
     answer = await person("alice").post("/conversations/group", {"userIds": [*full, "one more"]})
     assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
+    for users in (["bob"] * 257, [None] * 100_000):
+        answer = await person("alice").post("/conversations/group", {"userIds": users})
+        assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
     assert await database["conversations"].count_documents({}) == 1
 
 

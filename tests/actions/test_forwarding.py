@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio import Changed, Chat, Hooks
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
 from chat_aio.models import ForwardedFrom
+from chat_aio.store.terms import indexed_terms_of
 from tests.conftest import Database, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person
@@ -200,3 +202,27 @@ async def test_forwards_that_are_refused(person: People, given: dict[str, Any]) 
     body = {"conversationId": here, **given} if given else {}
     answer = await alice.post(f"/messages/{message['id']}/forward", body)
     assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+
+
+async def test_a_forward_keeps_the_terms_of_what_it_copies(serve: MakePeople) -> None:
+    """They are not looked for in the body again, unless the host has changed that."""
+    texts: list[str] = []
+
+    def shouted(asked: BeforeMessageSend) -> Changed | None:
+        return Changed(body="loud") if asked.kind == "forward" and "shout" in asked.body else None
+
+    def noted(text: str) -> list[str]:
+        texts.append(text)
+        return indexed_terms_of(text)
+
+    alice = (await serve(Hooks(before_message_send=shouted)))("alice")
+    here, there = await alice.direct("bob"), await alice.group()
+    sent = [await alice.send(here, body) for body in ("a word", "a shout")]
+    with patch("chat_aio.store.search.indexed_terms_of", noted):
+        for each in sent:
+            path = f"/messages/{each['id']}/forward"
+            assert (await alice.post(path, {"conversationId": there})).status == 201
+    assert texts == ["loud"]
+    for query, found in (("word", ["a word"]), ("loud", ["loud"]), ("shout", [])):
+        page = await alice.listed(f"/search/messages?q={query}&conversationId={there}")
+        assert [each["body"] for each in page] == found

@@ -48,6 +48,8 @@ async def test_mentions_are_a_set_of_participants(person: People) -> None:
         ("bob", "INVALID_INPUT"),
         ({"bob": 1}, "INVALID_INPUT"),
         ([f"user {number}" for number in range(257)], "INVALID_INPUT"),
+        (["bob"] * 257, "INVALID_INPUT"),
+        ([None] * 100_000, "INVALID_INPUT"),
         (["x" * 257], "INVALID_INPUT"),
     ],
 )

@@ -141,3 +141,65 @@ async def test_the_limit_holds_at_once(make_chat: MakeChat) -> None:
         assert max(map(of_users.count, of_users)) <= 4
 
     await prove(scenario, sabotage=patch.object(edits, "_room", lambda *_: {}))
+
+
+async def test_a_message_has_so_many_reactions_in_all(make_chat: MakeChat) -> None:
+    chat = await make_chat(max_reactions_per_message=10)
+    users = [f"user {number}" for number in range(20)]
+    group = await chat.api.create_group_conversation("alice", user_ids=users)
+
+    async def scenario() -> None:
+        message = await chat.api.send_message("alice", group.id, "hi")
+        outcomes = await asyncio.gather(
+            *(chat.api.add_reaction(each, message.id, "👍") for each in users),
+            return_exceptions=True,
+        )
+        refused = [each for each in outcomes if isinstance(each, ReactionLimitExceeded)]
+        (now,) = (await chat.api.list_messages("alice", group.id, limit=1)).messages
+        assert ([each.count for each in now.reactions], len(refused)) == ([10], 10)
+        here = now.reactions[0].user_ids[0]
+        assert await chat.api.add_reaction(here, message.id, "👍") == now
+        await chat.api.remove_reaction(here, message.id, "👍")
+        await chat.api.add_reaction("alice", message.id, "👎")
+
+    await prove(scenario, sabotage=patch.object(edits, "_room", lambda *_: {}))
+
+
+async def test_one_reaction_is_added_and_taken_back_at_once(make_chat: MakeChat) -> None:
+    """Many callers, one user, one emoji: each is answered as if it had been alone."""
+    chat = await make_chat()
+    group = await chat.api.create_group_conversation("alice")
+    message = await chat.api.send_message("alice", group.id, "hi")
+    for _ in range(10):
+        await asyncio.gather(
+            *(chat.api.add_reaction("alice", message.id, "x") for _ in range(8)),
+            *(chat.api.remove_reaction("alice", message.id, "x") for _ in range(8)),
+        )
+    assert (await chat.api.add_reaction("alice", message.id, "x")).reactions[0].count == 1
+
+
+async def test_a_reaction_that_goes_between_the_update_and_a_second_look(
+    make_chat: MakeChat,
+) -> None:
+    chat = await make_chat()
+    group = await chat.api.create_group_conversation("alice")
+    add = edits.add_reaction
+
+    async def add_and_lose(*args: Any, **given: Any) -> Any:
+        changed = await add(*args, **given)
+        if changed is None:
+            await chat.api.remove_reaction("alice", args[1], "x")
+        return changed
+
+    async def scenario() -> None:
+        message = await chat.api.send_message("alice", group.id, "hi")
+        await chat.api.add_reaction("alice", message.id, "x")
+        with patch.object(edits, "add_reaction", add_and_lose):
+            outcome = await asyncio.gather(
+                chat.api.add_reaction("alice", message.id, "x"), return_exceptions=True
+            )
+        assert not isinstance(outcome[0], ReactionLimitExceeded)
+
+    await prove(
+        scenario, sabotage=patch.object(edits.ReactionLimits, "leave_room", lambda *_: False)
+    )

@@ -23,6 +23,7 @@ def make() -> web.Application:
         auth=lambda request: {"id": request.headers.get("X-User")},
         hooks=Hooks(can_moderate=lambda asked: asked.user_id == MODERATOR),
         options=Options(
+            quotas=None,
             storage_timeout_seconds=STORAGE_SECONDS,
             feed_stall_seconds=STALL_SECONDS,
             heartbeat_interval_ms=1_000,

@@ -18,7 +18,11 @@ from chat_aio import Chat, ChatError, Hooks, MessageRejected, Options
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.models import json_from
 from tests.model.contract import Operation
-from tests.model.messages import EMOJI_OF_A_MESSAGE, EMOJI_OF_A_USER
+from tests.model.messages import (
+    EMOJI_OF_A_MESSAGE,
+    EMOJI_OF_A_USER,
+    REACTIONS_OF_A_MESSAGE,
+)
 from tests.model.world import Json, Reply, is_accepted, is_known, is_moderator
 from tests.support.people import Person, picked_by_header
 
@@ -50,8 +54,10 @@ class Site:
             ),
             options=Options(
                 ring_seconds=5,
+                quotas=None,
                 max_emoji_per_message=EMOJI_OF_A_MESSAGE,
                 max_emoji_per_user=EMOJI_OF_A_USER,
+                max_reactions_per_message=REACTIONS_OF_A_MESSAGE,
             ),
             clock=lambda: self.moment,
         )

@@ -16,6 +16,7 @@ from tests.model.world import (
 
 EMOJI_OF_A_MESSAGE = 3
 EMOJI_OF_A_USER = 2
+REACTIONS_OF_A_MESSAGE = 4
 
 
 def send_message(
@@ -95,6 +96,7 @@ def add_reaction(world: World, user_id: str, message_id: str, emoji: str) -> Rep
     reactions = message["reactions"]
     if mine not in reactions:
         distinct = {each for _, each in reactions} | {mine[1]}
+        require(len(reactions) < REACTIONS_OF_A_MESSAGE, "REACTION_LIMIT_EXCEEDED")
         require(len(distinct) <= EMOJI_OF_A_MESSAGE, "REACTION_LIMIT_EXCEEDED")
         of_user = sum(each == user_id for each, _ in reactions)
         require(of_user < EMOJI_OF_A_USER, "REACTION_LIMIT_EXCEEDED")

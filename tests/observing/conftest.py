@@ -85,7 +85,7 @@ async def measure(database: Database, aiohttp_client: Any) -> Measure:
             auth=picked_by_header,
             hooks=hooks,
             observers=[*observers, Metrics(registry)],
-            options=Options(**{"ring_seconds": 5, **options}),
+            options=Options(**{"ring_seconds": 5, "quotas": None, **options}),
         )
         app = web.Application(middlewares=middlewares)
         chat.mount(app)

@@ -13,7 +13,7 @@ import click
 import pytest
 from bson import json_util
 
-from chat_aio import ChatError, Hooks, Options
+from chat_aio import ChatError, Hooks, Options, Quotas
 from chat_aio.api import ServerAPI
 from chat_aio.cli import main
 from chat_aio.context import Context
@@ -110,7 +110,7 @@ def meant(text: str) -> Any:
         return int(match[1]) * {"KiB": 1024, "MiB": 1024 * 1024}[match[2]]
     if re.fullmatch(r"[\d,.]+", text):
         return float(text.replace(",", ""))
-    return {"True": True, "False": False, "None": None, '""': ""}[text]
+    return {"True": True, "False": False, "None": None, '""': "", "Quotas()": Quotas()}[text]
 
 
 def test_every_collection_is_documented_with_an_example() -> None:

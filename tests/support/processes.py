@@ -38,6 +38,7 @@ class Service:
             **os.environ,
             "CHAT_AIO_MONGO_URL": mongo_url,
             "CHAT_AIO_DATABASE": database,
+            "CHAT_AIO_QUOTAS": "null",
             **(environment or {}),
         }
         self._log: BinaryIO | None = None

@@ -35,6 +35,9 @@ HOSTILE = {
     "single quotes": b"{'a':1}",
     "comment": b'{"a":1/*x*/}',
     "control character": b'{"a":"\n"}',
+    "so many objects": b'{"a":[' + b"{}," * 65_536 + b"{}]}",
+    "a large number among many": b'{"a":[' + b"1," * 100_000 + b"-9223372036854775809]}",
+    "an overflow among many": b'{"a":[' + b"[1.5]," * 50_000 + b"-1e309]}",
     "leading zero": b'{"a":01}',
 }
 

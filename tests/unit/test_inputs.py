@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from chat_aio import inputs
-from chat_aio.errors import InvalidInput
+from chat_aio.errors import GroupLimitExceeded, InvalidInput
 
 NOT_IDS: list[Any] = ["", "  ", "\u3000", "x" * 257, "a\0b", "\ud800", 7, True, None, [], {}, 1.5]
 
@@ -74,9 +75,52 @@ def test_metadata_may_be_64_levels_deep_and_no_deeper() -> None:
 
 def test_metadata_has_a_size() -> None:
     metadata = {"a": "x" * 100}
-    assert inputs.metadata_within(metadata, 108) == metadata
-    with pytest.raises(InvalidInput, match="metadata"):
-        inputs.metadata_within(metadata, 107)
+    read = inputs.read(inputs.GroupConversation, metadata_within=108, metadata=metadata)
+    assert read.metadata == metadata
+    with pytest.raises(InvalidInput, match="metadata: at most 107 bytes"):
+        inputs.read(inputs.GroupConversation, metadata_within=107, metadata=metadata)
+
+
+class Looked(str):
+    """A text that knows how many of it were looked at."""
+
+    times = 0
+
+    def encode(self, *args: Any) -> bytes:
+        Looked.times += 1
+        return super().encode(*args)
+
+
+def test_of_metadata_no_more_is_looked_at_than_may_be() -> None:
+    for metadata in ({"a": [Looked("x")] * 100_000}, {"a": [[Looked("x")] * 100] * 1_000}):
+        with pytest.raises(InvalidInput, match="metadata: at most 1024 bytes"):
+            inputs.read(inputs.GroupConversation, metadata_within=1_024, metadata=metadata)
+    assert Looked.times <= 1_024
+
+
+def test_a_list_is_refused_at_its_first_wrong_entry() -> None:
+    wrong = [Looked(" ")] * 256
+    Looked.times = 0
+    for shape, given in (
+        (inputs.Participants, {"user_ids": wrong}),
+        (inputs.Edit, {"body": "x", "mentions": wrong}),
+        (inputs.Participants, {"user_ids": [None] * 256}),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            inputs.read(shape, **given)
+        cause = refused.value.__context__
+        assert isinstance(cause, ValidationError)
+        assert cause.error_count() == 1
+
+
+def test_the_length_of_a_list_is_looked_at_before_its_entries() -> None:
+    for entries in ([None] * 257, ["bob"] * 257, ("bob",) * 257):
+        with pytest.raises(GroupLimitExceeded):
+            inputs.read(inputs.Participants, user_ids=entries)
+        with pytest.raises(GroupLimitExceeded):
+            inputs.read(inputs.GroupConversation, user_ids=entries)
+        with pytest.raises(InvalidInput, match="mentions: a message mentions at most 256"):
+            inputs.read(inputs.NewMessage, body="x", mentions=entries)
 
 
 @pytest.mark.parametrize("body", ["", " ", "\n\t\u2003", None, 7, ["x"], {"$gt": ""}, "a\ud800"])

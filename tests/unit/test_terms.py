@@ -11,6 +11,7 @@ from chat_aio.store.messages import new_message, weight_of
 from chat_aio.store.search import search_fields
 from chat_aio.store.terms import (
     MAX_INDEXED,
+    MAX_MARKS,
     MAX_TERMS,
     entries_of,
     indexed_terms_of,
@@ -109,3 +110,15 @@ def test_short_texts_are_indexed_whole(text: str) -> None:
 @given(st.text(min_size=1))
 def test_any_text_has_terms_or_none(text: str) -> None:
     assert isinstance(terms_of(text), list)
+
+
+@pytest.mark.parametrize("marks", ["\u0316\u0301", "\uff9e\u0301", "\u0301"])
+def test_a_run_of_marks_is_bounded(marks: str) -> None:
+    """Putting 16,384 marks in order took half a second, for each message and each forward of it."""
+    run = marks * (16_000 // len(marks))
+    assert terms_of(f"a{run} b") == [*terms_of("a" + run[:MAX_MARKS]), "b"]
+
+
+@given(st.text(alphabet=st.sampled_from("aα\u0301\u0316\uff9e ｶ\u0e31"), max_size=MAX_MARKS))
+def test_marks_that_are_not_many_are_all_looked_at(text: str) -> None:
+    assert terms_of(text) == naive_terms(text)

@@ -14,14 +14,13 @@ async def position_of(person: Person) -> str:
     """The position that a stream without any leaves its client at."""
     async with person.tab() as tab:
         frame = await tab.next()
-        assert frame.id
         assert frame.event is None
-        return frame.id
+        assert tab.last_event_id
+        return tab.last_event_id
 
 
 async def reset_of(tab: Tab) -> str:
     reason: str = (await tab.event("stream.reset"))["reason"]
-    assert tab.last_event_id is None
     await tab.next()
     assert tab.last_event_id, "a position stands behind a reset"
     return reason

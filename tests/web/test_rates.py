@@ -1,14 +1,18 @@
 """How often users may do what."""
 
 import asyncio
+from typing import Any
+from unittest.mock import AsyncMock, patch
 
 import pytest
 
 from chat_aio import Hooks, Options
-from chat_aio.errors import RateLimited
+from chat_aio.errors import RateLimited, StorageUnavailable
 from chat_aio.hooks import RateContext
 from chat_aio.plugins import Typing
 from chat_aio.rates import Rates
+from chat_aio.store import conversations
+from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat, MakePeople
 
 HOUR = {"send_message": "3/hour"}
@@ -29,18 +33,57 @@ async def test_a_user_is_limited_and_nobody_else(serve: MakePeople) -> None:
     await ada.edit((await ada.listed(path))[1]["id"], "not limited")
 
 
-async def test_what_is_repeated_or_refused_is_not_counted(serve: MakePeople) -> None:
+async def test_what_is_repeated_is_not_counted(serve: MakePeople) -> None:
     ada = (await serve(rate_limits=HOUR))("ada")
     group = await ada.group()
     path = f"/conversations/{group}/messages"
     await ada.send(group, "x", clientMessageId="k")
     for _ in range(5):
         assert (await ada.post(path, {"body": "x", "clientMessageId": "k"})).status == 200
-        assert (await ada.post(path, {"body": " "})).status == 400
     await ada.send(group, "y")
     await ada.send(group, "z")
     assert (await ada.post(path, {"body": "w"})).status == 429
     assert (await ada.post(path, {"body": "x", "clientMessageId": "k"})).status == 200
+
+
+REFUSED: list[tuple[str, dict[str, Any], int]] = [
+    ("/conversations/{group}/messages", {"json": {"body": " "}}, 400),
+    ("/conversations/{group}/messages", {"data": b"no JSON"}, 400),
+    ("/conversations/none/messages", {"json": {"body": "x"}}, 404),
+    ("/conversations/{other}/messages", {"json": {"body": "x"}}, 403),
+]
+
+
+@pytest.mark.parametrize(("path", "request_", "status"), REFUSED)
+async def test_what_is_refused_is_counted(
+    serve: MakePeople, path: str, request_: dict[str, Any], status: int
+) -> None:
+    people = await serve(rate_limits=HOUR)
+    ada = people("ada")
+    names = {"group": await ada.group(), "other": await people("bob").group()}
+    for _ in range(3):
+        assert (await ada.post(path.format(**names), **request_)).status == status
+    for _ in range(5):
+        assert (await ada.post(path.format(**names), **request_)).status == 429
+    sent = await ada.post(f"/conversations/{names['group']}/messages", {"body": "x"})
+    assert sent.status == 429
+
+
+async def test_what_storage_cannot_do_is_not_counted(serve: MakePeople) -> None:
+    ada = (await serve(rate_limits={"send_message": "1/hour", "list_conversations": "1/hour"}))(
+        "ada"
+    )
+    group = await ada.group()
+    path = f"/conversations/{group}/messages"
+    away = AsyncMock(side_effect=StorageUnavailable)
+    with patch.object(Sequencer, "append", away), patch.object(conversations, "ids_of_user", away):
+        for _ in range(3):
+            assert (await ada.post(path, {"body": "x"})).status == 503
+            assert (await ada.get("/conversations")).status == 503
+    for expected in (201, 429):
+        assert (await ada.post(path, {"body": "x"})).status == expected
+    for expected in (200, 429):
+        assert (await ada.get("/conversations")).status == expected
 
 
 async def test_several_limits_and_all_the_rest(serve: MakePeople) -> None:

@@ -1,0 +1,71 @@
+"""Rows of a list as they are read: no more of them than an answer may hold, decoded in slices.
+
+The driver decodes a whole batch, up to 16 MB, in one step in which nobody else is served.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import bson
+
+from chat_aio.store.database import Database, settled
+
+MOST_BYTES = 4 * 1024 * 1024
+"""Past this, as they are stored, no more rows are read."""
+
+LIGHT_BYTES = 128 * 1024
+"""So many are decoded at once."""
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True, slots=True)
+class Rows(Generic[D]):
+    """Documents in their order, how large they are as they are stored, and whether these are all
+    that were asked for."""
+
+    documents: list[D]
+    stored_bytes: int
+    complete: bool = True
+
+
+async def read_rows(
+    database: Database, collection: Any, opened: Callable[[], Any], *, most: int | None = None
+) -> Rows[Any]:
+    """What the cursor of raw batches that is `opened` finds, up to so many bytes, but one row."""
+
+    async def gather() -> list[bytes]:
+        batches: list[bytes] = []
+        cursor = await settled(opened())
+        async for batch in cursor:
+            batches.append(batch)
+            if most is not None and sum(map(len, batches)) > most:
+                break
+        await settled(cursor.close())
+        return batches
+
+    batches = await database.read(gather)
+    size, codec = sum(map(len, batches)), collection.codec_options
+    if size <= LIGHT_BYTES:
+        return Rows([each for batch in batches for each in bson.decode_all(batch, codec)], size)
+    documents: list[Any] = []
+    size = 0
+    async with database.turns.sliced() as slices:
+        for raw in _documents_in(batches):
+            if most is not None and documents and size + len(raw) > most:
+                return Rows(documents, size, complete=False)
+            documents.append(bson.decode(raw, codec))
+            size += len(raw)
+            await slices.give_way()
+    return Rows(documents, size)
+
+
+def _documents_in(batches: list[bytes]) -> Iterator[memoryview]:
+    """Each document by itself: it begins with its length."""
+    for batch in batches:
+        view, start = memoryview(batch), 0
+        while start < len(view):
+            end = start + int.from_bytes(view[start : start + 4], "little")
+            yield view[start:end]
+            start = end

@@ -1,0 +1,67 @@
+"""How long a server waits for a request to begin: connections that say nothing are not for ever."""
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from aiohttp import web
+from aiohttp.web_server import Server
+
+HEAD_SECONDS = 15.0
+"""From connecting to the end of the first request's head."""
+
+IDLE_SECONDS = 75.0
+"""From an answer to the end of the next request's head: longer than proxies keep idle connections
+by default, so that it is they who close."""
+
+END_OF_HEAD = b"\r\n\r\n"
+
+
+class PatientRunner(web.AppRunner):
+    """An AppRunner whose connections must come with a request's head in time."""
+
+    @property
+    def server(self) -> Server | None:
+        """Makes the protocol of each connection, as sites ask for it."""
+        server = super().server
+        return server and cast(Server, _patient(server))
+
+
+def _patient(server: Server) -> Callable[[], asyncio.Protocol]:
+    return lambda: FirstHead(server())
+
+
+class FirstHead(asyncio.Protocol):
+    """Stands before a connection's own protocol until a request's head is there whole, then leaves
+    the connection to it; aborts it where that takes too long."""
+
+    def __init__(self, protocol: asyncio.Protocol) -> None:
+        self._protocol = protocol
+        self._last = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        loop = asyncio.get_running_loop()
+        self._end = loop.call_later(HEAD_SECONDS, self._transport.abort)
+        self._protocol.connection_made(transport)
+
+    def data_received(self, data: bytes) -> None:
+        seen = self._last + data
+        if END_OF_HEAD in seen:
+            self._end.cancel()
+            self._transport.set_protocol(self._protocol)
+        self._last = seen[1 - len(END_OF_HEAD) :]
+        self._protocol.data_received(data)
+
+    def eof_received(self) -> bool | None:
+        return self._protocol.eof_received()
+
+    def pause_writing(self) -> None:
+        self._protocol.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._protocol.resume_writing()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._end.cancel()
+        self._protocol.connection_lost(error)

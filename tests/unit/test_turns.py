@@ -1,0 +1,59 @@
+"""Long work gives way to everybody else, however many do it at once."""
+
+import asyncio
+import time
+
+from chat_aio.turns import SLICE_SECONDS, Turns
+
+AT_ONCE = 8
+STEPS = 5
+
+
+async def ticking(ticks: list[int]) -> None:
+    """Somebody who asks for little, and goes through the loop again and again."""
+    while True:
+        await asyncio.sleep(0)
+        ticks[0] += 1
+
+
+async def test_others_run_between_the_slices_of_all_who_work_long() -> None:
+    turns, ticks = Turns(), [0]
+    seen: list[int] = []
+
+    async def work_long() -> None:
+        async with turns.sliced() as slices:
+            for _ in range(STEPS):
+                time.sleep(SLICE_SECONDS)  # noqa: ASYNC251
+                seen.append(ticks[0])
+                await slices.give_way()
+
+    other = asyncio.create_task(ticking(ticks))
+    await asyncio.gather(*(work_long() for _ in range(AT_ONCE)))
+    other.cancel()
+    assert len(seen) == AT_ONCE * STEPS
+    later = seen[AT_ONCE:]
+    assert len(set(later)) == len(later), "two slices in one round of the loop"
+
+
+async def test_short_work_waits_for_nobody() -> None:
+    turns = Turns()
+    async with turns.sliced() as long:
+        time.sleep(SLICE_SECONDS)  # noqa: ASYNC251
+        await long.give_way()
+        async with asyncio.timeout(5), turns.sliced() as short:
+            await short.give_way()
+    assert await turns.alone(lambda: "done") == "done"
+
+
+async def test_what_cannot_be_cut_is_done_one_after_the_other() -> None:
+    turns, ticks = Turns(), [0]
+    seen: list[int] = []
+
+    def work() -> None:
+        time.sleep(SLICE_SECONDS)
+        seen.append(ticks[0])
+
+    other = asyncio.create_task(ticking(ticks))
+    await asyncio.gather(*(turns.alone(work) for _ in range(AT_ONCE)))
+    other.cancel()
+    assert len(set(seen)) == AT_ONCE
