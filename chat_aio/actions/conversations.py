@@ -11,6 +11,7 @@ from chat_aio.models import ConversationPage, ViewedConversation
 from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.metadata import escaped
+from chat_aio.store.shapes import readable
 from chat_aio.store.transactions import Session
 from chat_aio.store.unread import count_unread
 from chat_aio.store.views import viewed_conversation_from
@@ -70,7 +71,7 @@ async def list_conversations(
     found = await conversations.list_heads(context.database, ids, limit=size + 1, position=position)
     page, last = pages.cut(found, size)
     documents = await conversations.find_many(context.database, [each["_id"] for each in page])
-    heads = {each["_id"]: each for each in page}
+    heads = {each["_id"]: each for each in readable("counters", page)}
     present = [
         documents[each] for each in heads if each in documents and _is_in(documents[each], user_id)
     ]

@@ -77,8 +77,12 @@ async def list_messages_after(
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < 2**63:
         raise InvalidInput("seq: a whole number from 0 on is needed")
     await load_readable(context, user_id, conversation_id)
-    found = await messages.list_after(context.database, conversation_id, after=seq, limit=size)
-    return await messages.with_previews(context.database, found)
+    while True:
+        found = await messages.list_after(context.database, conversation_id, after=seq, limit=size)
+        shown = await messages.with_previews(context.database, found)
+        if shown or len(found) < size:
+            return shown
+        seq = found[-1]["seq"]  # None of these can be read.
 
 
 @acting

@@ -22,6 +22,7 @@ from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved
 from chat_aio.store.metadata import escaped
+from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import message_from
 
@@ -122,7 +123,7 @@ def question(
 
 
 async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
-    if stored.get("requestHash") != hashed:
+    if stored.get("requestHash") != hashed or not readable("messages", [stored]):
         raise MessageConflict
     notify(context.observers, Observer.message_sent, "repeated")
     return Sent(await messages.with_preview(context.database, stored), repeated=True)

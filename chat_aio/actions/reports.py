@@ -15,6 +15,7 @@ from chat_aio.models import Report, ReportPage, ReportStatus, TargetType, timest
 from chat_aio.store import audit, reports
 from chat_aio.store.documents import AuditEntry, ReportDocument
 from chat_aio.store.records import report_from
+from chat_aio.store.shapes import readable
 from chat_aio.store.views import bare_message_from
 
 
@@ -75,7 +76,7 @@ async def list_reports(
     found = await reports.list_newest(context.database, chosen, position=position, limit=size + 1)
     page, last = pages.cut(found, size)
     return ReportPage(
-        reports=tuple(map(report_from, page)),
+        reports=tuple(map(report_from, readable("reports", page))),
         next_cursor=last and pages.cursor_after("reports", last["createdAt"], last["_id"]),
     )
 

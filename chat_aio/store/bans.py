@@ -2,7 +2,7 @@
 whenever the change stream tells of a ban."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from chat_aio.store import audit, keyset
@@ -12,12 +12,15 @@ from chat_aio.store.transactions import Session, Unchanged, transact, transact_u
 
 MOST_KNOWN = 100_000
 NEVER = object()
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+NO_DATE = {"$not": {"$type": "date"}}
 
 
 def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
-    """The query for active bans, going by dates: rows of other programs count as well."""
-    lasting = {"$or": [{"expiresAt": None}, {"expiresAt": {"$gt": at}}]}
-    return {**({"userId": user_id} if user_id else {}), "revokedAt": None, **lasting}
+    """The query for active bans, going by dates: rows of other programs count as well, and what is
+    no date neither ends a ban nor revokes it."""
+    lasting = {"$or": [{"expiresAt": NO_DATE}, {"expiresAt": {"$gt": at}}]}
+    return {**({"userId": user_id} if user_id else {}), "revokedAt": NO_DATE, **lasting}
 
 
 async def put(
@@ -48,7 +51,7 @@ async def revoke(
 
     async def body(session: Session) -> BanDocument | None:
         revoked = await database.bans.find_one_and_update(
-            {"_id": ban_id, "revokedAt": None},
+            {"_id": ban_id, "revokedAt": NO_DATE},
             {
                 "$set": {"revokedAt": at, "revokedByUserId": by},
                 "$unset": {"activeUserId": ""},
@@ -77,10 +80,17 @@ async def list_newest(
     position: keyset.After | None,
     limit: int,
 ) -> list[BanDocument]:
-    """Bans, newest first."""
-    query = {"$and": [chosen]} if chosen else {}
+    """Bans, newest first; behind them, in force as any, those that do not say when they were made,
+    whose position has the time LONG_AGO."""
+    timeless = {"createdAt": NO_DATE}
+    behind = keyset.behind(position)
+    if position and position[0] == LONG_AGO:
+        behind = {**timeless, "_id": {"$lt": position[1]}}
+    elif position:
+        behind = {"$or": [behind, timeless]}
     with database.reading():
-        found = await keyset.page(database.bans, query, position, limit=limit)
+        rows = database.bans.find({"$and": [chosen, behind]}).sort(keyset.newest())
+        found = await rows.limit(limit).to_list(None)
     return cast(list[BanDocument], found)
 
 
@@ -88,6 +98,12 @@ def _end(ban: BanDocument, *, never: datetime) -> datetime:
     """When a ban ends; another program may have written what is no time."""
     expires_at = ban.get("expiresAt")
     return expires_at if isinstance(expires_at, datetime) else never
+
+
+def position_of(ban: BanDocument) -> keyset.After:
+    """Where the list goes on behind a ban."""
+    at = ban.get("createdAt")
+    return at if isinstance(at, datetime) else LONG_AGO, str(ban["_id"])
 
 
 class Bans:

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypedDict, cast
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
 
 from chat_aio.store import keyset
 from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import CounterDocument
+from chat_aio.store.shapes import readable
 
 
 class ChannelDocument(TypedDict):
@@ -14,7 +17,7 @@ class ChannelDocument(TypedDict):
 
     _id: str
     name: str | None
-    joinPolicy: Any
+    joinPolicy: Literal["open", "approval"]
     createdAt: datetime
     metadata: dict[str, Any]
     participantCount: int
@@ -47,9 +50,16 @@ async def find_many(
         "alreadyParticipant": {"$in": [{"$literal": viewer_id}, users]},
     }
     pipeline = [
-        {"$match": {"_id": {"$in": list(ids)}, "visibility": "public"}},
+        {
+            "$match": {
+                "_id": {"$in": list(ids)},
+                "visibility": "public",
+                "participants": {"$type": "array"},
+            }
+        },
         {"$project": shown},
     ]
     with database.reading():
         cursor = await settled(database.conversations.aggregate(pipeline))
-        return {each["_id"]: each for each in await cursor.to_list(None)}
+        found = await cursor.to_list(None)
+    return {each["_id"]: each for each in readable("conversations", found, shape=ChannelDocument)}

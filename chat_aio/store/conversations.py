@@ -8,15 +8,19 @@ from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
 
-from chat_aio.errors import StorageUnavailable
-from chat_aio.store import keyset
+from chat_aio.errors import ConversationNotFound, StorageUnavailable
+from chat_aio.store import keyset, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.transactions import Session, jitter, transact
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
-    """The conversation, at majority; None if there is none."""
+    """The conversation, at majority; None if there is none that can be read."""
+    return shapes.one_readable("conversations", await _find(database, conversation_id))
+
+
+async def _find(database: Database, conversation_id: str) -> ConversationDocument | None:
     with database.reading():
         found = await database.conversations.find_one({"_id": conversation_id})
     return cast(ConversationDocument | None, found)
@@ -29,14 +33,16 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
     """
     with database.reading():
         found = await database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
-    return {each["_id"]: each for each in found}
+    return {each["_id"]: each for each in shapes.readable("conversations", found)}
 
 
 async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
-    """The counter document of a conversation, None if there is none or only a stub."""
+    """The counter document of a conversation, None if there is none, only a stub, or one that
+    cannot be read."""
     with database.reading():
         found = await database.counters.find_one({"_id": conversation_id})
-    return cast(CounterDocument | None, found if found and "seq" in found else None)
+    full = cast(CounterDocument | None, found if found and "seq" in found else None)
+    return shapes.one_readable("counters", full)
 
 
 async def ids_of_user(database: Database, user_id: str) -> list[str]:
@@ -45,7 +51,7 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
         found = await database.conversations.find(
             {"participants.userId": user_id}, {"_id": 1}
         ).to_list(None)
-    return [each["_id"] for each in found]
+    return [each["_id"] for each in found if isinstance(each["_id"], str)]
 
 
 async def are_together(database: Database, user_id: str, other_user_id: str) -> bool:
@@ -150,14 +156,17 @@ async def create(
 
 
 async def _follow(database: Database, conversation_id: str) -> ConversationDocument:
-    """What somebody else has just made, once a majority has it. Raises StorageUnavailable."""
+    """What somebody else has just made, once a majority has it. Raises StorageUnavailable, and
+    ConversationNotFound for what cannot be read."""
     deadline = time.monotonic() + database.timeout
     tries = 0
-    while (found := await find(database, conversation_id)) is None:
+    while (found := await _find(database, conversation_id)) is None:
         tries += 1
         if time.monotonic() >= deadline:
             raise StorageUnavailable
         await asyncio.sleep(jitter(tries))
+    if not shapes.readable("conversations", [found]):
+        raise ConversationNotFound
     return found
 
 

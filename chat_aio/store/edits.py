@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
+from chat_aio.errors import ConversationNotFound
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument
 from chat_aio.store.drafts import EpochMoved, Holds
 from chat_aio.store.messages import READ
 from chat_aio.store.search import search_fields
 from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 Update = Mapping[str, Any]
@@ -85,15 +87,18 @@ async def _fenced(
 ) -> MessageDocument | None:
     conversation_id = message["conversationId"]
     head = await database.counters.find_one_and_update(
-        {"_id": conversation_id},
+        {"_id": conversation_id, "fence": {"$type": WHOLE}},
         {"$inc": {"fence": 1}},
         return_document=True,
         session=session,
     )
-    now = head["epoch"] if head else 0
+    if head is None:
+        raise ConversationNotFound
+    now = head["epoch"]
     if now != epoch:
         here = {"_id": conversation_id}
-        found = holds and await database.conversations.find_one(here, session=session)
+        row = holds and await database.conversations.find_one(here, session=session)
+        found = one_readable("conversations", row or None)
         if not found or not holds or not holds(found):
             raise EpochMoved(now)
     changed = await database.messages.find_one_and_update(

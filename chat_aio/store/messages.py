@@ -7,6 +7,7 @@ from typing import Any, cast
 import orjson
 
 from chat_aio.models import Message
+from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument, ParentDocument
 from chat_aio.store.search import search_fields
@@ -77,14 +78,20 @@ def weight_of(message: MessageDocument) -> int:
 async def find(database: Database, message_id: str) -> MessageDocument | None:
     with database.reading():
         found = await database.messages.find_one({"_id": message_id}, READ)
-    return cast(MessageDocument | None, found)
+    return shapes.one_readable("messages", cast(MessageDocument | None, found))
 
 
 async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
-    """The messages among `ids` that a majority has."""
+    """The messages among `ids` that a majority has, and that can be read."""
     with database.reading():
         found = await database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
-    return cast(list[MessageDocument], found)
+    return shapes.readable("messages", cast(list[MessageDocument], found))
+
+
+async def there_are(database: Database, ids: Sequence[str]) -> bool:
+    """Whether a majority has all these messages."""
+    with database.reading():
+        return bool(await database.messages.count_documents({"_id": {"$in": ids}}) == len(ids))
 
 
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
@@ -100,7 +107,10 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
     }
     with database.reading():
         found = await database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
-    return {each["_id"]: cast(ParentDocument, each) for each in found}
+    return {
+        each["_id"]: cast(ParentDocument, each)
+        for each in shapes.readable("messages", found, shape=ParentDocument)
+    }
 
 
 def _names_a_parent(message: MessageDocument) -> bool:
@@ -111,9 +121,11 @@ def _names_a_parent(message: MessageDocument) -> bool:
 async def with_previews(
     database: Database, documents: Sequence[MessageDocument]
 ) -> tuple[Message, ...]:
-    """Messages as they go out, each reply with its parent as it is now."""
-    parents = await find_parents(database, documents)
-    return tuple(message_from(each, parents) for each in documents)
+    """Messages as they go out, each reply with its parent as it is now; without those that cannot
+    be read."""
+    found = shapes.readable("messages", documents)
+    parents = await find_parents(database, found)
+    return tuple(message_from(each, parents) for each in found)
 
 
 async def with_preview(database: Database, document: MessageDocument) -> Message:
@@ -159,9 +171,9 @@ async def list_newest(
     database: Database, timeline: str, *, before: int | None, limit: int
 ) -> list[MessageDocument]:
     """Messages of a main list or thread, by descending seq, from below `before`."""
-    chosen: dict[str, object] = {"timelines": timeline}
+    chosen: dict[str, object] = {"timelines": timeline, "seq": {"$type": shapes.WHOLE}}
     if before is not None:
-        chosen["seq"] = {"$lt": before}
+        chosen["seq"] = {"$type": shapes.WHOLE, "$lt": before}
     with database.reading():
         found = (
             await database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
@@ -176,7 +188,11 @@ async def list_after(
     with database.reading():
         found = (
             await database.messages.find(
-                {"conversationId": conversation_id, "seq": {"$gt": after}}, READ
+                {
+                    "conversationId": conversation_id,
+                    "seq": {"$type": shapes.WHOLE, "$gt": after},
+                },
+                READ,
             )
             .sort("seq", 1)
             .limit(limit)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.shapes import readable
 
 FIRST_LOOK = 32
 BATCH = 256
@@ -35,7 +36,11 @@ async def times_of(
     shown = {"conversationId": 1, "seq": 1, "createdAt": 1}
     with database.reading():
         found = await database.messages.find({"$or": chosen}, shown).to_list(None)
-    return {(each["conversationId"], each["seq"]): each["createdAt"] for each in found}
+    return {
+        (each["conversationId"], each["seq"]): each["createdAt"]
+        for each in found
+        if isinstance(each.get("createdAt"), datetime)
+    }
 
 
 async def heads_of(
@@ -47,7 +52,7 @@ async def heads_of(
         chosen["activityAt"] = {"$gte": since}
     with database.reading():
         found = await database.counters.find(chosen).to_list(None)
-    return {each["_id"]: each for each in found}
+    return {each["_id"]: each for each in readable("counters", found)}
 
 
 async def list_created(
@@ -127,4 +132,4 @@ async def _bounded(
             if len(found) > bounds.most or left < 0:
                 await settled(cursor.close())
                 raise TooMuch
-    return cast(list[MessageDocument], found)
+    return readable("messages", cast(list[MessageDocument], found))
