@@ -82,16 +82,18 @@ async def list_newest(
 ) -> list[BanDocument]:
     """Bans, newest first; behind them, in force as any, those that do not say when they were made,
     whose position has the time LONG_AGO."""
-    timeless = {"createdAt": NO_DATE}
-    behind = keyset.behind(position)
+    found: list[BanDocument] = []
+    timeless: dict[str, Any] = {"createdAt": NO_DATE}
     if position and position[0] == LONG_AGO:
-        behind = {**timeless, "_id": {"$lt": position[1]}}
-    elif position:
-        behind = {"$or": [behind, timeless]}
-    with database.reading():
-        rows = database.bans.find({"$and": [chosen, behind]}).sort(keyset.newest())
-        found = await rows.limit(limit).to_list(None)
-    return cast(list[BanDocument], found)
+        timeless["_id"] = {"$lt": position[1]}
+    else:
+        with database.reading():
+            found = await keyset.page(database.bans, chosen, position, limit=limit)
+    if len(found) < limit:
+        with database.reading():
+            rows = database.bans.find({"$and": [chosen, timeless]}).sort("_id", -1)
+            found += await rows.limit(limit - len(found)).to_list(None)
+    return found
 
 
 def _end(ban: BanDocument, *, never: datetime) -> datetime:
