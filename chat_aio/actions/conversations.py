@@ -27,8 +27,8 @@ async def get_or_create_conversation(
 ) -> ViewedConversation:
     """The direct conversation of the two users, made if there is none (docs/behaviour.md 3.2).
 
-    Raises InvalidInput (also for oneself), UserNotFound and DirectInteractionBlocked. `metadata` is
-    for a new one only.
+    Raises InvalidInput (also for oneself), UserNotFound, DirectInteractionBlocked, and
+    ConversationNotFound (for one that cannot be read). `metadata` is for a new one only.
     """
     given = inputs.read(inputs.DirectConversation, other_user_id=other_user_id, metadata=metadata)
     kept = inputs.metadata_within(given.metadata, context.options.max_metadata_bytes)

@@ -30,8 +30,9 @@ async def edit_message(
 ) -> Message:
     """Replace a message's body, and its mentions unless they are None (docs/behaviour.md 4.10).
 
-    Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ForbiddenWrite,
-    DirectInteractionBlocked, MentionNotParticipant and MessageRejected.
+    Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ConversationNotFound
+    (for one that cannot be read), ForbiddenWrite, DirectInteractionBlocked, MentionNotParticipant
+    and MessageRejected.
     """
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
@@ -51,8 +52,8 @@ async def edit_message(
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
     """Empty a message for good; its place stays. Deleting it again changes nothing.
 
-    Raises MessageNotFound, NotMessageSender, ForbiddenWrite and DirectInteractionBlocked
-    (docs/behaviour.md 4.11).
+    Raises MessageNotFound, NotMessageSender, ConversationNotFound (for one that cannot be read),
+    ForbiddenWrite and DirectInteractionBlocked (docs/behaviour.md 4.11).
     """
     found = await load_message(context, message_id)
     if found["senderId"] != user_id:

@@ -92,7 +92,7 @@ async def _fenced(
         return_document=True,
         session=session,
     )
-    if head is None:
+    if one_readable("counters", head) is None:
         raise ConversationNotFound
     now = head["epoch"]
     if now != epoch:

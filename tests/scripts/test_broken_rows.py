@@ -26,7 +26,6 @@ def broken_from(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in [each for each in row if each != "_id"]:
         yield {key: value for key, value in row.items() if key != name}
         yield {**row, name: ["x", 7] if isinstance(row[name], dict) else {"x": 1}}
-        yield {**row, name: 7.5 if isinstance(row[name], str) else "noon"}
 
 
 async def plant(database: Database, collection: str, row: dict[str, Any]) -> None:
