@@ -30,7 +30,7 @@ class Bare:
 @pytest.fixture(autouse=True)
 def types_in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """mongomock knows `$type` with one type only."""
-    is_of = filtering._type_op
+    is_of: Any = filtering._type_op
 
     def is_of_any(value: Any, types: Any, **given: Any) -> bool:
         return any(is_of(value, each, **given) for each in ([types], types)[type(types) is list])

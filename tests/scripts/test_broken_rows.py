@@ -1,12 +1,12 @@
 """Rows that another program has written wrongly: they are left out and named, and never an error
 for those who read beside them."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tools.checking import violations_in
 
 from chat_aio import Hooks
 from chat_aio.plugins import Presence, Receipts, Typing
@@ -14,7 +14,6 @@ from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.conftest import Database, MakePeople
 from tests.scripts.world import World, make_world
-from tests.support.checking import violations_in
 from tests.support.people import Person
 
 HOOKS = Hooks(can_moderate=lambda asked: asked.user_id == "mod")
@@ -104,13 +103,13 @@ def _writes(world: World) -> Iterator[Call]:
 
 async def rows_of(database: Database, world: World, collection: str) -> list[dict[str, Any]]:
     """A row that everybody's routes come by; of a group and of a direct conversation both."""
-    chosen: dict[str, Any] = {
+    places: dict[str, dict[str, Any]] = {
         "conversations": {"_id": {"$in": [world.group, world.direct]}},
         "counters": {"_id": {"$in": [world.group, world.direct]}},
         "messages": {"_id": world.root},
         "settings": {"erasures": {"$exists": True}},
-    }.get(collection, {})
-    rows = database[collection].find(chosen).sort("_id", 1)
+    }
+    rows = database[collection].find(places.get(collection, {})).sort("_id", 1)
     return await rows.limit(2 if collection in ("conversations", "counters") else 1).to_list()
 
 
@@ -203,7 +202,8 @@ async def test_a_ban_that_cannot_be_read_stays_in_force(
         await plant(database, "bans", {"_id": f"b{number}", "userId": user_id, **fields})
         await person("mod").told_all()
         assert (await person(user_id).get("/conversations")).code == "USER_BANNED"
-    listed, cursor = [], ""
+    listed: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = (await person("mod").get(f"/moderation/bans?limit=1{cursor}")).json
         listed += [each["id"] for each in page["bans"]]
@@ -245,7 +245,7 @@ async def test_check_names_each(serve: MakePeople, database: Database) -> None:
             name = odd.get(collection) or next(each for each in row if each != "_id")
             await plant(database, collection, {**row, name: {"x": 1}})
             planted.add((collection, str(row["_id"])))
-    found = await asyncio.wait_for(violations_in(Store(database)), 60)
+    found = await violations_in(Store(database))
     named = {(each.collection, str(each.id)) for each in found}
     assert planted <= named
     assert {each for each, _ in planted} == set(DOCUMENTS)

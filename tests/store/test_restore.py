@@ -50,8 +50,8 @@ async def test_the_command_after_a_restore(
     chat = await make_chat()
     group = await chat.api.create_group_conversation("ada")
     other = await chat.api.create_group_conversation("ada")
-    for place in (group, group, group, other):
-        await chat.api.send_message("ada", place.id, "hello")
+    for each in (group, group, group, other):
+        await chat.api.send_message("ada", each.id, "hello")
     await chat.close()
     await database["counters"].update_one({"_id": group.id}, {"$set": {"seq": 1}})
     place = ("--mongo-url", mongo_url, "--database", database.name)
