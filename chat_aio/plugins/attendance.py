@@ -31,17 +31,19 @@ class Attendance:
     async def open(self) -> None:
         """Begin to live, under a name of its own."""
         self.id = self._seam.new_id()
-        with self._seam.writing():
-            await self._processes.update_one(
+        await self._seam.write(
+            lambda: self._processes.update_one(
                 {"_id": self.id}, {"$currentDate": {"seenAt": True}}, upsert=True
             )
+        )
 
     async def renew(self) -> bool:
         """Say that this process lives; False where it was taken for dead, and is a new one now."""
-        with self._seam.writing():
-            renewed = await self._processes.update_one(
+        renewed = await self._seam.write(
+            lambda: self._processes.update_one(
                 {"_id": self.id, "dead": None}, {"$currentDate": {"seenAt": True}}
             )
+        )
         if renewed.matched_count:
             return True
         await self.open()
@@ -80,18 +82,17 @@ class Attendance:
     async def sweep(self) -> None:
         """Let the users of dead processes go. A process is marked first: should it live after all,
         it finds out, and begins anew."""
-        with self._seam.writing():
-            await self._processes.update_many({"$nor": [self._alive]}, {"$set": {"dead": True}})
-        with self._seam.reading():
-            dead = await self._processes.find({"dead": True}).to_list(None)
+        await self._seam.write(
+            lambda: self._processes.update_many({"$nor": [self._alive]}, {"$set": {"dead": True}})
+        )
+        dead = await self._seam.read(lambda: self._processes.find({"dead": True}).to_list(None))
         for process in dead:
             seen_at = process.get("seenAt")
             at = seen_at if isinstance(seen_at, datetime) else self._seam.now()
             while users := await self._users_of(process["_id"]):
                 for user_id in users:
                     await self._leave(user_id, process["_id"], at)
-            with self._seam.writing():
-                await self._processes.delete_one({"_id": process["_id"]})
+            await self._seam.write(lambda: self._processes.delete_one({"_id": process["_id"]}))
 
     async def look_up(self, user_ids: Sequence[str]) -> dict[str, dict[str, object]]:
         """`{online, lastSeenAt}` by user; lastSeenAt is None for who was never here."""
@@ -128,12 +129,13 @@ class Attendance:
         await self._seam.transact(body)
 
     async def _users_of(self, process_id: str) -> list[str]:
-        with self._seam.reading():
-            found = (
-                await self._users.find({"processes": process_id}, {"_id": 1})
+        found = await self._seam.read(
+            lambda: (
+                self._users.find({"processes": process_id}, {"_id": 1})
                 .limit(MOST_SWEPT)
                 .to_list(None)
             )
+        )
         return [each["_id"] for each in found]
 
     def _entry(self, user: Any, living: set[str]) -> dict[str, object]:

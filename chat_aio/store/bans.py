@@ -68,8 +68,7 @@ async def revoke(
 
 
 async def find(database: Database, ban_id: str) -> BanDocument | None:
-    with database.reading():
-        found = await database.bans.find_one({"_id": ban_id})
+    found = await database.read(lambda: database.bans.find_one({"_id": ban_id}))
     return cast(BanDocument | None, found)
 
 
@@ -87,8 +86,9 @@ async def list_newest(
     if position and position[0] == LONG_AGO:
         timeless["_id"] = {"$lt": position[1]}
     else:
-        with database.reading():
-            found = await keyset.page(database.bans, chosen, position, limit=limit)
+        found = await database.read(
+            lambda: keyset.page(database.bans, chosen, position, limit=limit)
+        )
     if len(found) < limit:
         with database.reading():
             rows = database.bans.find({"$and": [chosen, timeless]}).sort("_id", -1)
@@ -134,8 +134,7 @@ class Bans:
         if not user_ids:
             return set()
         chosen = {**active(None, at=self._clock()), "userId": {"$in": list(user_ids)}}
-        with self._database.reading():
-            found = await self._database.bans.distinct("userId", chosen)
+        found = await self._database.read(lambda: self._database.bans.distinct("userId", chosen))
         return {each for each in found if isinstance(each, str)}
 
     def forget(self, user_id: str | None = None) -> None:
@@ -167,8 +166,9 @@ class Bans:
         """Until when a user is banned, None if not at all."""
         before = self._changes
         now = self._clock()
-        with self._database.reading():
-            found = await self._database.bans.find(active(user_id, at=now)).to_list(None)
+        found = await self._database.read(
+            lambda: self._database.bans.find(active(user_id, at=now)).to_list(None)
+        )
         until = max(
             (_end(each, never=datetime.max.replace(tzinfo=now.tzinfo)) for each in found),
             default=None,

@@ -90,14 +90,15 @@ async def list_newest(
     database: Database, user_id: str, *, position: keyset.After | None, limit: int
 ) -> list[BlockDocument]:
     """Whom a user has blocked, the latest first."""
-    with database.reading():
-        found = await keyset.page(
+    found = await database.read(
+        lambda: keyset.page(
             database.blocks,
             {"blockerUserId": user_id},
             position,
             limit=limit,
             key="blockedUserId",
         )
+    )
     return cast(list[BlockDocument], found)
 
 

@@ -90,8 +90,9 @@ async def open_changes(
 
 async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
     """Write a signal that the change stream must show. Raises StorageUnavailable."""
-    with database.writing():
-        await database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
+    await database.write(
+        lambda: database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
+    )
 
 
 def lag_of(changes: Sequence[RawChange], *, now: datetime) -> float | None:

@@ -31,8 +31,9 @@ async def list_public_heads(
     chosen: dict[str, object] = {"public": True}
     if position:
         chosen["activityAt"] = {"$lte": position[0]}
-    with database.reading():
-        found = await keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+    found = await database.read(
+        lambda: keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+    )
     return cast(list[CounterDocument], found)
 
 

@@ -21,8 +21,7 @@ async def find(database: Database, conversation_id: str) -> ConversationDocument
 
 
 async def _find(database: Database, conversation_id: str) -> ConversationDocument | None:
-    with database.reading():
-        found = await database.conversations.find_one({"_id": conversation_id})
+    found = await database.read(lambda: database.conversations.find_one({"_id": conversation_id}))
     return cast(ConversationDocument | None, found)
 
 
@@ -31,34 +30,36 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
 
     Their times are not aware of UTC: making each of thousands so takes longer than all the rest.
     """
-    with database.reading():
-        found = await database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
+    found = await database.read(
+        lambda: database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
+    )
     return {each["_id"]: each for each in shapes.readable("conversations", found)}
 
 
 async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
     """The counter document of a conversation, None if there is none, only a stub, or one that
     cannot be read."""
-    with database.reading():
-        found = await database.counters.find_one({"_id": conversation_id})
+    found = await database.read(lambda: database.counters.find_one({"_id": conversation_id}))
     full = cast(CounterDocument | None, found if found and "seq" in found else None)
     return shapes.one_readable("counters", full)
 
 
 async def ids_of_user(database: Database, user_id: str) -> list[str]:
     """The ids of all conversations `user_id` is in, from the index alone."""
-    with database.reading():
-        found = await database.conversations.find(
-            {"participants.userId": user_id}, {"_id": 1}
-        ).to_list(None)
+    found = await database.read(
+        lambda: database.conversations.find({"participants.userId": user_id}, {"_id": 1}).to_list(
+            None
+        )
+    )
     return [each["_id"] for each in found if isinstance(each["_id"], str)]
 
 
 async def are_together(database: Database, user_id: str, other_user_id: str) -> bool:
     """Whether two users are in a conversation together."""
     both = {"participants.userId": {"$all": [user_id, other_user_id]}}
-    with database.reading():
-        return await database.conversations.find_one(both, {"_id": 1}) is not None
+    return (
+        await database.read(lambda: database.conversations.find_one(both, {"_id": 1})) is not None
+    )
 
 
 async def list_heads(
@@ -76,8 +77,9 @@ async def list_heads(
     chosen: dict[str, object] = {"_id": {"$in": list(ids)}}
     if spoken:
         chosen["seq"] = {"$gt": 0}
-    with database.reading():
-        found = await keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+    found = await database.read(
+        lambda: keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+    )
     return cast(list[CounterDocument], found)
 
 

@@ -150,8 +150,9 @@ class Database:
     async def settle(self) -> None:
         """Wait until a majority has everything that could be read here until now: a write that
         finds nothing to do is acknowledged only then."""
-        with self.writing():
-            await self.counters.update_one({"_id": "", "seq": -1}, {"$set": {"seq": -1}})
+        await self.write(
+            lambda: self.counters.update_one({"_id": "", "seq": -1}, {"$set": {"seq": -1}})
+        )
 
     def reading(self, *, seconds: float | None = None) -> AbstractContextManager[None]:
         """Around calls that write nothing: bounded in time, errors translated."""

@@ -92,7 +92,8 @@ async def rename_in_stamp(database: Database, of: Erasure, conversation: Mapping
         fields["change.actorId"] = of.pseudonym
     if not fields:
         return
-    with database.writing():
-        await database.conversations.update_one(
+    await database.write(
+        lambda: database.conversations.update_one(
             {"_id": conversation["_id"], "change.id": change.get("id")}, {"$set": fields}
         )
+    )

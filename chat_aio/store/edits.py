@@ -171,8 +171,7 @@ async def remove_reaction(
 async def _change(
     database: Database, chosen: Mapping[str, Any], update: Update
 ) -> MessageDocument | None:
-    with database.writing():
-        found = await database.messages.find_one_and_update(
-            chosen, update, READ, return_document=True
-        )
+    found = await database.write(
+        lambda: database.messages.find_one_and_update(chosen, update, READ, return_document=True)
+    )
     return cast(MessageDocument | None, found)

@@ -148,5 +148,6 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Write]]] = {
 
 async def write(database: Database, collection: str, writes: Sequence[Write]) -> None:
     operations = [operation for _, operation in writes]
-    with database.writing():
-        await database.collection(collection).bulk_write(operations, ordered=False)
+    await database.write(
+        lambda: database.collection(collection).bulk_write(operations, ordered=False)
+    )

@@ -10,19 +10,19 @@ from chat_aio.store.membership import Locked
 
 
 async def find(database: Database, code: str) -> InviteDocument | None:
-    with database.reading():
-        found = await database.invites.find_one({"_id": code})
+    found = await database.read(lambda: database.invites.find_one({"_id": code}))
     return shapes.one_readable("invites", cast(InviteDocument | None, found))
 
 
 async def list_newest(database: Database, conversation_id: str) -> list[InviteDocument]:
     """All invites of a group, newest first."""
-    with database.reading():
-        found = (
-            await database.invites.find({"conversationId": conversation_id})
+    found = await database.read(
+        lambda: (
+            database.invites.find({"conversationId": conversation_id})
             .sort([("createdAt", -1), ("_id", -1)])
             .to_list(None)
         )
+    )
     return shapes.readable("invites", cast(list[InviteDocument], found))
 
 
@@ -68,5 +68,6 @@ def is_spent(invite: InviteDocument, *, at: datetime) -> bool:
 
 async def delete(database: Database, conversation_id: str, code: str) -> None:
     """Remove an invite of this group, if it is there."""
-    with database.writing():
-        await database.invites.delete_one({"_id": code, "conversationId": conversation_id})
+    await database.write(
+        lambda: database.invites.delete_one({"_id": code, "conversationId": conversation_id})
+    )

@@ -16,8 +16,7 @@ async def find_pending(
     database: Database, conversation_id: str, user_id: str
 ) -> JoinRequestDocument | None:
     chosen = {"conversationId": conversation_id, "userId": user_id, "status": "pending"}
-    with database.reading():
-        found = await database.join_requests.find_one(chosen)
+    found = await database.read(lambda: database.join_requests.find_one(chosen))
     return shapes.one_readable("join_requests", cast(JoinRequestDocument | None, found))
 
 
@@ -30,8 +29,9 @@ async def pending_among(
         "userId": user_id,
         "status": "pending",
     }
-    with database.reading():
-        found = await database.join_requests.find(chosen, {"conversationId": 1}).to_list(None)
+    found = await database.read(
+        lambda: database.join_requests.find(chosen, {"conversationId": 1}).to_list(None)
+    )
     return {each["conversationId"] for each in found}
 
 
@@ -45,8 +45,9 @@ async def list_newest(
 ) -> list[JoinRequestDocument]:
     """The requests with a status, newest first, from behind (createdAt, id)."""
     chosen = {"conversationId": conversation_id, "status": status}
-    with database.reading():
-        found = await keyset.page(database.join_requests, chosen, position, limit=limit)
+    found = await database.read(
+        lambda: keyset.page(database.join_requests, chosen, position, limit=limit)
+    )
     return cast(list[JoinRequestDocument], found)
 
 
@@ -60,8 +61,7 @@ async def list_closed(
         "status": "approved",
         "resolvedAt": at,
     }
-    with database.reading():
-        found = await database.join_requests.find(chosen).to_list(None)
+    found = await database.read(lambda: database.join_requests.find(chosen).to_list(None))
     return shapes.readable("join_requests", cast(list[JoinRequestDocument], found))
 
 

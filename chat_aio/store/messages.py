@@ -76,22 +76,24 @@ def weight_of(message: MessageDocument) -> int:
 
 
 async def find(database: Database, message_id: str) -> MessageDocument | None:
-    with database.reading():
-        found = await database.messages.find_one({"_id": message_id}, READ)
+    found = await database.read(lambda: database.messages.find_one({"_id": message_id}, READ))
     return shapes.one_readable("messages", cast(MessageDocument | None, found))
 
 
 async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
     """The messages among `ids` that a majority has, and that can be read."""
-    with database.reading():
-        found = await database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
+    )
     return shapes.readable("messages", cast(list[MessageDocument], found))
 
 
 async def there_are(database: Database, ids: Sequence[str]) -> bool:
     """Whether a majority has all these messages."""
-    with database.reading():
-        return bool(await database.messages.count_documents({"_id": {"$in": ids}}) == len(ids))
+    return bool(
+        await database.read(lambda: database.messages.count_documents({"_id": {"$in": ids}}))
+        == len(ids)
+    )
 
 
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
@@ -105,8 +107,9 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
         "deletedAt": 1,
         "body": {"$cond": [is_text, {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]}, ""]},
     }
-    with database.reading():
-        found = await database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    )
     return {
         each["_id"]: cast(ParentDocument, each)
         for each in shapes.readable("messages", found, shape=ParentDocument)
@@ -150,8 +153,7 @@ def with_key(key: Key) -> dict[str, object]:
 
 async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
     """The message that this idempotency key was used for, None if it is new."""
-    with database.reading():
-        found = await database.messages.find_one(with_key(key), READ)
+    found = await database.read(lambda: database.messages.find_one(with_key(key), READ))
     return cast(MessageDocument | None, found)
 
 
@@ -162,8 +164,7 @@ async def is_any_in_thread(database: Database, conversation_id: str, root_id: st
         "conversationId": conversation_id,
         "threadRootMessageId": root_id,
     }
-    with database.reading():
-        found = await database.messages.find_one(chosen, {"_id": 1})
+    found = await database.read(lambda: database.messages.find_one(chosen, {"_id": 1}))
     return found is not None
 
 
@@ -174,10 +175,9 @@ async def list_newest(
     chosen: dict[str, object] = {"timelines": timeline, "seq": {"$type": shapes.WHOLE}}
     if before is not None:
         chosen["seq"] = {"$type": shapes.WHOLE, "$lt": before}
-    with database.reading():
-        found = (
-            await database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
-        )
+    found = await database.read(
+        lambda: database.messages.find(chosen, READ).sort("seq", -1).limit(limit).to_list(None)
+    )
     return cast(list[MessageDocument], found)
 
 
@@ -185,9 +185,9 @@ async def list_after(
     database: Database, conversation_id: str, *, after: int, limit: int
 ) -> list[MessageDocument]:
     """All messages of a conversation, thread replies included, by ascending seq."""
-    with database.reading():
-        found = (
-            await database.messages.find(
+    found = await database.read(
+        lambda: (
+            database.messages.find(
                 {
                     "conversationId": conversation_id,
                     "seq": {"$type": shapes.WHOLE, "$gt": after},
@@ -198,4 +198,5 @@ async def list_after(
             .limit(limit)
             .to_list(None)
         )
+    )
     return cast(list[MessageDocument], found)

@@ -34,8 +34,9 @@ async def times_of(
     """When these messages, by conversation and seq, were created; not of those that are gone."""
     chosen = [{"conversationId": name, "seq": seq} for name, seq in names]
     shown = {"conversationId": 1, "seq": 1, "createdAt": 1}
-    with database.reading():
-        found = await database.messages.find({"$or": chosen}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"$or": chosen}, shown).to_list(None)
+    )
     return {
         (each["conversationId"], each["seq"]): each["createdAt"]
         for each in found
@@ -50,8 +51,7 @@ async def heads_of(
     chosen: dict[str, Any] = {"_id": {"$in": list(ids)}, "seq": {"$gt": 0}}
     if since is not None:
         chosen["activityAt"] = {"$gte": since}
-    with database.reading():
-        found = await database.counters.find(chosen).to_list(None)
+    found = await database.read(lambda: database.counters.find(chosen).to_list(None))
     return {each["_id"]: each for each in readable("counters", found)}
 
 
@@ -84,8 +84,9 @@ async def list_changed(
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
     """These conversations, of which only the participants and when they joined are read."""
     shown = {"participants.userId": 1, "participants.joinedAt": 1}
-    with database.reading():
-        found = await database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
+    )
     return cast(list[ConversationDocument], found)
 
 

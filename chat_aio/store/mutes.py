@@ -25,18 +25,20 @@ async def put(database: Database, mute: MuteDocument) -> MuteDocument:
 
 async def remove(database: Database, user_id: str, conversation_id: str) -> None:
     """Take a mute back, if there is one."""
-    with database.writing():
-        await database.mutes.delete_one({"_id": mute_id(user_id, conversation_id)})
+    await database.write(
+        lambda: database.mutes.delete_one({"_id": mute_id(user_id, conversation_id)})
+    )
 
 
 async def list_newest(
     database: Database, user_id: str, *, position: keyset.After | None, limit: int
 ) -> list[MuteDocument]:
     """What a user has muted, the latest first."""
-    with database.reading():
-        found = await keyset.page(
+    found = await database.read(
+        lambda: keyset.page(
             database.mutes, {"userId": user_id}, position, limit=limit, key="conversationId"
         )
+    )
     return cast(list[MuteDocument], found)
 
 

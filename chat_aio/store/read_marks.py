@@ -75,8 +75,8 @@ class ReadMarks:
                 answer.set_result(known is not None and known < seqs[message_id])
 
     async def _seqs(self, conversation_id: str, message_ids: set[str]) -> dict[str, int]:
-        with self._database.reading():
-            found = await self._database.messages.find(
+        found = await self._database.read(
+            lambda: self._database.messages.find(
                 {
                     "_id": {"$in": list(message_ids)},
                     "conversationId": conversation_id,
@@ -84,6 +84,7 @@ class ReadMarks:
                 },
                 {"seq": 1},
             ).to_list(None)
+        )
         return {each["_id"]: each["seq"] for each in found}
 
     async def _write(
@@ -103,16 +104,20 @@ class ReadMarks:
         place = {"_id": conversation_id}
         update = {"$set": places}
         if not self._compares:
-            with self._database.writing():
-                await self._database.conversations.update_one(place, update, array_filters=filters)
+            await self._database.write(
+                lambda: self._database.conversations.update_one(
+                    place, update, array_filters=filters
+                )
+            )
             return {}
-        with self._database.writing():
-            before = await self._database.conversations.find_one_and_update(
+        before = await self._database.write(
+            lambda: self._database.conversations.find_one_and_update(
                 place,
                 update,
                 array_filters=filters,
                 projection={"participants.userId": 1, "participants.lastReadSeq": 1},
             )
+        )
         read = {each["userId"]: each["lastReadSeq"] for each in (before or NOBODY)["participants"]}
         return {each: read[each] for each in marks if each in read}
 

@@ -30,8 +30,7 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
     tries = 0
     while time.monotonic() < deadline:
         try:
-            with database.writing():
-                await database.reports.insert_one(report)
+            await database.write(lambda: database.reports.insert_one(report))
             return report
         except DuplicateKeyError:
             with database.writing():
@@ -51,8 +50,7 @@ def _keyed(key: str) -> dict[str, Any]:
 
 
 async def find(database: Database, report_id: str) -> ReportDocument | None:
-    with database.reading():
-        found = await database.reports.find_one({"_id": report_id})
+    found = await database.read(lambda: database.reports.find_one({"_id": report_id}))
     return shapes.one_readable("reports", cast(ReportDocument | None, found))
 
 
@@ -64,8 +62,9 @@ async def list_newest(
     limit: int,
 ) -> list[ReportDocument]:
     """Reports with some status or target type, newest first."""
-    with database.reading():
-        found = await keyset.page(database.reports, chosen, position, limit=limit)
+    found = await database.read(
+        lambda: keyset.page(database.reports, chosen, position, limit=limit)
+    )
     return cast(list[ReportDocument], found)
 
 

@@ -22,13 +22,14 @@ class Behind:
 
 async def note(database: Database) -> datetime:
     """Write down, in the primary's time, that this database was restored now; returns the time."""
-    with database.writing():
-        found = await database.settings.find_one_and_update(
+    found = await database.write(
+        lambda: database.settings.find_one_and_update(
             {"_id": RESTORED},
             {"$currentDate": {"at": True}},
             upsert=True,
             return_document=True,
         )
+    )
     return cast(datetime, found["at"])
 
 
@@ -64,8 +65,9 @@ async def heads_behind(database: Database) -> list[Behind]:
 
 async def raise_head(database: Database, behind: Behind) -> None:
     """Let a head go on behind its newest message; it never falls."""
-    with database.writing():
-        await database.counters.update_one(
+    await database.write(
+        lambda: database.counters.update_one(
             {"_id": behind.conversation_id},
             {"$max": {"seq": behind.newest, "activityAt": behind.at}},
         )
+    )

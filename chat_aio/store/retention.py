@@ -92,17 +92,18 @@ async def _find_old(
     known = max(done, head.get("floorSeq", 0))
     here = {"conversationId": head["_id"]}
     young = {"seq": {"$gt": known, "$lte": head["seq"]}, "createdAt": {"$not": {"$lt": before}}}
-    with database.reading(seconds=SECONDS):
-        first_young = await database.messages.find_one(
-            {**here, **young}, {"seq": 1}, sort=[("seq", 1)]
-        )
+    first_young = await database.read(
+        lambda: database.messages.find_one({**here, **young}, {"seq": 1}, sort=[("seq", 1)]),
+        seconds=SECONDS,
+    )
     upto = first_young["seq"] - 1 if first_young else head["seq"]
     if upto <= done:
         return None
-    with database.reading():
-        oldest = await database.messages.find_one(
+    oldest = await database.read(
+        lambda: database.messages.find_one(
             {**here, "seq": {"$gt": done, "$lte": upto}}, {"seq": 1}, sort=[("seq", 1)]
         )
+    )
     if oldest is None:
         return None
     return Old(conversation_id=head["_id"], after=oldest["seq"] - 1, upto=upto)
@@ -111,8 +112,9 @@ async def _find_old(
 async def count(database: Database, old: Old, *, live: bool) -> int:
     """How many messages there are of the old ones: all, or those that are no tombstones."""
     chosen = {**old.whole, "deletedAt": None} if live else old.whole
-    with database.reading(seconds=SECONDS):
-        return cast(int, await database.messages.count_documents(chosen))
+    return cast(
+        int, await database.read(lambda: database.messages.count_documents(chosen), seconds=SECONDS)
+    )
 
 
 async def empty(
@@ -124,17 +126,17 @@ async def empty(
     """
     done = 0
     for part, size in old.parts():
-        with database.writing():
-            written = await database.messages.update_many(
-                {**part, "deletedAt": None}, emptied(change())
-            )
+        written = await database.write(
+            lambda: database.messages.update_many({**part, "deletedAt": None}, emptied(change()))
+        )
         done += written.modified_count
         advance(size)
         await asyncio.sleep(written.modified_count / TOMBSTONES_PER_SECOND)
-    with database.writing():
-        await database.counters.update_one(
+    await database.write(
+        lambda: database.counters.update_one(
             {"_id": old.conversation_id}, {"$max": {"emptiedSeq": old.upto}}
         )
+    )
     return done
 
 
@@ -144,18 +146,18 @@ async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
         UpdateOne({"_id": each.conversation_id}, {"$max": {"floorSeq": each.upto}}) for each in olds
     ]
     for start in range(0, len(updates), MESSAGES_AT_A_TIME):
-        with database.writing():
-            await database.counters.bulk_write(
+        await database.write(
+            lambda: database.counters.bulk_write(
                 updates[start : start + MESSAGES_AT_A_TIME], ordered=False
             )
+        )
 
 
 async def remove(database: Database, old: Old, *, advance: Callable[[int], None]) -> int:
     """Remove what is below the floor; returns how many there were."""
     done = 0
     for part, size in old.parts():
-        with database.writing():
-            deleted = await database.messages.delete_many(part)
+        deleted = await database.write(lambda: database.messages.delete_many(part))
         done += deleted.deleted_count
         advance(size)
     return done

@@ -53,8 +53,7 @@ async def listed(
 
 async def _pages(database: Database, rows: Any) -> AsyncIterator[list[Any]]:
     while True:
-        with database.reading(seconds=SECONDS):
-            found = await rows.to_list(AT_ONCE)
+        found = await database.read(lambda: rows.to_list(AT_ONCE), seconds=SECONDS)
         if not found:
             return
         yield found
@@ -64,8 +63,7 @@ async def _end(database: Database, collection: Any, start: Any) -> Any:
     """Where the stretch from `start` ends: the id that is no more in it, None at the last one."""
     rows = collection.find({}, {"_id": 1}).sort(_BY_ID).hint(_BY_ID).skip(STRETCH).limit(1)
     rows = rows if start is None else rows.min(_place(start))
-    with database.reading(seconds=SECONDS):
-        found = await rows.to_list(1)
+    found = await database.read(lambda: rows.to_list(1), seconds=SECONDS)
     return found[0]["_id"] if found else None
 
 

@@ -44,8 +44,7 @@ class Settings:
     async def require_key(self) -> None:
         """Raise SetupError where the key is there and cannot be read: whatever was made instead,
         people would not find their conversations again."""
-        with self._database.reading():
-            kept = await self._database.settings.find_one({"_id": _DM_KEY})
+        kept = await self._database.read(lambda: self._database.settings.find_one({"_id": _DM_KEY}))
         if kept is not None and not isinstance(kept.get("value"), bytes):
             raise SetupError(f"settings: {_DM_KEY} cannot be read; restore it from a backup")
 

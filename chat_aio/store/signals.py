@@ -97,8 +97,7 @@ class Signals:
             await self._database.signals.insert_one(signal, session=session)
             return
         quickly = self._database.signals.with_options(write_concern=WriteConcern(1))
-        with self._database.writing():
-            await quickly.insert_one(signal)
+        await self._database.write(lambda: quickly.insert_one(signal))
 
     async def _write(self, notes: Sequence[Note]) -> None:
         try:

@@ -36,8 +36,7 @@ def newest(migrations: Sequence[Migration] = MIGRATIONS) -> int:
 
 async def find(database: Database) -> int:
     """The version of a database. Raises SetupError where it says something else than a version."""
-    with database.reading():
-        found = await database.settings.find_one({"_id": SCHEMA})
+    found = await database.read(lambda: database.settings.find_one({"_id": SCHEMA}))
     version = found.get("version") if found else FIRST
     if not isinstance(version, int) or isinstance(version, bool) or version < FIRST:
         raise SetupError(f"settings: the row {SCHEMA!r} has no version that can be read")
@@ -67,10 +66,11 @@ async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS)
             return
         is_new = await database.conversations.find_one({}, {"_id": 1}) is None
     version = newest(migrations) if is_new else FIRST
-    with database.writing():
-        await database.settings.update_one(
+    await database.write(
+        lambda: database.settings.update_one(
             {"_id": SCHEMA}, {"$setOnInsert": {"version": version}}, upsert=True
         )
+    )
 
 
 async def migrate(
@@ -96,15 +96,16 @@ async def migrate(
 
 async def _run(database: Database, migration: Migration) -> None:
     before = {"_id": SCHEMA, "version": migration.to - 1}
-    with database.reading():
-        found = await database.settings.find_one(before)
+    found = await database.read(lambda: database.settings.find_one(before))
     position = ((found or {}).get("migrating") or {}).get("position")
     while (position := await migration.step(database, position)) is not None:
-        with database.writing():
-            await database.settings.update_one(
+        await database.write(
+            lambda: database.settings.update_one(
                 before, {"$set": {"migrating": {"to": migration.to, "position": position}}}
             )
-    with database.writing():
-        await database.settings.update_one(
+        )
+    await database.write(
+        lambda: database.settings.update_one(
             before, {"$set": {"version": migration.to}, "$unset": {"migrating": ""}}
         )
+    )

@@ -159,8 +159,10 @@ async def _targets(
     if not ids:
         return {}
     shown = {"conversationId": 1, "timelines": 1}
-    with database.reading(seconds=SECONDS):
-        found = await database.messages.find({"_id": {"$in": [*ids]}}, shown).to_list(None)
+    found = await database.read(
+        lambda: database.messages.find({"_id": {"$in": [*ids]}}, shown).to_list(None),
+        seconds=SECONDS,
+    )
     return {each["_id"]: each for each in found}
 
 

@@ -26,8 +26,9 @@ async def moderation(database: Database) -> Findings:
     findings.violations += await _active_bans(database)
     findings.violations += await _open_reports(database)
     for collection in (*KEYED, "bans", "reports"):
-        with database.reading():
-            count = await database.collection(collection).estimated_document_count()
+        count = await database.read(
+            lambda: database.collection(collection).estimated_document_count()
+        )
         findings.checked[collection] += count
     return findings
 
@@ -36,8 +37,10 @@ async def _unlike_their_ids(
     database: Database, collection: str, fields: tuple[str, ...]
 ) -> list[Violation]:
     differs = {"$or": [{"$ne": [f"$_id.{each}", f"${each}"]} for each in fields]}
-    with database.reading(seconds=SECONDS):
-        rows = await database.collection(collection).find({"$expr": differs}).to_list(None)
+    rows = await database.read(
+        lambda: database.collection(collection).find({"$expr": differs}).to_list(None),
+        seconds=SECONDS,
+    )
     kind = f"{collection[:-1]}.id"
     return [
         Violation(

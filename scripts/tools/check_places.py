@@ -52,9 +52,10 @@ async def require_known(database: Database, conversation_id: str | None) -> None
         return
     places = {"conversations": "_id", **NAMING}
     for collection, field in places.items():
-        with database.reading():
-            if await database.collection(collection).find_one({field: conversation_id}, {"_id": 1}):
-                return
+        if await database.read(
+            lambda: database.collection(collection).find_one({field: conversation_id}, {"_id": 1})
+        ):
+            return
     raise ConversationNotFound
 
 

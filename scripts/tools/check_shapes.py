@@ -28,8 +28,10 @@ async def shapes(database: Database, conversation_id: str | None, known: Finding
         chosen: dict[str, Any] = {"$nor": [validator(collection)]}
         if conversation_id is not None:
             chosen[PLACES[collection]] = conversation_id
-        with database.reading(seconds=SECONDS):
-            rows = await database.collection(collection).find(chosen).limit(MOST).to_list(None)
+        rows = await database.read(
+            lambda: database.collection(collection).find(chosen).limit(MOST).to_list(None),
+            seconds=SECONDS,
+        )
         findings.violations += [
             _violation(collection, each)
             for each in rows

@@ -123,8 +123,7 @@ def main(
 
 async def _checked(database: Database, conversation_id: str | None, options: Options) -> Findings:
     await require_known(database, conversation_id)
-    with database.reading():
-        length = await database.conversations.estimated_document_count()
+    length = await database.read(lambda: database.conversations.estimated_document_count())
     total = length if conversation_id is None else 1
     with click.progressbar(length=total, label="Checking", file=sys.stderr) as bar:
         return await check(database, conversation_id, options=options, advance=bar.update)

@@ -67,8 +67,9 @@ async def _pass_over(eraser: Eraser, label: str) -> bool:
 
 async def _list_in_force(desk: Desk, user_id: str) -> list[str]:
     chosen = bans.active(user_id, at=desk.api.clock())
-    with desk.database.reading():
-        found = await desk.database.bans.find(chosen, {"_id": 1}).to_list(None)
+    found = await desk.database.read(
+        lambda: desk.database.bans.find(chosen, {"_id": 1}).to_list(None)
+    )
     return [str(each["_id"]) for each in found]
 
 

@@ -65,8 +65,9 @@ class Newest:
 async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument]:
     """The heads of the conversations to look into, the most recently active first."""
     if wanted.conversation_id is not None:
-        with database.reading():
-            head = await database.counters.find_one({"_id": wanted.conversation_id})
+        head = await database.read(
+            lambda: database.counters.find_one({"_id": wanted.conversation_id})
+        )
         if head is None:
             raise ConversationNotFound
         heads = [head]
@@ -82,12 +83,14 @@ async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument
 async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocument]:
     """Where a user has written anything, whether they are in it still or not."""
     heads: list[CounterDocument] = []
-    with database.reading(seconds=SECONDS):
-        ids = await database.messages.distinct("conversationId", {"senderId": user_id})
+    ids = await database.read(
+        lambda: database.messages.distinct("conversationId", {"senderId": user_id}), seconds=SECONDS
+    )
     for start in range(0, len(ids), HEADS_AT_A_TIME):
         chosen = {"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}}
-        with database.reading(seconds=SECONDS):
-            heads += await database.counters.find(chosen).to_list(None)
+        heads += await database.read(
+            lambda: database.counters.find(chosen).to_list(None), seconds=SECONDS
+        )
     return heads
 
 
