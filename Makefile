@@ -25,10 +25,14 @@ package: $(READY)  ## sdist and wheel, and the wheel used in an empty environmen
 audit: $(READY)  ## known vulnerabilities of what is installed
 	$(BIN)/python scripts/audit
 
-lock: $(READY)  ## the versions that development is done with, anew
-	$(BIN)/pip-compile --quiet --upgrade --extra dev --strip-extras --unsafe-package chat-aio \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
-		--no-header --output-file requirements-dev.txt pyproject.toml
+COMPILE := pip-compile --quiet --upgrade --generate-hashes --strip-extras --unsafe-package chat-aio \
+	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header
+
+lock: $(READY)  ## the versions that development and the image are made with, anew, with their hashes
+	$(BIN)/$(COMPILE) --build-deps-for editable --extra dev \
+		--output-file requirements-dev.txt pyproject.toml
+	$(BIN)/$(COMPILE) --build-deps-for wheel --extra limits,logs,metrics \
+		--constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
 
 bench: $(READY)  ## the performance table of docs/operations.md
 	$(BIN)/python scripts/bench

@@ -11,7 +11,6 @@ from chat_aio.actions.access import METHODS
 from chat_aio.api import ServerAPI
 from chat_aio.capabilities import Capability
 from chat_aio.context import new_id
-from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.listeners import notify
 from chat_aio.live.live import Live
@@ -21,7 +20,7 @@ from chat_aio.permissions import Permissions
 from chat_aio.plugin import Plugin
 from chat_aio.plugins.seam import Seam
 from chat_aio.rates import Rates
-from chat_aio.store import indexes
+from chat_aio.store import indexes, versions
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
@@ -128,13 +127,12 @@ class Chat:
     async def _open(self) -> None:
         await self._database.require_replica_set()
         await self._upkeep.open()
+        await versions.require(self._database)
+        await self._api.settings.require_key()
+        verifying = indexes.require(self._database, manage=self._options.manage_indexes)
+        await self._database.calls.to_the_end(verifying)
         if self._options.manage_indexes:
-            await indexes.apply(self._database)
-        if problems := await indexes.missing(self._database):
-            raise SetupError(
-                "the database is not as the chat needs it (chat-aio indexes apply mends it): "
-                + "; ".join(problems)
-            )
+            await versions.note(self._database)
         if Capability.STREAMS in self._api.capabilities:
             await self._live.open()
         await self._open_plugins()

@@ -1,10 +1,11 @@
-"""The command line: `chat-aio demo`, `serve` and `indexes`; every failure is one clear line."""
+"""The command line: `chat-aio demo`, `serve`, `indexes` and so on; every failure is one line."""
 
 import asyncio
 import gc
 import json
 import socket
 from collections.abc import Callable, Coroutine
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -14,8 +15,11 @@ from pymongo.errors import PyMongoError
 
 from chat_aio.errors import ChatError, SetupError
 from chat_aio.logs import LogFormat, log_to_stderr
+from chat_aio.models import timestamp
 from chat_aio.served import make_served, plugins_from, settings_from, with_database
-from chat_aio.store import indexes
+from chat_aio.store import indexes, restoring, versions
+from chat_aio.store.database import Database
+from chat_aio.store.restoring import Behind
 from chat_aio.web import serving
 from chat_aio.web.openapi.document import describe
 from chat_aio.workers import AS_WORKER, Workers
@@ -126,7 +130,7 @@ def openapi(plugins: str, extra_events: bool, mount: str) -> None:
 
 @main.group("indexes")
 def indexes_group() -> None:
-    """The indexes that the chat needs."""
+    """The indexes and validators that the chat needs."""
 
 
 def _database_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -150,9 +154,57 @@ def check(**given: Any) -> None:
 @indexes_group.command()
 @_database_options
 def apply(**given: Any) -> None:
-    """Create what is missing. Existing data stay readable and writable meanwhile."""
-    run(with_database(settings_from(**given), indexes.apply))
+    """Create what is missing, and set the collections' validators.
+
+    Existing data stay readable and writable meanwhile.
+    """
+
+    async def work(database: Database) -> None:
+        await versions.require(database)
+        await indexes.apply(database)
+        await versions.note(database)
+
+    run(with_database(settings_from(**given), work))
     click.echo("all indexes are there")
+
+
+@main.command()
+@_database_options
+def migrate(**given: Any) -> None:
+    """Bring the database to this version's schema, while the chat is at work.
+
+    Cut short, it goes on where it was when it is called again.
+    """
+    version = run(
+        with_database(settings_from(**given), lambda each: versions.migrate(each, say=click.echo))
+    )
+    click.echo(f"the database is of schema version {version}")
+
+
+@main.command()
+@click.option("--repair", is_flag=True, help="Raise counters that are behind their messages.")
+@_database_options
+def restored(*, repair: bool, **given: Any) -> None:
+    """After a backup was restored, before the chat is started: note when, and check counters.
+
+    Clients that come back with a position of before the restore are told to refetch. Exit code 3
+    where counters are behind, which would give out numbers again; --repair raises them.
+    """
+
+    async def work(database: Database) -> tuple[datetime, list[Behind]]:
+        behind = await restoring.heads_behind(database)
+        for each in behind if repair else ():
+            await restoring.raise_head(database, each)
+        return await restoring.note(database), behind
+
+    at, behind = run(with_database(settings_from(**given), work))
+    for each in behind:
+        done = "raised from" if repair else "is"
+        click.echo(f"counter of {each.conversation_id} {done} {each.seq}, behind {each.newest}")
+    click.echo(f"noted: restored at {timestamp(at)}")
+    if behind and not repair:
+        raise click.exceptions.Exit(3)
+    click.echo("no counter is behind its messages; scripts/check looks at all the rest")
 
 
 def _log(written: LogFormat) -> None:

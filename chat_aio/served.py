@@ -25,6 +25,7 @@ from chat_aio.quotas import Quotas
 from chat_aio.store.database import Database
 from chat_aio.web.health import add_health
 from chat_aio.web.openapi.routes import add_openapi
+from chat_aio.web.protecting import hide_server
 
 PLUGINS: dict[str, type[Plugin]] = {
     "typing": Typing,
@@ -112,6 +113,7 @@ class Clients:
 
 async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
     app = await _made_by(settings.app) if settings.app else _make_standalone(settings, plugins)
+    app.on_response_prepare.append(hide_server)
     add_health(app)
     add_openapi(app)
     with suppress(ImportError):
@@ -171,9 +173,12 @@ def _only(values: Sequence[str]) -> str | None:
 
 
 def _options_from(settings: ServeSettings) -> Options:
+    """Bans hold here too, though nobody moderates through this service: they are made by another
+    one over the same database, or by `scripts/moderation`."""
     origins = [each.strip() for each in settings.allowed_origins.split(",") if each.strip()]
     return Options(
         collection_prefix=settings.collection_prefix,
+        enforce_bans=True,
         extra_events=settings.extra_events,
         separate_blocked=settings.separate_blocked,
         presence_needs_exchange=settings.presence_needs_exchange,

@@ -13,6 +13,7 @@ from chat_aio.models import Ban, BanPage
 from chat_aio.store import audit, bans
 from chat_aio.store.documents import AuditEntry, BanDocument
 from chat_aio.store.records import ban_from
+from chat_aio.store.shapes import note_left_out
 
 
 @acting
@@ -90,7 +91,7 @@ async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     )
     if revoked is None:
         raise BanNotFound
-    context.bans.forget(revoked["userId"])
+    context.bans.forget(revoked.get("userId"))
     return ban_from(revoked)
 
 
@@ -116,8 +117,10 @@ async def list_bans(
     chosen = bans.active(None, at=context.clock()) if active_only else {}
     found = await bans.list_newest(context.database, chosen, position=position, limit=size + 1)
     page, last = pages.cut(found, size)
-    shown = tuple(map(ban_from, page))
+    named = [each for each in page if isinstance(each.get("userId"), str)]
+    if len(named) < len(page):
+        note_left_out("bans", [each for each in page if each not in named])
     return BanPage(
-        bans=shown,
-        next_cursor=last and pages.cursor_after("bans", shown[-1].created_at, shown[-1].id),
+        bans=tuple(map(ban_from, named)),
+        next_cursor=last and pages.cursor_after("bans", *bans.position_of(last)),
     )

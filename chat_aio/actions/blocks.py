@@ -8,6 +8,7 @@ from chat_aio.errors import InvalidInput
 from chat_aio.models import Block, BlockPage
 from chat_aio.store import blocks
 from chat_aio.store.records import block_from
+from chat_aio.store.shapes import readable
 
 
 @acting
@@ -62,6 +63,6 @@ async def list_blocked_users(
     found = await blocks.list_newest(context.database, user_id, position=position, limit=size + 1)
     page, last = pages.cut(found, size)
     return BlockPage(
-        blocks=tuple(map(block_from, page)),
+        blocks=tuple(map(block_from, readable("blocks", page))),
         next_cursor=last and pages.cursor_after("blocks", last["createdAt"], last["blockedUserId"]),
     )

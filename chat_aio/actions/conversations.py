@@ -17,6 +17,7 @@ from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument, CounterDocument
 from chat_aio.store.metadata import escaped
 from chat_aio.store.rows import Rows
+from chat_aio.store.shapes import readable
 from chat_aio.store.transactions import Session
 from chat_aio.store.unread import count_unread, count_viewed
 from chat_aio.store.views import conversation_from, viewed_conversation_from
@@ -40,8 +41,8 @@ async def get_or_create_conversation(
 ) -> ViewedConversation:
     """The direct conversation of the two users, made if there is none (docs/behaviour.md 3.2).
 
-    Raises InvalidInput (also for oneself), UserNotFound and DirectInteractionBlocked. `metadata` is
-    for a new one only.
+    Raises InvalidInput (also for oneself), UserNotFound, DirectInteractionBlocked, and
+    ConversationNotFound (for one that cannot be read). `metadata` is for a new one only.
     """
     opened = await open_conversation(context, user_id, other_user_id, metadata=metadata)
     return opened.conversation
@@ -109,8 +110,10 @@ async def list_conversations(
     documents, stored_bytes, read = await conversations.read_some(
         context.database, [each["_id"] for each in page]
     )
-    heads = {each["_id"]: each for each in page}
-    present = {name: each for name, each in documents.items() if _is_in(each, user_id)}
+    heads = {each["_id"]: each for each in readable("counters", page)}
+    present = {
+        name: each for name, each in documents.items() if name in heads and _is_in(each, user_id)
+    }
     unread = await count_unread(context.database, user_id, [*present.values()], heads)
 
     def viewed(head: CounterDocument) -> ViewedConversation | None:

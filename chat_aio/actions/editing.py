@@ -38,8 +38,9 @@ async def edit_message(
 ) -> Message:
     """Replace a message's body, and its mentions unless they are None (docs/behaviour.md 4.10).
 
-    Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ForbiddenWrite,
-    ForbiddenRead, DirectInteractionBlocked, MentionNotParticipant and MessageRejected.
+    Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ConversationNotFound
+    (for one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked,
+    MentionNotParticipant and MessageRejected.
     """
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
@@ -61,8 +62,8 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     """Empty a message for good; its place stays. Deleting it again changes nothing. Whoever may not
     read there can still take back what is their own.
 
-    Raises MessageNotFound, NotMessageSender, ForbiddenWrite and DirectInteractionBlocked
-    (docs/behaviour.md 4.11).
+    Raises MessageNotFound, NotMessageSender, ConversationNotFound (for one that cannot be read),
+    ForbiddenWrite and DirectInteractionBlocked (docs/behaviour.md 4.11).
     """
     found = await load_message(context, message_id)
     if found["senderId"] != user_id:

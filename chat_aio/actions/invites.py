@@ -137,8 +137,8 @@ async def accept_invite(
     """Redeem a link: get in, or where it needs approval, ask. Whoever is in stays so, whatever the
     link's state, and whoever waits already goes on waiting; neither uses it.
 
-    Raises InvalidInput, InvitesUnsupported, InviteNotFound, InviteExpired and GroupLimitExceeded
-    (docs/behaviour.md 9.3).
+    Raises InvalidInput, InvitesUnsupported, InviteNotFound, ConversationNotFound (for one that
+    cannot be read), InviteExpired and GroupLimitExceeded (docs/behaviour.md 9.3).
     """
     given = inputs.read(inputs.Asking, message=message)
     require(context, Capability.INVITES)

@@ -19,6 +19,7 @@ from chat_aio.models import (
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.shapes import readable
 from chat_aio.store.views import join_request_from
 
 
@@ -67,7 +68,7 @@ async def list_join_requests(
     )
     page, last = pages.cut(found, size)
     return JoinRequestPage(
-        join_requests=tuple(map(join_request_from, page)),
+        join_requests=tuple(map(join_request_from, readable("join_requests", page))),
         next_cursor=last and pages.cursor_after("join_requests", last["createdAt"], last["_id"]),
     )
 

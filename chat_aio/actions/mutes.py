@@ -7,6 +7,7 @@ from chat_aio.context import Context
 from chat_aio.models import Mute, MutePage
 from chat_aio.store import mutes
 from chat_aio.store.records import mute_from
+from chat_aio.store.shapes import readable
 
 
 @acting
@@ -52,6 +53,6 @@ async def list_muted_conversations(
     found = await mutes.list_newest(context.database, user_id, position=position, limit=size + 1)
     page, last = pages.cut(found, size)
     return MutePage(
-        mutes=tuple(map(mute_from, page)),
+        mutes=tuple(map(mute_from, readable("mutes", page))),
         next_cursor=last and pages.cursor_after("mutes", last["createdAt"], last["conversationId"]),
     )

@@ -23,6 +23,7 @@ from chat_aio.store import messages
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved
 from chat_aio.store.metadata import escaped
+from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import forwarded_from_of, message_from
 
@@ -144,7 +145,7 @@ def question(
 
 
 async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
-    if stored.get("requestHash") != hashed:
+    if stored.get("requestHash") != hashed or not readable("messages", [stored]):
         raise MessageConflict
     notify(context.observers, Observer.message_sent, "repeated")
     parents = await load_parents_of_own(context, stored["senderId"], stored)

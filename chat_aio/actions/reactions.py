@@ -24,8 +24,9 @@ from chat_aio.store.views import bare_message_from, message_from
 async def add_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """React to a message, a deleted one too; returns it with all its reactions.
 
-    Reacting again changes nothing. Raises InvalidInput, MessageNotFound, ForbiddenWrite,
-    ForbiddenRead, DirectInteractionBlocked and ReactionLimitExceeded (docs/behaviour.md 4.5).
+    Reacting again changes nothing. Raises InvalidInput, MessageNotFound, ConversationNotFound (for
+    one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked and
+    ReactionLimitExceeded (docs/behaviour.md 4.5).
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
@@ -69,8 +70,8 @@ def _limits(context: Context) -> edits.ReactionLimits:
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Take a reaction back; returns the message with all its reactions.
 
-    Where there is none nothing changes. Raises InvalidInput, MessageNotFound, ForbiddenWrite,
-    ForbiddenRead and DirectInteractionBlocked.
+    Where there is none nothing changes. Raises InvalidInput, MessageNotFound, ConversationNotFound
+    (for one that cannot be read), ForbiddenWrite, ForbiddenRead and DirectInteractionBlocked.
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)

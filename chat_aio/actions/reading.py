@@ -16,6 +16,7 @@ from chat_aio.models import Conversation, Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.rows import MOST_BYTES, Rows
+from chat_aio.store.shapes import readable
 from chat_aio.store.views import Parents, bare_message_from, message_from
 
 MOST_AT_A_TIME = 400
@@ -31,7 +32,9 @@ async def readable_in(
     conversation: Conversation,
     found: Sequence[MessageDocument],
 ) -> Sequence[MessageDocument]:
-    """Those messages of a conversation that a user may read who may read the conversation."""
+    """Those messages of a conversation that a user may read who may read the conversation; without
+    rows that nobody can read."""
+    found = readable("messages", found)
     permissions = context.permissions
     if not permissions.asks_for_messages:
         return found
@@ -46,11 +49,11 @@ async def readable_in(
 async def readable_among(
     context: Context, user_id: str, found: Sequence[MessageDocument]
 ) -> Sequence[MessageDocument]:
-    """Those messages, of conversations that the user is in, that they may read."""
+    """Those messages, of conversations that the user is in, that they may read: `readable_in`."""
     permissions = context.permissions
     if not permissions.asks_host:
-        return found
-    readable: dict[str, MessageDocument] = {}
+        return readable("messages", found)
+    theirs_to_read: dict[str, MessageDocument] = {}
     by_conversation: dict[str, list[MessageDocument]] = {}
     for each in found:
         by_conversation.setdefault(each["conversationId"], []).append(each)
@@ -58,8 +61,8 @@ async def readable_among(
         snapshot = await context.snapshots.find(conversation_id)
         if snapshot and await permissions.may_read(user_id, snapshot.conversation):
             allowed = await readable_in(context, user_id, snapshot.conversation, theirs)
-            readable |= {each["_id"]: each for each in allowed}
-    return [each for each in found if each["_id"] in readable]
+            theirs_to_read |= {each["_id"]: each for each in allowed}
+    return [each for each in found if each["_id"] in theirs_to_read]
 
 
 async def load_parents(
@@ -70,8 +73,8 @@ async def load_parents(
     if not context.permissions.asks_for_messages:
         return await messages.find_parents(context.database, replies)
     found = await messages.find_whole_parents(context.database, replies)
-    readable = await readable_among(context, user_id, list(found.values()))
-    return {each["_id"]: each for each in readable}
+    allowed = await readable_among(context, user_id, list(found.values()))
+    return {each["_id"]: each for each in allowed}
 
 
 async def show(

@@ -17,6 +17,7 @@ from chat_aio.store import audit, reports
 from chat_aio.store.documents import AuditEntry, ReportDocument
 from chat_aio.store.records import report_from
 from chat_aio.store.rows import MOST_BYTES
+from chat_aio.store.shapes import one_readable
 from chat_aio.store.views import bare_message_from
 
 
@@ -78,12 +79,16 @@ async def list_reports(
     chosen = {name: value for name, value in wanted.items() if value is not None}
     found = await reports.list_newest(context.database, chosen, position=position, limit=size + 1)
     page = found[:size]
-    shown, count = await shapes_of(context, page, report_from, stored_bytes=MOST_BYTES)
+    shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
     last = page[count - 1] if count < len(found) else None
     return ReportPage(
         reports=shown,
         next_cursor=last and pages.cursor_after("reports", last["createdAt"], last["_id"]),
     )
+
+
+def _shown(found: ReportDocument) -> Report | None:
+    return report_from(found) if one_readable("reports", found) else None
 
 
 @acting

@@ -1,6 +1,7 @@
 """The demo: an aiohttp app with the chat mounted, and one page at `/`."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -11,12 +12,17 @@ from aiohttp import web
 from chat_aio.chat import Chat
 from chat_aio.demo.people import MODERATORS, NAMES, PEOPLE, introduce
 from chat_aio.embedded import Mongod
+from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.served import Clients
 from chat_aio.web.openapi.routes import add_openapi
+from chat_aio.web.protecting import UNFRAMED, hide_server
 
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
 STATIC = Path(__file__).parent / "static"
 
 
@@ -39,7 +45,7 @@ async def make_demo(
     clients = Clients(mongo_url, database)
     stack.push_async_callback(clients.close)
     chat = _chat_over(clients)
-    app = web.Application()
+    app = web.Application(middlewares=[_only_from_here])
     chat.mount(app)
     add_openapi(app)
     app.router.add_get("/", _page)
@@ -53,7 +59,7 @@ async def make_demo(
     async def closed(_: web.Application) -> None:
         await stack.aclose()
 
-    app.on_response_prepare.append(_ask_again)
+    app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     app.on_startup.append(opened)
     app.on_cleanup.append(closed)
     return app
@@ -81,6 +87,26 @@ def _picked_user(request: web.Request) -> dict[str, Any] | None:
     """Whoever the page says it is: a demo has no passwords, and listens on this machine only."""
     user_id = request.query.get("as")
     return {"id": user_id} if user_id in NAMES else None
+
+
+@web.middleware
+async def _only_from_here(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse what a page of elsewhere asks for: it is not kept out by a login, for there is none,
+    and may have given its own name this machine's address (DNS rebinding)."""
+    origin = request.headers.get("Origin", f"http://{request.host}")
+    known = HERE.fullmatch(request.host) and origin == f"http://{request.host}"
+    followed = request.headers.get("Sec-Fetch-Mode") == "navigate" and request.path == "/"
+    elsewhere = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    if known and (followed or not elsewhere):
+        return await handler(request)
+    error = {"code": ForbiddenOrigin.code, "message": "the demo is for pages of its own only"}
+    return web.json_response({"error": error}, status=ForbiddenOrigin.status)
+
+
+async def _unframed(_: web.Request, response: web.StreamResponse) -> None:
+    """No page of elsewhere may show the demo inside itself, and have it clicked on."""
+    response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
+    response.headers.update(UNFRAMED)
 
 
 async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:

@@ -20,6 +20,7 @@ from chat_aio.store.change_stream import RawChange
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
+from chat_aio.store.shapes import one_readable
 from chat_aio.store.views import Parents, conversation_from, message_from
 
 log = logging.getLogger(__name__)
@@ -126,7 +127,8 @@ class Translator:
         if collection not in (self._messages, self._conversations):
             return None
         if self._is_new_message(change):
-            return self._message_created(change["fullDocument"], fetched)
+            found = one_readable("messages", change["fullDocument"])
+            return self._message_created(found, fetched) if found else None
         if change["operationType"] == "insert":
             return self._conversation_created(change["fullDocument"])
         return self._updated(collection, change, fetched)

@@ -119,7 +119,7 @@ class Attendance:
 
     async def _living(self, session: Any) -> set[str]:
         found = await self._processes.find(self._alive, {"_id": 1}, session=session).to_list(None)
-        return {each["_id"] for each in found}
+        return {each["_id"] for each in found if isinstance(each["_id"], str)}
 
     async def _leave(self, user_id: str, process_id: str, at: datetime) -> None:
         ids = await self._seam.conversation_ids_of(user_id)
@@ -127,10 +127,10 @@ class Attendance:
         async def body(session: Any) -> None:
             living = await self._living(session)
             before = await self._users.find_one({"_id": user_id}, session=session)
-            if before is None or process_id not in before["processes"]:
+            if before is None or not _among(before, {process_id}):
                 return
             elsewhere = _among(before, living - {process_id})
-            seen = max(at, before["lastSeenAt"])
+            seen = max(at, _seen_at(before) or at)
             gone = {"processes": sorted(elsewhere), "lastSeenAt": seen}
             await self._users.update_one({"_id": user_id}, {"$set": gone}, session=session)
             if not elsewhere:
@@ -152,8 +152,8 @@ class Attendance:
         if user is None:
             return {"online": False, "lastSeenAt": None}
         online = bool(_among(user, living))
-        at = self._seam.now() if online else user["lastSeenAt"]
-        return {"online": online, "lastSeenAt": timestamp(at)}
+        at = self._seam.now() if online else _seen_at(user)
+        return {"online": online, "lastSeenAt": timestamp(at) if at else None}
 
     async def _tell(
         self, user_id: str, online: bool, at: datetime, ids: Sequence[str], session: Any
@@ -169,5 +169,12 @@ class Attendance:
 
 
 def _among(user: Any, processes: set[str]) -> set[str]:
-    """Where a user is, of some processes."""
-    return processes.intersection(user["processes"]) if user else set()
+    """Where a user is, of some processes; nowhere, going by what cannot be read."""
+    named = (user or {}).get("processes")
+    return {each for each in processes if isinstance(named, list) and each in named}
+
+
+def _seen_at(user: Any) -> datetime | None:
+    """When a user was last seen, as far as that can be read."""
+    at = user.get("lastSeenAt")
+    return at if isinstance(at, datetime) else None

@@ -2,7 +2,7 @@
 whenever the change stream tells of a ban."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from chat_aio.store import audit, keyset
@@ -12,12 +12,15 @@ from chat_aio.store.transactions import Session, Unchanged, transact, transact_u
 
 MOST_KNOWN = 100_000
 NEVER = object()
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+NO_DATE = {"$not": {"$type": "date"}}
 
 
 def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
-    """The query for active bans, going by dates: rows of other programs count as well."""
-    lasting = {"$or": [{"expiresAt": None}, {"expiresAt": {"$gt": at}}]}
-    return {**({"userId": user_id} if user_id else {}), "revokedAt": None, **lasting}
+    """The query for active bans, going by dates: rows of other programs count as well, and what is
+    no date neither ends a ban nor revokes it."""
+    lasting = {"$or": [{"expiresAt": NO_DATE}, {"expiresAt": {"$gt": at}}]}
+    return {**({"userId": user_id} if user_id else {}), "revokedAt": NO_DATE, **lasting}
 
 
 async def put(
@@ -48,7 +51,7 @@ async def revoke(
 
     async def body(session: Session) -> BanDocument | None:
         revoked = await database.bans.find_one_and_update(
-            {"_id": ban_id, "revokedAt": None},
+            {"_id": ban_id, "revokedAt": NO_DATE},
             {
                 "$set": {"revokedAt": at, "revokedByUserId": by},
                 "$unset": {"activeUserId": ""},
@@ -76,16 +79,33 @@ async def list_newest(
     position: keyset.After | None,
     limit: int,
 ) -> list[BanDocument]:
-    """Bans, newest first."""
-    query = {"$and": [chosen]} if chosen else {}
-    found = await database.read(lambda: keyset.page(database.bans, query, position, limit=limit))
-    return cast(list[BanDocument], found)
+    """Bans, newest first; behind them, in force as any, those that do not say when they were made,
+    whose position has the time LONG_AGO."""
+    found: list[BanDocument] = []
+    timeless: dict[str, Any] = {"createdAt": NO_DATE}
+    if position and position[0] == LONG_AGO:
+        timeless["_id"] = {"$lt": position[1]}
+    else:
+        found = await database.read(
+            lambda: keyset.page(database.bans, chosen, position, limit=limit)
+        )
+    if len(found) < limit:
+        rows = database.bans.find({"$and": [chosen, timeless]}).sort("_id", -1)
+        rows = rows.limit(limit - len(found))
+        found += await database.read(lambda: rows.to_list(None))
+    return found
 
 
 def _end(ban: BanDocument, *, never: datetime) -> datetime:
     """When a ban ends; another program may have written what is no time."""
     expires_at = ban.get("expiresAt")
     return expires_at if isinstance(expires_at, datetime) else never
+
+
+def position_of(ban: BanDocument) -> keyset.After:
+    """Where the list goes on behind a ban."""
+    at = ban.get("createdAt")
+    return at if isinstance(at, datetime) else LONG_AGO, str(ban["_id"])
 
 
 class Bans:

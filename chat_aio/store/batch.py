@@ -11,7 +11,7 @@ from typing import cast
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
-from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
+from chat_aio.errors import OUTCOME_UNKNOWN, ConversationNotFound, StorageUnavailable
 from chat_aio.store.backoff import jitter
 from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import CounterDocument, MessageDocument
@@ -24,10 +24,12 @@ from chat_aio.store.drafts import (
     by_conversation,
     folded,
 )
-from chat_aio.store.messages import READ, Key, find_many, with_key
+from chat_aio.store.messages import READ, Key, there_are, with_key
+from chat_aio.store.shapes import WHOLE, readable
 from chat_aio.store.transactions import Session, Unchanged, attempt
 
 _DUPLICATE_KEY = 11000
+_COUNTS = {"seq": {"$type": WHOLE}}
 
 
 async def write_batch(
@@ -132,7 +134,7 @@ async def _count(
         ((conversation_id, drafts),) = groups.items()
         epoch, count = _newest(drafts)
         head = await database.counters.find_one_and_update(
-            {"_id": conversation_id, "epoch": epoch},
+            {"_id": conversation_id, "epoch": epoch, **_COUNTS},
             {"$inc": {"seq": count}, "$max": {"activityAt": now}},
             return_document=True,
             session=session,
@@ -144,7 +146,7 @@ async def _count(
     found = await database.counters.find({"_id": {"$in": list(groups)}}, session=session).to_list(
         None
     )
-    return {each["_id"]: cast(CounterDocument, each) for each in found}
+    return {each["_id"]: cast(CounterDocument, each) for each in readable("counters", found)}
 
 
 async def _count_many(
@@ -153,7 +155,7 @@ async def _count_many(
     await database.counters.bulk_write(
         [
             UpdateOne(
-                {"_id": conversation_id, "epoch": epoch},
+                {"_id": conversation_id, "epoch": epoch, **_COUNTS},
                 {"$inc": {"seq": count}, "$max": {"activityAt": now}},
             )
             for conversation_id in sorted(groups)
@@ -179,7 +181,7 @@ async def _recheck(
     found = (
         await database.conversations.find(chosen, session=session).to_list(None) if asked else []
     )
-    conversations = {each["_id"]: each for each in found}
+    conversations = {each["_id"]: each for each in readable("conversations", found)}
     holding = [
         each
         for each in asked
@@ -216,7 +218,9 @@ def _outcomes(
     return {
         each: Appended(each.message)
         if each in inserted
-        else EpochMoved(epochs.get(each.conversation_id, 0))
+        else EpochMoved(epochs[each.conversation_id])
+        if each.conversation_id in epochs
+        else ConversationNotFound()
         for each in drafts
     }
 
@@ -233,7 +237,7 @@ async def _durable(database: Database, stored: Stored, deadline: float) -> None:
     acknowledged must survive a failover. StorageUnavailable, outcome unknown, at the deadline."""
     ids = [each["_id"] for each in stored.values()]
     tries = 0
-    while len(await find_many(database, ids)) < len(ids):
+    while not await there_are(database, ids):
         tries += 1
         if time.monotonic() >= deadline:
             raise StorageUnavailable(OUTCOME_UNKNOWN)

@@ -1,10 +1,10 @@
 """Blocks between two users. The direct conversation of the two is fenced with them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
-from chat_aio.store import keyset
+from chat_aio.store import keyset, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import BlockDocument
 from chat_aio.store.sequencer import Sequencer
@@ -29,16 +29,19 @@ async def put(
 
     async def body(session: Session) -> BlockDocument:
         epoch = await _lock(database, direct_id, session)
-        existing = await database.blocks.find_one({"_id": block["_id"]}, session=session)
+        found = await database.blocks.find_one({"_id": block["_id"]}, session=session)
+        existing = shapes.one_readable("blocks", found)
         direct = await database.conversations.find_one({"_id": direct_id}, session=session)
-        fenced = direct is None or block["blockerUserId"] in direct.get("blockedBy", ())
-        if existing and fenced:
+        blockers = _blockers(direct)
+        if existing and (direct is None or block["blockerUserId"] in blockers):
             raise Unchanged(existing)
         if not existing:
+            await database.blocks.delete_one({"_id": block["_id"]}, session=session)
             await database.blocks.insert_one(block, session=session)
+        blocked_by = [*dict.fromkeys([*blockers, block["blockerUserId"]])]
         await database.conversations.update_one(
             {"_id": direct_id},
-            {"$set": {"epoch": epoch}, "$addToSet": {"blockedBy": block["blockerUserId"]}},
+            {"$set": {"epoch": epoch, "blockedBy": blocked_by}},
             session=session,
         )
         return cast(BlockDocument, existing or block)
@@ -63,13 +66,12 @@ async def remove(
         epoch = await _lock(database, direct_id, session)
         deleted = await database.blocks.delete_one({"_id": block_id}, session=session)
         direct = await database.conversations.find_one({"_id": direct_id}, session=session)
-        fenced = direct and block_id["blockerUserId"] in direct.get("blockedBy", ())
-        if not deleted.deleted_count and not fenced:
+        blockers = _blockers(direct)
+        if not deleted.deleted_count and block_id["blockerUserId"] not in blockers:
             raise Unchanged(None)
+        left = [each for each in blockers if each != block_id["blockerUserId"]]
         await database.conversations.update_one(
-            {"_id": direct_id},
-            {"$set": {"epoch": epoch}, "$pull": {"blockedBy": block_id["blockerUserId"]}},
-            session=session,
+            {"_id": direct_id}, {"$set": {"epoch": epoch, "blockedBy": left}}, session=session
         )
 
     async with sequencer.hold(direct_id) as deadline:
@@ -141,7 +143,21 @@ def pair_of(found: object) -> tuple[str, str] | None:
     return None
 
 
+def _blockers(direct: Mapping[str, Any] | None) -> list[str]:
+    """Who of the two has blocked the other. Where another program has left something else, both
+    have: it goes on stopping messages, until both have taken their blocks back."""
+    found = (direct or {}).get("blockedBy", [])
+    if isinstance(found, list) and all(isinstance(each, str) for each in found):
+        return found
+    return [each["userId"] for each in (direct or {}).get("participants", ())]
+
+
 async def _lock(database: Database, direct_id: str, session: Session) -> int:
+    await database.counters.update_one(  # What another program has made of it cannot be raised.
+        {"_id": direct_id, "epoch": {"$exists": True, "$not": {"$type": shapes.WHOLE}}},
+        {"$set": {"epoch": 0}},
+        session=session,
+    )
     head = await database.counters.find_one_and_update(
         {"_id": direct_id},
         {"$inc": {"epoch": 1}},

@@ -162,6 +162,14 @@ class Calls:
     def leave(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Let work end by itself that needs no caller, such as a commit. It has deadlines of its
         own, none of the caller's."""
+        return self._apart(work)
+
+    async def to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of long work, such as making indexes, which has no timeout and goes on to its
+        end where the caller is cancelled."""
+        return await asyncio.shield(self._apart(work))
+
+    def _apart(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work, context=Context())
         self._left.add(task)
         task.add_done_callback(self._left.discard)

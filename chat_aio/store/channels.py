@@ -1,13 +1,17 @@
 """The directory of public groups."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypedDict, cast
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
 
 from chat_aio.store import keyset
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.rows import Rows, read_rows
+from chat_aio.store.shapes import readable
 
 
 class ChannelDocument(TypedDict):
@@ -15,7 +19,7 @@ class ChannelDocument(TypedDict):
 
     _id: str
     name: str | None
-    joinPolicy: Any
+    joinPolicy: Literal["open", "approval"]
     createdAt: datetime
     metadata: dict[str, Any]
     participantCount: int
@@ -49,11 +53,19 @@ async def read_many(
         "alreadyParticipant": {"$in": [{"$literal": viewer_id}, users]},
     }
     pipeline: list[dict[str, Any]] = [
-        {"$match": {"_id": {"$in": list(ids)}, "visibility": "public"}},
+        {
+            "$match": {
+                "_id": {"$in": list(ids)},
+                "visibility": "public",
+                "participants": {"$type": "array"},
+            }
+        },
         {"$project": shown},
     ]
-    return await read_rows(
+    rows = await read_rows(
         database,
         database.conversations,
         lambda: database.conversations.aggregate_raw_batches(pipeline),
     )
+    kept = readable("conversations", rows.documents, shape=ChannelDocument)
+    return replace(rows, documents=kept)

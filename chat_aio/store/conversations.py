@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
 
-from chat_aio.errors import StorageUnavailable
-from chat_aio.store import keyset
+from chat_aio.errors import ConversationNotFound, StorageUnavailable
+from chat_aio.store import keyset, shapes
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
@@ -23,7 +23,11 @@ READ_AT_ONCE = 50
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
-    """The conversation, at majority; None if there is none."""
+    """The conversation, at majority; None if there is none that can be read."""
+    return shapes.one_readable("conversations", await _find(database, conversation_id))
+
+
+async def _find(database: Database, conversation_id: str) -> ConversationDocument | None:
     found = await database.read(lambda: database.conversations.find_one({"_id": conversation_id}))
     return cast(ConversationDocument | None, found)
 
@@ -36,7 +40,7 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
     found = await database.read(
         lambda: database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
     )
-    return {each["_id"]: each for each in found}
+    return {each["_id"]: each for each in shapes.readable("conversations", found)}
 
 
 async def read_some(
@@ -50,7 +54,7 @@ async def read_some(
         chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
         plain = database.plain_conversations
         rows = await read_rows(database, plain, partial(plain.find_raw_batches, chosen))
-        found |= {each["_id"]: each for each in rows.documents}
+        found |= {each["_id"]: each for each in shapes.readable("conversations", rows.documents)}
         stored_bytes += rows.stored_bytes
         if stored_bytes > MOST_BYTES:
             return found, stored_bytes, start + READ_AT_ONCE
@@ -58,9 +62,11 @@ async def read_some(
 
 
 async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
-    """The counter document of a conversation, None if there is none or only a stub."""
+    """The counter document of a conversation, None if there is none, only a stub, or one that
+    cannot be read."""
     found = await database.read(lambda: database.counters.find_one({"_id": conversation_id}))
-    return cast(CounterDocument | None, found if found and "seq" in found else None)
+    full = cast(CounterDocument | None, found if found and "seq" in found else None)
+    return shapes.one_readable("counters", full)
 
 
 async def ids_of_user(database: Database, user_id: str) -> list[str]:
@@ -70,7 +76,7 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
             None
         )
     )
-    return [each["_id"] for each in found]
+    return [each["_id"] for each in found if isinstance(each["_id"], str)]
 
 
 async def who_share(database: Database, user_id: str, others: Collection[str]) -> set[str]:
@@ -201,14 +207,17 @@ async def create(
 
 
 async def _follow(database: Database, conversation_id: str) -> ConversationDocument:
-    """What somebody else has just made, once a majority has it. Raises StorageUnavailable."""
+    """What somebody else has just made, once a majority has it. Raises StorageUnavailable, and
+    ConversationNotFound for what cannot be read."""
     deadline = deadline_within(database.timeout)
     tries = 0
-    while (found := await find(database, conversation_id)) is None:
+    while (found := await _find(database, conversation_id)) is None:
         tries += 1
         if time.monotonic() >= deadline:
             raise StorageUnavailable
         await asyncio.sleep(jitter(tries))
+    if not shapes.readable("conversations", [found]):
+        raise ConversationNotFound
     return found
 
 

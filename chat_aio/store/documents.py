@@ -1,7 +1,14 @@
-"""What is kept: the documents of each collection, in camelCase as they stand in MongoDB."""
+"""What is kept: the documents of each collection, in camelCase as they stand in MongoDB.
+
+The collections' validators and what readers leave out follow from these (`store/shapes.py`). What
+every running version writes is required; a field that is new is `NotRequired`.
+"""
 
 from datetime import datetime
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import SkipValidation
+from typing_extensions import TypedDict
 
 EventName = Literal[
     "conversation.created",
@@ -27,6 +34,9 @@ class Change(TypedDict):
     affectedUserIds: NotRequired[list[str]]
     emoji: NotRequired[str]
 
+
+Stamp = Annotated[Change, SkipValidation]
+"""A change as it stands in a row: one that cannot be told spoils nothing else of the row."""
 
 OwnCount = TypedDict("OwnCount", {"from": int, "to": int, "count": int})
 """A check-point: the participant sent `count` messages with a seq in (from, to]."""
@@ -55,7 +65,7 @@ class ConversationDocument(TypedDict):
     epoch: int
     participants: list[ParticipantDocument]
     blockedBy: NotRequired[list[str]]
-    change: Change
+    change: NotRequired[Stamp]
 
 
 class InviteDocument(TypedDict):
@@ -125,16 +135,16 @@ class ReportDocument(TypedDict):
 
 class BanDocument(TypedDict):
     """`activeUserId` is there until the ban is revoked, or another one follows it: one at a time
-    for each user."""
+    for each user. Another program's ban is in force with no more than is required here."""
 
     _id: str
     userId: str
-    createdByUserId: str
-    reason: str | None
-    createdAt: datetime
-    expiresAt: datetime | None
-    revokedAt: datetime | None
-    revokedByUserId: str | None
+    createdByUserId: NotRequired[str]
+    reason: NotRequired[str | None]
+    createdAt: NotRequired[datetime]
+    expiresAt: NotRequired[datetime | None]
+    revokedAt: NotRequired[datetime | None]
+    revokedByUserId: NotRequired[str | None]
     activeUserId: NotRequired[str]
 
 
@@ -228,7 +238,7 @@ class MessageDocument(TypedDict):
     changedAt: NotRequired[datetime]
     terms: NotRequired[list[str]]
     search: NotRequired[str]
-    change: NotRequired[Change]
+    change: NotRequired[Stamp]
 
 
 class ParentDocument(TypedDict):
@@ -238,3 +248,43 @@ class ParentDocument(TypedDict):
     senderId: str
     body: str
     deletedAt: datetime | None
+
+
+class SettingDocument(TypedDict):
+    """What an installation keeps for itself; each has one of these.
+
+    `direct_conversation_key` a `value`, a pseudonym its `erasures`, `schema` a `version` and while
+    it is raised where that stands (`migrating`), `restored` the time `at` which a backup came back.
+    """
+
+    _id: str
+    value: NotRequired[bytes]
+    erasures: NotRequired[int]
+    version: NotRequired[int]
+    migrating: NotRequired[dict[str, Any]]
+    at: NotRequired[datetime]
+
+
+class PresenceDocument(TypedDict):
+    """`_id` is the user; `processes` name where they have streams open."""
+
+    _id: str
+    processes: list[str]
+    lastSeenAt: datetime
+
+
+class ProcessDocument(TypedDict):
+    """A process that keeps presence; `seenAt` is in the database's own time."""
+
+    _id: str
+    seenAt: datetime
+    dead: NotRequired[bool]
+
+
+class SignalDocument(TypedDict):
+    """Short-lived news between processes."""
+
+    _id: str
+    kind: str
+    at: datetime
+    notes: NotRequired[list[dict[str, Any]]]

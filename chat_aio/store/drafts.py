@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 
+from chat_aio.errors import ConversationNotFound
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.messages import Key, weight_of
 
@@ -36,7 +37,8 @@ class Appended:
     repeated: bool = False
 
 
-Outcome = Appended | EpochMoved
+Outcome = Appended | EpochMoved | ConversationNotFound
+"""The last where a conversation has no head, or none that can be read."""
 
 
 @dataclass(slots=True, eq=False)

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, cast
 
+from chat_aio.errors import ConversationNotFound
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     Change,
@@ -18,6 +19,7 @@ from chat_aio.store.drafts import EpochMoved, Holds
 from chat_aio.store.messages import READ
 from chat_aio.store.search import search_fields
 from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 Update = Mapping[str, Any]
@@ -122,15 +124,18 @@ async def _fenced(
 ) -> MessageDocument | None:
     conversation_id = message["conversationId"]
     head = await database.counters.find_one_and_update(
-        {"_id": conversation_id},
+        {"_id": conversation_id, "fence": {"$type": WHOLE}},
         {"$inc": {"fence": 1}},
         return_document=True,
         session=session,
     )
-    now = head["epoch"] if head else 0
+    if one_readable("counters", head) is None:
+        raise ConversationNotFound
+    now = head["epoch"]
     if now != epoch:
         here = {"_id": conversation_id}
-        found = holds and await database.conversations.find_one(here, session=session)
+        row = holds and await database.conversations.find_one(here, session=session)
+        found = one_readable("conversations", row or None)
         if not found or not holds or not holds(found):
             raise EpochMoved(now)
     changed = await database.messages.find_one_and_update(

@@ -1,7 +1,8 @@
-"""The indexes that `indexes/*.json` describe: loaded, applied, verified."""
+"""The indexes of `indexes/*.json` and the validators of shapes.py: applied, verified."""
 
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -13,9 +14,12 @@ from pymongo import IndexModel
 from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 
 from chat_aio.errors import SetupError
+from chat_aio.store import shapes
 from chat_aio.store.database import COLLECTIONS, Database, settled
 
 _EXISTS_ALREADY = 48
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +35,23 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a database is not as described. `index` is None where a whole collection is meant; what
-    is surplus is not described, and does no harm but to writes."""
+    """Where a database is not as described. `index` is None where a whole collection is meant, or
+    its validator (`of`); what is surplus is not described, and does no harm but to writes."""
 
     state: Literal["missing", "different", "surplus"]
     collection: str
     index: str | None
+    of: Literal["collection", "index", "validator"] = "index"
 
     def __str__(self) -> str:
-        if self.index is None:
-            return f"collection {self.collection} does not exist"
         said = {
             "missing": "does not exist",
             "different": "is not as described",
             "surplus": "is not described",
         }
-        return f"index {self.collection}.{self.index} {said[self.state]}"
+        name = self.collection if self.index is None else f"{self.collection}.{self.index}"
+        subject = "the validator of" if self.of == "validator" else self.of
+        return f"{subject} {name} {said[self.state]}"
 
 
 def folder() -> Traversable | Path:
@@ -70,17 +75,93 @@ def load() -> Iterator[Index]:
 
 
 async def apply(database: Database) -> None:
-    """Create the collections and indexes that are missing; SetupError where one is refused."""
+    """Create the collections and indexes that are missing, and set the validators that are missing
+    or different; SetupError where one is refused."""
     described = _by_collection()
     try:
-        existing = set(await database.handle.list_collection_names())
+        existing = await _collections(database)
         for name in COLLECTIONS:
             if models := [_model(each) for each in described.get(name, ())]:
                 await database.collection(name).create_indexes(models)
-            elif database.prefix + name not in existing:
+            elif name not in existing:
                 await _create_collection(database, database.prefix + name)
     except PyMongoError as error:
         raise SetupError(f"an index could not be created: {error}") from error
+    try:
+        for name, found in (await _collections(database)).items():
+            if _lacks(name, found):
+                await _set_validator(database, name)
+    except PyMongoError as error:
+        raise SetupError(f"a validator could not be set: {error}") from error
+
+
+async def require(database: Database, *, manage: bool) -> None:
+    """Raise SetupError unless all indexes are there; what is missing is made where this is to
+    `manage` them. Nothing is asked of MongoDB that a service's role may not, where all is there.
+
+    A chat works without validators, and whoever starts it may not be allowed to set them: what is
+    missing of them is logged. One that the host has put in their place stays.
+    """
+    found = [each for each in await differences(database) if each.state != "surplus"]
+    lacking = [each for each in found if each.of != "validator"]
+    if lacking and manage:
+        await apply(database)
+        found = [each for each in await differences(database) if each.state != "surplus"]
+        lacking = [each for each in found if each.of != "validator"]
+    if lacking:
+        raise SetupError(
+            "the database is not as the chat needs it (chat-aio indexes apply mends it): "
+            + "; ".join(map(str, lacking))
+        )
+    if found and manage:
+        found = await _set_own(database)
+    if found:
+        log.warning("%s (chat-aio indexes apply sets it)", "; ".join(map(str, found)))
+
+
+async def _set_own(database: Database) -> list[Difference]:
+    """Set validators where there are none, or older ones of ours; returns what is left."""
+    for name, found in (await _collections(database)).items():
+        if _lacks(name, found) and shapes.revision_of(found) is not None:
+            try:
+                await _set_validator(database, name)
+            except OperationFailure as error:
+                log.warning("a validator could not be set: code %s", error.code)
+                break
+    return [each for each in await differences(database) if each.of == "validator"]
+
+
+async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
+    """The collections that there are, without the prefix, each with its validator."""
+    wanted = {database.prefix + name: name for name in COLLECTIONS}
+    answer = await settled(
+        database.handle.command("listCollections", filter={"name": {"$in": list(wanted)}})
+    )
+    found = answer["cursor"]["firstBatch"]
+    return {wanted[each["name"]]: each["options"].get("validator", {}) for each in found}
+
+
+def _lacks(collection: str, found: Mapping[str, Any]) -> bool:
+    """Whether a collection is without its validator, or a newer version's."""
+    revision = shapes.revision_of(found)
+    return not (revision and revision > shapes.REVISION) and found != shapes.validator(collection)
+
+
+def _lacking_validator(place: str, found: Mapping[str, Any]) -> Difference:
+    return Difference("different" if found else "missing", place, None, of="validator")
+
+
+async def _set_validator(database: Database, collection: str) -> None:
+    """Rows that are bad already can still be changed, and so mended (`moderate`)."""
+    await settled(
+        database.handle.command(
+            "collMod",
+            database.prefix + collection,
+            validator=shapes.validator(collection),
+            validationLevel="moderate",
+            validationAction="error",
+        )
+    )
 
 
 def _by_collection() -> dict[str, list[Index]]:
@@ -104,12 +185,15 @@ async def differences(database: Database) -> list[Difference]:
     described = _by_collection()
     found: list[Difference] = []
     try:
-        existing = set(await database.handle.list_collection_names())
+        existing = await _collections(database)
         for name in COLLECTIONS:
-            if database.prefix + name in existing:
-                found += await _differences(database, name, described.get(name, []))
-            else:
-                found.append(Difference("missing", database.prefix + name, None))
+            place = database.prefix + name
+            if name not in existing:
+                found.append(Difference("missing", place, None, of="collection"))
+                continue
+            found += await _differences(database, name, described.get(name, []))
+            if _lacks(name, existing[name]):
+                found.append(_lacking_validator(place, existing[name]))
     except PyMongoError as error:
         raise SetupError(f"the indexes could not be read: {error}") from error
     return found

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import cast
 
+from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import InviteDocument
 from chat_aio.store.membership import Locked
@@ -10,7 +11,7 @@ from chat_aio.store.membership import Locked
 
 async def find(database: Database, code: str) -> InviteDocument | None:
     found = await database.read(lambda: database.invites.find_one({"_id": code}))
-    return cast(InviteDocument | None, found)
+    return shapes.one_readable("invites", cast(InviteDocument | None, found))
 
 
 async def list_newest(database: Database, conversation_id: str) -> list[InviteDocument]:
@@ -22,7 +23,7 @@ async def list_newest(database: Database, conversation_id: str) -> list[InviteDo
             .to_list(None)
         )
     )
-    return cast(list[InviteDocument], found)
+    return shapes.readable("invites", cast(list[InviteDocument], found))
 
 
 async def insert(locked: Locked, invite: InviteDocument) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, cast
 
-from chat_aio.store import keyset
+from chat_aio.store import keyset, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Locked
@@ -17,7 +17,7 @@ async def find_pending(
 ) -> JoinRequestDocument | None:
     chosen = {"conversationId": conversation_id, "userId": user_id, "status": "pending"}
     found = await database.read(lambda: database.join_requests.find_one(chosen))
-    return cast(JoinRequestDocument | None, found)
+    return shapes.one_readable("join_requests", cast(JoinRequestDocument | None, found))
 
 
 async def pending_among(
@@ -62,15 +62,16 @@ async def list_closed(
         "resolvedAt": at,
     }
     found = await database.read(lambda: database.join_requests.find(chosen).to_list(None))
-    return cast(list[JoinRequestDocument], found)
+    return shapes.readable("join_requests", cast(list[JoinRequestDocument], found))
 
 
 async def find(locked: Locked, user_id: str) -> JoinRequestDocument | None:
-    """The user's request for the group, of whatever status."""
+    """The user's request for the group, of whatever status; None for what cannot be read, which
+    another one replaces."""
     found = await locked.database.join_requests.find_one(
         {"conversationId": locked.conversation["_id"], "userId": user_id}, session=locked.session
     )
-    return cast(JoinRequestDocument | None, found)
+    return shapes.one_readable("join_requests", cast(JoinRequestDocument | None, found))
 
 
 async def put(locked: Locked, request: JoinRequestDocument) -> None:

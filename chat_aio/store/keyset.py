@@ -30,8 +30,10 @@ async def page(
     at: str = "createdAt",
     key: str = "_id",
 ) -> list[Any]:
-    """Rows of a collection, newest first, from behind a position."""
-    query = {**chosen, **behind(position, at=at, key=key)}
+    """Rows of a collection, newest first, from behind a position. A row of which another program
+    has made no time or no text of these has no place among them."""
+    placed = {"$and": [{at: {"$type": "date"}}, {key: {"$type": "string"}}]}
+    query = {"$and": [chosen, placed, behind(position, at=at, key=key)]}
     found: list[Any] = (
         await collection.find(query).sort(newest(at=at, key=key)).limit(limit).to_list(None)
     )

@@ -20,6 +20,7 @@ from chat_aio.store.documents import (
     ParticipantDocument,
 )
 from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.transactions import Session, Unchanged, transact
 
@@ -178,7 +179,7 @@ async def _lock(
     database: Database, conversation_id: str, grows: Mapping[str, int], session: Session
 ) -> tuple[CounterDocument, ConversationDocument] | None:
     head = await database.counters.find_one_and_update(
-        {"_id": conversation_id, "seq": {"$exists": True}},
+        {"_id": conversation_id, **{each: {"$type": WHOLE} for each in ("seq", *grows)}},
         {"$inc": grows},
         return_document=True,
         session=session,
@@ -186,7 +187,8 @@ async def _lock(
     found = head and await database.conversations.find_one(
         {"_id": conversation_id}, session=session
     )
-    return (head, found) if found else None
+    conversation = one_readable("conversations", found)
+    return (head, conversation) if conversation else None
 
 
 async def _write(

@@ -7,6 +7,7 @@ from typing import Any, cast
 import orjson
 
 from chat_aio.models import Message
+from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument, ParentDocument
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
@@ -83,15 +84,23 @@ async def find(
     database: Database, message_id: str, fields: Mapping[str, int] = READ
 ) -> MessageDocument | None:
     found = await database.read(lambda: database.messages.find_one({"_id": message_id}, fields))
-    return cast(MessageDocument | None, found)
+    return shapes.one_readable("messages", cast(MessageDocument | None, found))
 
 
 async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
-    """The messages among `ids` that a majority has."""
+    """The messages among `ids` that a majority has, and that can be read."""
     found = await database.read(
         lambda: database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
     )
-    return cast(list[MessageDocument], found)
+    return shapes.readable("messages", cast(list[MessageDocument], found))
+
+
+async def there_are(database: Database, ids: Sequence[str]) -> bool:
+    """Whether a majority has all these messages."""
+    return bool(
+        await database.read(lambda: database.messages.count_documents({"_id": {"$in": ids}}))
+        == len(ids)
+    )
 
 
 async def find_whole_parents(
@@ -124,7 +133,10 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
     found = await database.read(
         lambda: database.messages.find({"_id": {"$in": ids}}, shown).to_list(None)
     )
-    return {each["_id"]: cast(ParentDocument, each) for each in found}
+    return {
+        each["_id"]: cast(ParentDocument, each)
+        for each in shapes.readable("messages", found, shape=ParentDocument)
+    }
 
 
 def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
@@ -136,9 +148,11 @@ def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
 async def with_previews(
     database: Database, documents: Sequence[MessageDocument]
 ) -> tuple[Message, ...]:
-    """Messages as they go out, each reply with its parent as it is now."""
-    parents = await find_parents(database, documents)
-    return tuple(message_from(each, parents) for each in documents)
+    """Messages as they go out, each reply with its parent as it is now; without those that cannot
+    be read."""
+    found = shapes.readable("messages", documents)
+    parents = await find_parents(database, found)
+    return tuple(message_from(each, parents) for each in found)
 
 
 Key = tuple[str, str, str]
@@ -178,9 +192,9 @@ async def list_newest(
 ) -> Rows[MessageDocument]:
     """Messages of a main list or thread, by descending seq, from below `before`; fewer where they
     are large."""
-    chosen: dict[str, object] = {"timelines": timeline}
+    chosen: dict[str, object] = {"timelines": timeline, "seq": {"$type": shapes.WHOLE}}
     if before is not None:
-        chosen["seq"] = {"$lt": before}
+        chosen["seq"] = {"$type": shapes.WHOLE, "$lt": before}
 
     def cursor() -> Any:
         return database.messages.find_raw_batches(chosen, READ).sort("seq", -1).limit(limit)
@@ -194,7 +208,13 @@ async def list_after(
     """All messages of a conversation, thread replies included, by ascending seq."""
     found = await database.read(
         lambda: (
-            database.messages.find({"conversationId": conversation_id, "seq": {"$gt": after}}, READ)
+            database.messages.find(
+                {
+                    "conversationId": conversation_id,
+                    "seq": {"$type": shapes.WHOLE, "$gt": after},
+                },
+                READ,
+            )
             .sort("seq", 1)
             .limit(limit)
             .to_list(None)

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from chat_aio.store.database import Database, settled
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.shapes import readable
 
 FIRST_LOOK = 32
 BATCH = 256
@@ -36,7 +37,11 @@ async def times_of(
     found = await database.read(
         lambda: database.messages.find({"$or": chosen}, shown).to_list(None)
     )
-    return {(each["conversationId"], each["seq"]): each["createdAt"] for each in found}
+    return {
+        (each["conversationId"], each["seq"]): each["createdAt"]
+        for each in found
+        if isinstance(each.get("createdAt"), datetime)
+    }
 
 
 async def heads_of(
@@ -47,7 +52,7 @@ async def heads_of(
     if since is not None:
         chosen["activityAt"] = {"$gte": since}
     found = await database.read(lambda: database.counters.find(chosen).to_list(None))
-    return {each["_id"]: each for each in found}
+    return {each["_id"]: each for each in readable("counters", found)}
 
 
 async def list_created(
@@ -131,4 +136,4 @@ async def _bounded(
                 raise TooMuch
         return found
 
-    return cast(list[MessageDocument], await database.read(gather))
+    return readable("messages", cast(list[MessageDocument], await database.read(gather)))

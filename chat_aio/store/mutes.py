@@ -2,13 +2,14 @@
 
 from typing import cast
 
-from chat_aio.store import keyset
+from chat_aio.store import keyset, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MuteDocument
 
 
 async def put(database: Database, mute: MuteDocument) -> MuteDocument:
-    """Mute a conversation, or find that it is muted already; returns the mute that stands."""
+    """Mute a conversation, or find that it is muted already; returns the mute that stands. One
+    that cannot be read is written anew."""
     found = await database.write(
         lambda: database.mutes.find_one_and_update(
             {"_id": mute["_id"]},
@@ -17,7 +18,10 @@ async def put(database: Database, mute: MuteDocument) -> MuteDocument:
             return_document=True,
         )
     )
-    return cast(MuteDocument, found)
+    if shapes.readable("mutes", [found]):
+        return cast(MuteDocument, found)
+    await database.write(lambda: database.mutes.replace_one({"_id": mute["_id"]}, mute))
+    return mute
 
 
 async def remove(database: Database, user_id: str, conversation_id: str) -> None:

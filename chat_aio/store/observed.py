@@ -5,10 +5,11 @@ from collections.abc import Awaitable, Mapping, Sequence
 
 from chat_aio.listeners import notify
 from chat_aio.observer import Batch, Observer, Outcome, Written
-from chat_aio.store.drafts import Appended, Draft, EpochMoved
+from chat_aio.store.drafts import Draft
+from chat_aio.store.drafts import Outcome as Decision
 from chat_aio.store.transactions import Conflict
 
-Decided = Mapping[Draft, Appended | EpochMoved]
+Decided = Mapping[Draft, Decision]
 
 
 async def observed(

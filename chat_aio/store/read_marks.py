@@ -8,6 +8,7 @@ from typing import Any
 from chat_aio.errors import MessageNotFound
 from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
+from chat_aio.store.shapes import WHOLE
 
 NOBODY: dict[str, list[Any]] = {"participants": []}
 
@@ -77,7 +78,12 @@ class ReadMarks:
     async def _seqs(self, conversation_id: str, message_ids: set[str]) -> dict[str, int]:
         found = await self._database.read(
             lambda: self._database.messages.find(
-                {"_id": {"$in": list(message_ids)}, "conversationId": conversation_id}, {"seq": 1}
+                {
+                    "_id": {"$in": list(message_ids)},
+                    "conversationId": conversation_id,
+                    "seq": {"$type": WHOLE},
+                },
+                {"seq": 1},
             ).to_list(None)
         )
         return {each["_id"]: each["seq"] for each in found}

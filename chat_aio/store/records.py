@@ -1,11 +1,10 @@
 """Moderation documents as the shapes that go out."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from chat_aio.models import Ban, Block, Mute, Report
+from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.documents import BanDocument, BlockDocument, MuteDocument, ReportDocument
-
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def block_from(document: BlockDocument) -> Block:

@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any, cast
 
 from pymongo.errors import DuplicateKeyError
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store import audit, keyset
+from chat_aio.store import audit, keyset, shapes
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
@@ -38,8 +39,12 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
             found = await database.read(
                 lambda: database.reports.find_one(_keyed(report["openKey"]))
             )
-            if found:
+            if found and shapes.readable("reports", [found]):
                 return cast(ReportDocument, found)
+            if found:  # Nobody can be shown it: it gives its place to the new one.
+                lost = {"_id": found["_id"], **_keyed(report["openKey"])}
+                released = {"$unset": {"openKey": ""}}
+                await database.write(partial(database.reports.update_one, lost, released))
         tries += 1  # It was settled a moment ago, or a majority is about to learn of it.
         await asyncio.sleep(jitter(tries))
     raise StorageUnavailable
@@ -51,7 +56,7 @@ def _keyed(key: str) -> dict[str, Any]:
 
 async def find(database: Database, report_id: str) -> ReportDocument | None:
     found = await database.read(lambda: database.reports.find_one({"_id": report_id}))
-    return cast(ReportDocument | None, found)
+    return shapes.one_readable("reports", cast(ReportDocument | None, found))
 
 
 async def list_newest(
@@ -80,17 +85,18 @@ async def change(
     """
 
     async def body(session: Session) -> ReportDocument | None:
-        found = await database.reports.find_one({"_id": report_id}, session=session)
+        row = await database.reports.find_one({"_id": report_id}, session=session)
+        found = shapes.one_readable("reports", cast(ReportDocument | None, row))
         if found is None:
             raise Unchanged(None)
-        fields, row = decide(found)
+        fields, entry = decide(found)
         update: dict[str, Any] = {"$set": dict(fields)}
         settled = fields["status"] not in OPEN
         if settled:
             update["$unset"] = {"openKey": ""}
         elif key := await free_key(database, found, session):
             update["$set"]["openKey"] = key
-        await audit.add(database, row, session)
+        await audit.add(database, entry, session)
         changed = await database.reports.find_one_and_update(
             {"_id": report_id}, update, return_document=True, session=session
         )

@@ -66,7 +66,8 @@ def _candidates(conversation_ids: Sequence[str], terms: list[str]) -> dict[str, 
     return {
         "$text": {"$search": " ".join(tokens)},
         "conversationId": {"$in": list(conversation_ids)},
-        **({"terms": {"$all": words}} if words else {}),
+        "terms": {"$type": "array", **({"$all": words} if words else {})},
+        "createdAt": {"$type": "date"},
         **({"$and": runs} if runs else {}),
     }
 
@@ -83,7 +84,8 @@ def _score(terms: list[str]) -> dict[str, Any]:
 
 def _count_within_runs(run: str) -> dict[str, Any]:
     parts = {"$size": {"$split": ["$$this", {"$literal": run}]}}
-    return {"$sum": {"$map": {"input": "$terms", "in": {"$subtract": [parts, 1]}}}}
+    texts = {"$filter": {"input": "$terms", "cond": {"$eq": [{"$type": "$$this"}, "string"]}}}
+    return {"$sum": {"$map": {"input": texts, "in": {"$subtract": [parts, 1]}}}}
 
 
 def _behind(rank: Rank) -> dict[str, Any]:

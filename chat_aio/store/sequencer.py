@@ -25,7 +25,7 @@ from chat_aio.store.calls import deadline_within, shared
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.drafts import Appended, Draft, EpochMoved, Holds, Taken, halves
+from chat_aio.store.drafts import Appended, Draft, Holds, Taken, halves
 from chat_aio.store.observed import observed
 from chat_aio.store.orphans import end_orphans
 from chat_aio.store.transactions import Conflict
@@ -256,7 +256,7 @@ class Sequencer:
         for draft, outcome in outcomes.items():
             if draft.answer.done():
                 continue
-            if isinstance(outcome, EpochMoved):
+            if isinstance(outcome, Exception):
                 draft.answer.set_exception(outcome)
             else:
                 draft.answer.set_result(outcome)

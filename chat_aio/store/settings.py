@@ -7,7 +7,9 @@ from hashlib import sha256
 
 from pymongo.errors import DuplicateKeyError
 
+from chat_aio.errors import SetupError
 from chat_aio.store.database import Database
+from chat_aio.store.shapes import readable
 from chat_aio.store.transactions import Session
 
 _DM_KEY = "direct_conversation_key"
@@ -41,6 +43,13 @@ class Settings:
                 digest.update(_AFTER_ERASURES + count.to_bytes(4, "big"))
         return digest.hexdigest()[:32]
 
+    async def require_key(self) -> None:
+        """Raise SetupError where the key is there and cannot be read: whatever was made instead,
+        people would not find their conversations again."""
+        kept = await self._database.read(lambda: self._database.settings.find_one({"_id": _DM_KEY}))
+        if kept is not None and not isinstance(kept.get("value"), bytes):
+            raise SetupError(f"settings: {_DM_KEY} cannot be read; restore it from a backup")
+
     async def pseudonym(self, user_id: str) -> str:
         """Whom an erased user's rows name in their place, always the same. Nobody without the key
         can tell from it who that was. Raises StorageUnavailable."""
@@ -67,8 +76,8 @@ class Settings:
         program erases them."""
         names = {each: await self.pseudonym(each) for each in user_ids}
         rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
-        found = await self._database.read(lambda: rows.to_list(None))
-        counts = {each["_id"]: each["erasures"] for each in found}
+        found = readable("settings", await self._database.read(lambda: rows.to_list(None)))
+        counts = {each["_id"]: each.get("erasures", 0) for each in found}
         return {each: counts.get(name, 0) for each, name in names.items()}
 
     async def _digest(self) -> hmac.HMAC:

@@ -10,6 +10,7 @@ from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.operations import Streaming
 from chat_aio.web.origins import add_cors
 from chat_aio.web.plugins import operations_of
+from chat_aio.web.protecting import protect
 from chat_aio.web.routes import ROUTES
 
 __all__ = ["Auth", "make_application"]
@@ -21,7 +22,7 @@ def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
     app[API], app[LIVE], app[AUTH] = api, live, auth
     if api.options.quotas is not None:
         app[QUOTAS] = Spending(api.options.quotas)
-    app.on_response_prepare.extend((add_request_id, add_cors))
+    app.on_response_prepare.extend((protect, add_request_id, add_cors))
     for each in (*ROUTES, *operations_of(api.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)

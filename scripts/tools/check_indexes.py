@@ -20,9 +20,10 @@ async def all_indexes(database: Database) -> Findings:
             continue
         collection, name = (
             each.collection.removeprefix(database.prefix),
-            each.index or "all of them",
+            each.index or ("validator" if each.of == "validator" else "all of them"),
         )
-        kind, expected = f"index.{each.state}", "as scripts/indexes makes it"
+        part = "validator" if each.of == "validator" else "index"
+        kind, expected = f"{part}.{each.state}", "as scripts/indexes makes it"
         findings.violations.append(Violation(kind, collection, name, each.state, expected))
         index = described.get((collection, name))
         if index and index.options.get("unique"):

@@ -17,6 +17,7 @@ from tools.check_moderation import moderation
 from tools.check_one import Checker
 from tools.check_participants import DirectIds
 from tools.check_places import conversation_ids, require_known
+from tools.check_shapes import shapes
 from tools.index_commands import FOUND
 from tools.options import an_id, reading
 from tools.printing import Outcome, say
@@ -61,7 +62,8 @@ async def check(
         advance(len(ids))
         if len(findings.violations) >= MOST:
             findings.more = True
-            break
+            return findings
+    findings.add(await shapes(database, conversation_id, findings))
     return findings
 
 

@@ -19,7 +19,7 @@ FOUND = 3
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """The indexes that the chat needs, as `chat-aio indexes` has them.
+    """The indexes and validators that the chat needs, as `chat-aio indexes` has them.
 
     Existing data stay readable and writable meanwhile.
     """
@@ -43,7 +43,8 @@ def check(as_json: bool, **place: Any) -> None:
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
 @reading
 def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
-    """Create what is missing. What is different is refused: drop it first, by hand."""
+    """Create what is missing. An index that is different is refused: drop it first, by hand; a
+    validator is replaced."""
 
     async def work(database: Database) -> list[Difference]:
         found = await indexes.differences(database)
@@ -65,7 +66,7 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
 def differences_table(found: Sequence[Difference]) -> str:
     return table_of(
         ("STATE", "COLLECTION", "INDEX"),
-        [(each.state, each.collection, each.index) for each in found],
+        [(each.state, each.collection, _part(each)) for each in found],
     )
 
 
@@ -81,8 +82,14 @@ def _by_state(found: Sequence[Difference]) -> dict[str, object]:
 
 
 def _entry(found: Difference) -> dict[str, object]:
-    return {"collection": found.collection, "index": found.index}
+    document: dict[str, object] = {"collection": found.collection, "index": found.index}
+    return document | ({"validator": True} if found.of == "validator" else {})
 
 
 def _name(found: Difference) -> str:
-    return f"{found.collection}.{found.index}" if found.index else found.collection
+    part = _part(found)
+    return f"{found.collection}.{part}" if part else found.collection
+
+
+def _part(found: Difference) -> str | None:
+    return "(validator)" if found.of == "validator" else found.index

@@ -58,7 +58,10 @@ async def repair(database: Database, conversation_id: object, *, dry_run: bool) 
 
     async def body(session: Session) -> list[Repair]:
         await database.counters.update_one(
-            {"_id": conversation_id}, {"$inc": {"fence": 1}}, upsert=True, session=session
+            {"_id": conversation_id},
+            {"$inc": {"fence": 1}, "$setOnInsert": {"epoch": 0}},
+            upsert=True,
+            session=session,
         )
         seen = await see(database, session, conversation_id)
         if seen.conversation is None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from mongomock import filtering
 from mongomock_motor import AsyncMongoMockClient
 
 from chat_aio.capabilities import Capability, require
@@ -24,6 +25,17 @@ class Bare:
 
     def __getitem__(self, name: str) -> Any:
         return self._database[name]
+
+
+@pytest.fixture(autouse=True)
+def types_in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mongomock knows `$type` with one type only."""
+    is_of: Any = filtering._type_op
+
+    def is_of_any(value: Any, types: Any, **given: Any) -> bool:
+        return any(is_of(value, each, **given) for each in ([types], types)[type(types) is list])
+
+    monkeypatch.setitem(filtering._filterer_inst._operator_map, "$type", is_of_any)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from shutil import which
 
 import pytest
 from aiohttp import ClientError, ClientSession
+from yarl import URL
 
 from chat_aio.client import ChatClient, EventStream
 from chat_aio.embedded import _free_port
@@ -119,6 +120,7 @@ async def test_behind_nginx(mongo_url: str, database: Database, tmp_path: Path) 
             ("127.0.0.1:8080", base.removeprefix("http://").removesuffix("/api/chat")),
             ("127.0.0.1:8000", f"127.0.0.1:{port}"),
             ("/etc/nginx/chat.htpasswd", str(tmp_path / "htpasswd")),
+            ("/var/log/nginx", str(tmp_path)),
         ):
             assert theirs in example
             example = example.replace(theirs, ours)
@@ -137,6 +139,19 @@ async def test_behind_nginx(mongo_url: str, database: Database, tmp_path: Path) 
                     session.get("/api/chat/channels") as answer,
                 ):
                     assert answer.status == 401
+            await ask_for_secrets(origin, ada)
+        said = (tmp_path / "chat.log").read_text()
+        assert said.count("/invites/-") == 4
+        assert "secret" not in said + (tmp_path / "chat-error.log").read_text()
+
+
+async def ask_for_secrets(origin: str, login: str) -> None:
+    """An invite's code, however the path is written, and a query."""
+    async with ClientSession(origin, headers={"Authorization": login}) as session:
+        for path in ("invites", "%69nvites", "conversations/7/invites", "/./invites/"):
+            url = URL(f"{origin}/api/chat/{path}/secret-code?q=secret-query", encoded=True)
+            async with session.get(url) as answer:
+                assert answer.status == 404
 
 
 MAIN = """

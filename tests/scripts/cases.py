@@ -52,7 +52,7 @@ CASES: dict[str, Case] = {
     "no head": Case(no_head, of("head.missing"), mends=True),
     "a stub of a head": Case(stub, of("head.missing"), mends=True),
     "a head alone": Case(lone_head, of("head.alone")),
-    "a message alone": Case(lone_message, of("message.alone")),
+    "a message alone": Case(lone_message, of("message.alone", "row.shape")),
     "a counter's epoch ahead": Case(head(epoch=99), of("epoch.differs"), mends=True),
     "a conversation's epoch ahead": Case(group(epoch=99), of("epoch.differs"), mends=True),
     "a public head": Case(head(public=True), of("head.public"), mends=True),
@@ -197,7 +197,7 @@ CASES: dict[str, Case] = {
     "too many uses": Case(invite(maxUses=2), of("invite.uses")),
     "too few uses": Case(invite(uses=2), of("invite.uses")),
     "a link to nowhere": Case(invite(conversationId="nowhere"), of("invite.conversation")),
-    "51 links": Case(many_invites, of("invites.too-many")),
+    "51 links": Case(many_invites, of("invites.too-many", "row.shape")),
     "a link into a pair": Case(
         update(
             "invites",

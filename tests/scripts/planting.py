@@ -32,7 +32,9 @@ def update(collection: str, where: Update, change: Update) -> Plant:
     """One document, changed behind the chat's back."""
 
     async def plant(database: Database, world: World) -> None:
-        done = await database[collection].update_one(where(world), change(world))
+        done = await database[collection].update_one(
+            where(world), change(world), bypass_document_validation=True
+        )
         assert done.matched_count == 1, (collection, where(world))
 
     return plant
@@ -88,11 +90,15 @@ async def stub(database: Database, world: World) -> None:
 
 
 async def lone_head(database: Database, _: World) -> None:
-    await database["counters"].insert_one({"_id": "lone", "seq": 0, "epoch": 1})
+    await database["counters"].insert_one(
+        {"_id": "lone", "seq": 0, "epoch": 1}, bypass_document_validation=True
+    )
 
 
 async def lone_message(database: Database, _: World) -> None:
-    await database["messages"].insert_one({"_id": "lone", "conversationId": "nowhere", "seq": 1})
+    await database["messages"].insert_one(
+        {"_id": "lone", "conversationId": "nowhere", "seq": 1}, bypass_document_validation=True
+    )
 
 
 async def lost_message(database: Database, world: World) -> None:
@@ -128,7 +134,9 @@ async def another_direct(database: Database, world: World) -> None:
         assert found is not None
         readers = [{**MEMBER, "userId": each, "role": "admin"} for each in ("alice", "bob")]
         empty = {"seq": 0} if collection == "counters" else {"participants": readers}
-        await database[collection].insert_one({**found, **empty, "_id": "another"})
+        await database[collection].insert_one(
+            {**found, **empty, "_id": "another"}, bypass_document_validation=True
+        )
 
 
 async def no_key(database: Database, _: World) -> None:
@@ -141,7 +149,8 @@ async def no_block(database: Database, _: World) -> None:
 
 async def many_invites(database: Database, world: World) -> None:
     await database["invites"].insert_many(
-        [{"_id": f"i{n}", "conversationId": world.group, "uses": 0} for n in range(49)]
+        [{"_id": f"i{n}", "conversationId": world.group, "uses": 0} for n in range(49)],
+        bypass_document_validation=True,
     )
 
 
@@ -162,14 +171,18 @@ async def other_index(database: Database, _: World) -> None:
 async def twin_requests(database: Database, world: World) -> None:
     await database["join_requests"].drop_index("conversation_user")
     found = await database["join_requests"].find_one({"conversationId": world.group})
-    await database["join_requests"].insert_one({**(found or {}), "_id": "twin"})
+    await database["join_requests"].insert_one(
+        {**(found or {}), "_id": "twin"}, bypass_document_validation=True
+    )
     await database["invites"].update_one({"_id": world.code}, {"$inc": {"uses": 1}})
 
 
 async def twin_messages(database: Database, world: World) -> None:
     await database["messages"].drop_index("conversation_seq")
     found = await database["messages"].find_one({"_id": world.plain})
-    await database["messages"].insert_one({**(found or {}), "_id": "twin"})
+    await database["messages"].insert_one(
+        {**(found or {}), "_id": "twin"}, bypass_document_validation=True
+    )
 
 
 def people(count: int) -> list[dict[str, str]]:

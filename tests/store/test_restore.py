@@ -1,10 +1,13 @@
 """A database that is copied whole is the same chat; without its key, people do not meet again."""
 
+import asyncio
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 from chat_aio import Chat, Options
+from chat_aio.cli import main
 from tests.conftest import Database, MakeChat
 
 
@@ -38,3 +41,34 @@ async def test_a_restored_database(
         assert (await restored.api.send_message("ada", before.id, "Back")).seq == 2
         listed = await restored.api.list_conversations("ada")
         assert before.id in [each.id for each in listed.conversations]
+
+
+async def test_the_command_after_a_restore(
+    make_chat: MakeChat, mongo_url: str, database: Database
+) -> None:
+    """It notes the primary's time, names counters that are behind, and raises them."""
+    chat = await make_chat()
+    group = await chat.api.create_group_conversation("ada")
+    other = await chat.api.create_group_conversation("ada")
+    for each in (group, group, group, other):
+        await chat.api.send_message("ada", each.id, "hello")
+    await chat.close()
+    await database["counters"].update_one({"_id": group.id}, {"$set": {"seq": 1}})
+    place = ("--mongo-url", mongo_url, "--database", database.name)
+
+    async def restored(*options: str) -> Result:
+        command = ["restored", *options, *place]
+        return await asyncio.to_thread(CliRunner().invoke, main, command)
+
+    before = (await database.command("hello"))["localTime"]
+    named = await restored()
+    noted = await database["settings"].find_one({"_id": "restored"})
+    assert noted is not None
+    assert before <= noted["at"] <= (await database.command("hello"))["localTime"]
+    assert (named.exit_code, f"counter of {group.id} is 1, behind 3" in named.output) == (3, True)
+    mended = await restored("--repair")
+    assert (mended.exit_code, "raised from 1" in mended.output) == (0, True)
+    assert "no counter is behind" in (await restored()).output
+    async with Chat(database, options=Options(ring_seconds=1)) as again:
+        assert (await again.api.send_message("ada", group.id, "on")).seq == 4
+        assert (await again.api.send_message("ada", other.id, "on")).seq == 2

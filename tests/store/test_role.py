@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure
 
@@ -16,6 +17,8 @@ from chat_aio.embedded import Mongod
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 from tests.support.orphans import killed_amid_transaction
+from tests.support.people import Tab
+from tests.support.processes import Service
 
 ROOT = Path(__file__).parents[2]
 ROLE = re.search(r"createRole\((\{.*?\n\})\)", (ROOT / "docs" / "operations.md").read_text(), re.S)
@@ -75,6 +78,32 @@ async def test_what_a_killed_process_has_locked_is_free_soon(service: Client) ->
         url = f"mongodb://chat:secret@{host}:{port}/?authSource=chat&directConnection=true"
         await killed_amid_transaction(url, "chat", group.id)
         assert (await chat.api.send_message("alice", group.id, "hello")).seq == 1
+
+
+async def test_serve_starts_as_it_and_enforces_bans(service: Client) -> None:
+    """With indexes managed, as `chat-aio serve` has them: what is there is not asked for again. A
+    ban that another program makes keeps its user out, and ends their streams."""
+    host, port = await service.address or ("", 0)
+    url = f"mongodb://chat:secret@{host}:{port}/?authSource=chat&directConnection=true"
+    options = ("--auth-header", "X-User", "--plugins", "presence,receipts,typing")
+    served = Service(url, "chat", *options)
+    async with served.running(), ClientSession(served.origin) as session:
+
+        async def ask(user_id: str, path: str) -> int:
+            headers = {"X-User": user_id}
+            async with session.get(f"/api/chat{path}", headers=headers) as response:
+                return response.status
+
+        assert await ask("mallory", "/conversations") == 200
+        headers = {"X-User": "mallory"}
+        async with session.get("/api/chat/stream", headers=headers) as stream:
+            row = {"_id": "b", "userId": "mallory", "revokedAt": None, "expiresAt": None}
+            await service["chat"]["bans"].insert_one(row)
+            await Tab(stream).end()
+        for path in ("/conversations", "/stream"):
+            assert await ask("mallory", path) == 403
+        assert await ask("ada", "/conversations") == 200
+    assert "could not" not in served.log
 
 
 async def use_everything(chat: Chat) -> None:

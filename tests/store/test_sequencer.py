@@ -342,7 +342,7 @@ async def test_a_repeat_is_answered_once_a_majority_has_it(make_store: MakeStore
         return []
 
     with (
-        patch("chat_aio.store.batch.find_many", not_yet),
+        patch("chat_aio.store.batch.there_are", not_yet),
         pytest.raises(StorageUnavailable, match="outcome is unknown"),
     ):
         await hasty.send(group, **fields)

@@ -6,9 +6,13 @@ from chat_aio.web.keys import API
 from chat_aio.web.mounted import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
 from chat_aio.web.openapi.page import page_of
+from chat_aio.web.protecting import UNFRAMED
 
 PAGE, DOCUMENT = "/openapi", "/openapi.json"
-NOTHING_FROM_ELSEWHERE = "default-src 'none'; style-src 'unsafe-inline'"
+NOTHING_FROM_ELSEWHERE = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
 
 
 def add_openapi(app: web.Application) -> None:
@@ -25,7 +29,7 @@ def add_openapi(app: web.Application) -> None:
         return web.json_response(document)
 
     async def show_page(_: web.Request) -> web.Response:
-        headers = {"Content-Security-Policy": NOTHING_FROM_ELSEWHERE}
+        headers = {"Content-Security-Policy": NOTHING_FROM_ELSEWHERE, **UNFRAMED}
         return web.Response(text=page, content_type="text/html", headers=headers)
 
     add_beside(app, DOCUMENT, show_document)

@@ -1,0 +1,141 @@
+"""The shapes of documents.py as MongoDB's validators have them, and as readers go by them: a row
+that another program wrote in another shape is left out and logged, never an error for its page."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import get_type_hints, is_typeddict
+
+from chat_aio.store import documents
+
+DOCUMENTS: dict[str, Any] = {
+    "conversations": documents.ConversationDocument,
+    "counters": documents.CounterDocument,
+    "messages": documents.MessageDocument,
+    "invites": documents.InviteDocument,
+    "join_requests": documents.JoinRequestDocument,
+    "blocks": documents.BlockDocument,
+    "mutes": documents.MuteDocument,
+    "reports": documents.ReportDocument,
+    "bans": documents.BanDocument,
+    "audit": documents.AuditEntry,
+    "settings": documents.SettingDocument,
+    "presence": documents.PresenceDocument,
+    "processes": documents.ProcessDocument,
+    "signals": documents.SignalDocument,
+}
+
+REVISION = 1
+"""Of the validators: raised with any change of them, so that an older process which starts beside a
+newer one does not put its own in the place of those."""
+
+TITLE = "chat_aio "
+
+WHOLE = ["int", "long"]
+"""What a whole number is in BSON; a double is none."""
+
+MOST_NAMED = 10
+
+_TYPES: dict[Any, list[str]] = {
+    str: ["string"],
+    int: WHOLE,
+    bool: ["bool"],
+    bytes: ["binData"],
+    datetime: ["date"],
+    dict: ["object"],
+    list: ["array"],
+    NoneType: ["null"],
+}
+
+log = logging.getLogger(__name__)
+
+Row = TypeVar("Row")
+
+
+def validator(collection: str) -> dict[str, Any]:
+    """The validator of a collection. Other fields are allowed: those of newer versions, and what
+    other programs add for themselves."""
+    schema = {"title": f"{TITLE}{REVISION}", **_schema(DOCUMENTS[collection])}
+    if collection == "counters":  # A block leaves a stub where there is no conversation yet.
+        full = [each for each in schema["required"] if each not in ("_id", "epoch")]
+        schema = {**schema, "required": ["_id", "epoch"], "dependencies": {"seq": full}}
+    return {"$jsonSchema": schema}
+
+
+def revision_of(found: Mapping[str, Any]) -> int | None:
+    """Which of our validators this is, by its title; None for another's, 0 for none at all."""
+    if not found:
+        return 0
+    title = str(found.get("$jsonSchema", {}).get("title", ""))
+    number = title.removeprefix(TITLE)
+    return int(number) if title.startswith(TITLE) and number.isdecimal() else None
+
+
+def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list[Row]:
+    """The rows that have the shape of their collection, or another one where only a part of them is
+    read; the others are named in the log, by their ids and never by what they hold."""
+    fits = _adapter(shape or DOCUMENTS[collection]).validator.isinstance_python
+    found = list(rows)
+    kept = [each for each in found if fits(each, strict=True)]
+    if len(kept) < len(found):
+        note_left_out(collection, [each for each in found if each not in kept])
+    return kept
+
+
+def one_readable(collection: str, row: Row | None) -> Row | None:
+    """A row, if there is one and it can be read."""
+    return next(iter(readable(collection, [row])), None) if row is not None else None
+
+
+def note_left_out(collection: str, rows: Sequence[Any]) -> None:
+    """Name rows that cannot be read, the first of them where they are many."""
+    ids = [each.get("_id") for each in rows[:MOST_NAMED]]
+    named = {"collection": collection, "document_ids": ids}
+    log.error("%s: %d left out that cannot be read: %r", collection, len(rows), ids, extra=named)
+
+
+def problems(collection: str, row: Mapping[str, Any]) -> Iterator[str]:
+    """What is not as it must be in a row, by field: `mentions: missing`."""
+    if collection == "counters" and "seq" not in row:
+        row = {"seq": 0, "activityAt": datetime.min, **_STUB, **row}
+    try:
+        _adapter(DOCUMENTS[collection]).validate_python(row, strict=True)
+    except ValidationError as error:
+        for each in error.errors(include_url=False, include_input=False, include_context=False):
+            yield f"{'.'.join(map(str, each['loc']))}: {each['type']}"
+
+
+_STUB = {"fence": 0, "public": False, "floorSeq": 0}
+
+
+@cache
+def _adapter(shape: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)
+
+
+def _schema(shape: Any) -> dict[str, Any]:
+    """A type of documents.py as $jsonSchema has it."""
+    if shape is Any:
+        return {}
+    if is_typeddict(shape):
+        hints = get_type_hints(shape)
+        return {
+            "bsonType": ["object"],
+            "required": sorted(shape.__required_keys__),
+            "properties": {name: _schema(each) for name, each in hints.items()},
+        }
+    origin, args = get_origin(shape) or shape, get_args(shape)
+    if origin is Literal:
+        return {"enum": list(args)}
+    if origin in (Union, UnionType):
+        parts = [_schema(each) for each in args]
+        types = [name for each in parts for name in each["bsonType"]]
+        return {name: value for each in parts for name, value in each.items()} | {"bsonType": types}
+    if origin is list:
+        return {"bsonType": _TYPES[list], "items": _schema(args[0])}
+    return {"bsonType": _TYPES[origin]}

@@ -1,0 +1,137 @@
+"""The schema's version: what is refused at start, and migrations that are cut short."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from chat_aio import Chat, Options, SetupError
+from chat_aio.cli import main
+from chat_aio.store import versions
+from chat_aio.store.database import Database as Store
+from chat_aio.store.versions import Migration
+from tests.conftest import Database, MakeChat
+
+
+async def version_in(database: Database) -> Any:
+    found = await database["settings"].find_one({"_id": "schema"})
+    return found and found["version"]
+
+
+async def test_a_chat_notes_the_version(make_chat: MakeChat, database: Database) -> None:
+    await make_chat()
+    assert await version_in(database) == versions.newest() == 1
+
+
+async def test_a_database_of_before_versions_is_of_the_first(
+    make_chat: MakeChat, database: Database
+) -> None:
+    """Only one that nobody has used is as new as the code."""
+    chat = await make_chat()
+    later = (Migration(to=2, step=only_once),)
+    await database["settings"].delete_one({"_id": "schema"})
+    await versions.note(Store(database), later)
+    assert await version_in(database) == 2
+    await chat.api.create_group_conversation("ada")
+    await database["settings"].delete_one({"_id": "schema"})
+    await versions.note(Store(database), later)
+    assert await version_in(database) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"version": 2}, "is of schema version 2, and this chat-aio knows 1: install the newer"),
+        ({"version": "x"}, "no version that can be read"),
+        ({}, "no version that can be read"),
+    ],
+)
+async def test_what_is_not_known_is_refused(
+    make_chat: MakeChat, mongo_url: str, database: Database, row: dict[str, Any], said: str
+) -> None:
+    await (await make_chat()).close()
+    await database["settings"].replace_one({"_id": "schema"}, row, bypass_document_validation=True)
+    for manage_indexes in (True, False):
+        with pytest.raises(SetupError, match=said) as refused:
+            await Chat(database, options=Options(manage_indexes=manage_indexes)).open()
+        assert "\n" not in str(refused.value)
+    place = ("--mongo-url", mongo_url, "--database", database.name)
+    for command in (("migrate",), ("indexes", "apply")):
+        run = await asyncio.to_thread(CliRunner().invoke, main, [*command, *place])
+        assert (run.exit_code, len(run.output.splitlines())) == (1, 1)
+        assert said in run.output
+
+
+async def test_an_older_one_names_the_command(database: Database, make_chat: MakeChat) -> None:
+    await make_chat()
+    with pytest.raises(SetupError, match="run `chat-aio migrate` first"):
+        await versions.require(Store(database), (Migration(to=2, step=only_once),))
+
+
+async def only_once(_: Store, __: Any) -> None:
+    return None
+
+
+class Renaming:
+    """A migration in pieces, that is cut short when it is told to."""
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+        self.cut_at: int | None = None
+
+    async def step(self, database: Store, position: Any) -> Any:
+        self.seen.append(position)
+        if position == self.cut_at:
+            raise ConnectionError
+        at = position or 0
+        await database.messages.update_one({"seq": at + 1}, {"$set": {"colour": "red"}})
+        return at + 1 if at < 4 else None
+
+
+async def test_a_migration_goes_on_where_it_was_cut_short(
+    make_chat: MakeChat, database: Database
+) -> None:
+    """While people write; only its end raises the version."""
+    chat = await make_chat()
+    group = await chat.api.create_group_conversation("ada")
+    for _ in range(5):
+        await chat.api.send_message("ada", group.id, "hello")
+    renaming = Renaming()
+    both = (Migration(to=2, step=renaming.step), Migration(to=3, step=only_once))
+    renaming.cut_at = 3
+    with pytest.raises(ConnectionError):
+        await versions.migrate(Store(database), migrations=both)
+    assert (renaming.seen, await version_in(database)) == ([None, 1, 2, 3], 1)
+    await chat.api.send_message("ada", group.id, "meanwhile")
+    renaming.cut_at, renaming.seen = None, []
+    said: list[str] = []
+    assert await versions.migrate(Store(database), migrations=both, say=said.append) == 3
+    assert (renaming.seen, len(said)) == ([3, 4], 2)
+    assert await database["messages"].count_documents({"colour": "red"}) == 5
+    kept = await database["settings"].find_one({"_id": "schema"})
+    assert kept == {"_id": "schema", "version": 3}
+
+
+async def test_two_who_migrate_at_once(make_chat: MakeChat, database: Database) -> None:
+    await make_chat()
+    together = asyncio.Barrier(4)
+
+    async def step(_: Store, position: Any) -> Any:
+        if position is None:
+            async with asyncio.timeout(5):
+                await together.wait()
+            return 1
+        return None
+
+    both = (Migration(to=2, step=step), Migration(to=3, step=only_once))
+    runs = (versions.migrate(Store(database), migrations=both) for _ in range(4))
+    assert await asyncio.gather(*runs) == [3] * 4
+    assert await version_in(database) == 3
+
+
+async def test_there_is_nothing_to_migrate(database: Database, mongo_url: str) -> None:
+    place = ("--mongo-url", mongo_url, "--database", database.name)
+    run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", *place])
+    assert (run.exit_code, run.output) == (0, "the database is of schema version 1\n")
+    assert await version_in(database) == 1
