@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
-from chat_aio.errors import OUTCOME_UNKNOWN, ChatError, StorageUnavailable
+from pymongo.errors import PyMongoError
+
+from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.calls import shared
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
@@ -142,8 +144,8 @@ async def _decide_all(
     for decide in decides:
         try:
             alteration = await decide(Locked(database, session, head, conversation))
-        except ChatError as refusal:
-            if len(decides) == 1:
+        except Exception as refusal:
+            if len(decides) == 1 or isinstance(refusal, PyMongoError):
                 raise
             raise _Refused from refusal
         if alteration is not None:
