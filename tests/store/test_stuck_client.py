@@ -1,0 +1,108 @@
+"""A driver's client that is stuck for good is replaced, or asks for a restart; an outage is not
+mistaken for one."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from pymongo import AsyncMongoClient
+
+from chat_aio import Chat, Options, SetupError
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store import upkeep
+from chat_aio.web.health import add_health
+from tests.conftest import Database
+from tests.support.people import PATIENCE, picked_by_header
+
+OPTIONS = Options(ring_seconds=1, storage_timeout_seconds=0.4, feed_stall_seconds=2)
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "LOOK_SECONDS", 0.05)
+
+
+class Clients:
+    """Clients of one database, closed at the end."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self._url, self._name = url, name
+        self.made: list[AsyncMongoClient[dict[str, Any]]] = []
+
+    def make(self) -> Any:
+        self.made.append(AsyncMongoClient[dict[str, Any]](self._url))
+        return self.made[-1][self._name]
+
+    async def break_first(self) -> None:
+        """As a cancellation leaves it now and then: its topology's lock is held by nobody."""
+        await self.made[0]._topology._lock.acquire()
+
+    async def close(self) -> None:
+        if self.made[0]._topology._lock.locked():
+            self.made[0]._topology._lock.release()
+        for each in self.made:
+            await each.close()
+
+
+@pytest.fixture
+async def clients(mongo_url: str, database: Database) -> AsyncIterator[Clients]:
+    found = Clients(mongo_url, database.name)
+    yield found
+    await found.close()
+
+
+async def until_sent(chat: Chat, conversation_id: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                await chat.api.send_message("alice", conversation_id, "hi")
+                return
+            except StorageUnavailable:
+                continue
+
+
+async def test_a_stuck_client_is_replaced(clients: Clients) -> None:
+    async with Chat(clients.make(), renew=clients.make, options=OPTIONS) as chat:
+        group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+        await clients.break_first()
+        with pytest.raises(StorageUnavailable):
+            await chat.api.send_message("alice", group.id, "hi")
+        await until_sent(chat, group.id)
+        assert len(clients.made) == 2
+        assert not chat._database.calls.is_stuck
+        assert await chat._live.feed.wait_live(seconds=PATIENCE)
+        page = await chat.api.list_messages("bob", group.id)
+        assert [each.body for each in page.messages] == ["hi"]
+
+
+async def test_without_another_client_a_restart_is_asked_for(clients: Clients) -> None:
+    app = web.Application()
+    chat = Chat(clients.make(), auth=picked_by_header, options=OPTIONS)
+    chat.mount(app)
+    add_health(app)
+    async with TestClient(TestServer(app)) as client:
+        assert (await client.get("/healthz")).status == 200
+        await clients.break_first()
+        async with asyncio.timeout(PATIENCE):
+            while (answer := await client.get("/healthz")).status == 200:
+                await client.get("/api/chat/conversations", headers={"X-User": "alice"})
+        assert await answer.json() == {
+            "status": "unavailable",
+            "reason": "the database client is stuck",
+        }
+
+
+async def test_a_database_that_is_away_is_no_stuck_client(unused_tcp_port: int) -> None:
+    """Nor is one that was never there: its calls end by their timeouts."""
+    url = f"mongodb://127.0.0.1:{unused_tcp_port}/?replicaSet=none"
+    async with AsyncMongoClient[dict[str, Any]](url) as client:
+        chat = Chat(client["away"], options=OPTIONS)
+        for _ in range(4):
+            with pytest.raises(SetupError):
+                await chat.open()
+            with pytest.raises(StorageUnavailable):
+                await chat._database.read(lambda: client["away"]["x"].find_one({}))
+            assert not chat._database.calls.is_stuck
