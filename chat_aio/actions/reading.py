@@ -15,7 +15,7 @@ from chat_aio.context import Context
 from chat_aio.models import Conversation, Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.rows import MOST_BYTES, Rows
+from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.views import Parents, bare_message_from, message_from
 
@@ -134,6 +134,6 @@ async def fill(
         if len(kept) >= count or (found.complete and len(found.documents) < limit):
             return Filled(kept[:count], size, None)
         last = found.documents[-1]
-        if looked_at >= most or (kept and size > MOST_BYTES):
+        if looked_at >= most or (kept and not found.complete):
             return Filled(kept, size, last)
         limit = max(limit, min(4 * limit, MOST_AT_A_TIME))

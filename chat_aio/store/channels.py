@@ -65,7 +65,8 @@ async def read_many(
     rows = await read_rows(
         database,
         database.conversations,
-        lambda: database.conversations.aggregate_raw_batches(pipeline),
+        # Without a size the driver asks for an empty first batch.
+        lambda: database.conversations.aggregate_raw_batches(pipeline, batchSize=len(ids) + 1),
     )
     kept = readable("conversations", rows.documents, shape=ChannelDocument)
     return replace(rows, documents=kept)

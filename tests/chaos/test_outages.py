@@ -141,14 +141,16 @@ async def suffer(tmp_path: Path, outages: list[tuple[str, float]]) -> None:
 
 async def prepared(service: Service) -> str:
     """A conversation to ask about."""
-    async with ClientSession(timeout=ANSWERED_WITHIN) as session:
-        async with session.post(
+    async with (
+        ClientSession(timeout=ANSWERED_WITHIN) as session,
+        session.post(
             f"{service.address}/conversations/group",
             json={"userIds": ["bob"]},
             headers={"X-User": "alice"},
-        ) as answer:
-            found: str = (await answer.json())["conversation"]["id"]
-            return found
+        ) as answer,
+    ):
+        found: str = (await answer.json())["conversation"]["id"]
+        return found
 
 
 async def test_every_process_comes_back_after_an_outage(tmp_path: Path) -> None:
@@ -164,9 +166,7 @@ async def test_every_process_comes_back_after_many_outages(tmp_path: Path) -> No
     ]
     try:
         chance = random.Random(7)
-        await suffer(
-            tmp_path, [(KINDS[number % 3], chance.uniform(5, 40)) for number in range(20)]
-        )
+        await suffer(tmp_path, [(KINDS[number % 3], chance.uniform(5, 40)) for number in range(20)])
     finally:
         for each in burning:
             each.terminate()

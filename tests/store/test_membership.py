@@ -78,5 +78,6 @@ async def test_many_changes_of_two_processes_under_load(make_store: MakeStore) -
     await asyncio.gather(*senders)
     found = await stores[0].database.conversations.find_one({"_id": group["_id"]})
     assert len(found["participants"]) == 61
-    assert await epochs(stores[0], group["_id"]) == (61, 61)
+    head, copy = await epochs(stores[0], group["_id"])
+    assert head == copy <= 61, "those that waited for each other went together"
     assert await stores[0].database.messages.count_documents({}) == sent > 0

@@ -63,9 +63,7 @@ async def test_a_full_disk_is_unavailable(
         "create": lambda: named.api.create_group_conversation("alice"),
         "mark": lambda: named.api.mark_read("alice", group.id, sent.id),
     }
-    async with failing(
-        database.client, [command], app_name="passing", errorCode=OUT_OF_DISK_SPACE
-    ):
+    async with failing(database.client, [command], app_name="passing", errorCode=OUT_OF_DISK_SPACE):
         with pytest.raises(StorageUnavailable, match="nothing was written"):
             await deeds[deed]()
     await deeds[deed]()

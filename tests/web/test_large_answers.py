@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -97,7 +98,7 @@ async def test_a_row_that_is_too_large_by_itself(person: Any) -> None:
     sent = [await alice.send(group, "x") for _ in range(3)]
     large = {
         "reactions": [
-            {"emoji": "x", "userId": f"{number} {'y' * 2_500}", "createdAt": None}
+            {"emoji": "x", "userId": f"{number} {'y' * 2_500}", "createdAt": datetime.now(UTC)}
             for number in range(2_000)
         ]
     }
