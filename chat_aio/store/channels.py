@@ -52,21 +52,16 @@ async def read_many(
         "participantCount": {"$size": users},
         "alreadyParticipant": {"$in": [{"$literal": viewer_id}, users]},
     }
-    pipeline: list[dict[str, Any]] = [
-        {
-            "$match": {
-                "_id": {"$in": list(ids)},
-                "visibility": "public",
-                "participants": {"$type": "array"},
-            }
-        },
-        {"$project": shown},
-    ]
+    public = {
+        "_id": {"$in": list(ids)},
+        "visibility": "public",
+        "participants": {"$type": "array"},
+    }
+    # A find, for an aggregation of raw batches begins with an empty one.
     rows = await read_rows(
         database,
         database.conversations,
-        # Without a size the driver asks for an empty first batch.
-        lambda: database.conversations.aggregate_raw_batches(pipeline, batchSize=len(ids) + 1),
+        lambda: database.conversations.find_raw_batches(public, shown),
     )
     kept = readable("conversations", rows.documents, shape=ChannelDocument)
     return replace(rows, documents=kept)
