@@ -1,6 +1,7 @@
 """Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any, Self
@@ -11,6 +12,7 @@ from chat_aio.actions.access import METHODS
 from chat_aio.api import ServerAPI
 from chat_aio.capabilities import Capability
 from chat_aio.context import new_id
+from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
 from chat_aio.listeners import notify
 from chat_aio.live.live import Live
@@ -33,6 +35,8 @@ from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.upkeep import Upkeep
 from chat_aio.web.application import Auth, make_application
 from chat_aio.web.observing import observe_requests
+
+log = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 3.0
 
@@ -117,9 +121,11 @@ class Chat:
         self._opening = True
         try:
             await self._open()
-        except BaseException:
+        except BaseException as error:
             await self._live.close()
             await self._upkeep.close()
+            if isinstance(error, StorageUnavailable):
+                raise SetupError("MongoDB was reached, and then did not answer.") from error
             raise
         finally:
             self._opening = False
@@ -157,8 +163,7 @@ class Chat:
         notify(self._api.observers, Observer.chat_closed, self._live.state)
         with budget(CLOSE_SECONDS) as left:
             await self._live.close()
-            for plugin in self._api.plugins:
-                await plugin.close()
+            await self._close_plugins()
             await asyncio.gather(
                 self._api.signals.close(seconds=left.remaining),
                 self._api.sequencer.close(seconds=left.remaining),
@@ -167,6 +172,14 @@ class Chat:
             await self._upkeep.close()
             await self._database.close(seconds=left.remaining)
         self._opened = False
+
+    async def _close_plugins(self) -> None:
+        """One that fails keeps none of the rest from being closed."""
+        for plugin in self._api.plugins:
+            try:
+                await plugin.close()
+            except Exception:
+                log.exception("a plugin could not be closed: %r", plugin)
 
     async def end_streams(self, user_id: str) -> None:
         """End the streams of a user whose login is over, on every process. Their clients come back,

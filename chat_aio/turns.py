@@ -10,6 +10,7 @@ from typing import TypeVar
 from chat_aio.store.calls import paused
 
 SLICE_SECONDS = 0.004
+SHORT_TEXT = 1_024
 
 T = TypeVar("T")
 
@@ -34,12 +35,19 @@ class Turns:
 
     async def alone(self, work: Callable[[], T]) -> T:
         """What cannot be cut into slices. Others get as much time afterwards as it took."""
-        async with self._turn:
-            began = time.perf_counter()
-            try:
-                return work()
-            finally:
-                await asyncio.sleep(time.perf_counter() - began)
+        with paused():
+            async with self._turn:
+                began = time.perf_counter()
+                try:
+                    return work()
+                finally:
+                    await asyncio.sleep(time.perf_counter() - began)
+
+    async def on_text(self, text: str, work: Callable[[], T]) -> T:
+        """Looking for the terms of a text: of a long one it takes a while, above all where it grows
+        in its normal form."""
+        is_short = text.isascii() or len(text) <= SHORT_TEXT
+        return work() if is_short else await self.alone(work)
 
 
 class Slices:

@@ -1,5 +1,6 @@
 """Editing and deleting: only the sender may, and a tombstone never gets a body back."""
 
+from functools import partial
 from typing import Any, Literal
 
 from chat_aio import inputs
@@ -20,9 +21,10 @@ from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.models import Message
 from chat_aio.store import edits
-from chat_aio.store.documents import Change, MentionDocument, MessageDocument
+from chat_aio.store.documents import Change, MentionDocument, MessageDocument, SearchFields
 from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.metadata import escaped, unescaped
+from chat_aio.store.search import search_fields
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import bare_message_from, forwarded_from_of, message_from
 
@@ -132,10 +134,11 @@ async def _write(
 ) -> MessageDocument:
     """Edit the message as it was found; where it or the participants have changed meanwhile, check
     again. The host's hook is not run again."""
+    search = await _search_fields(context, found, asked.body)
     for _ in within(context):
         epoch = 0
         try:
-            if changed := await _write_once(context, asked, mentions, found, snapshot):
+            if changed := await _write_once(context, asked, mentions, found, snapshot, search):
                 return changed
             found = await _load_editable(context, asked.user_id, found["_id"])
         except EpochMoved as moved:
@@ -152,6 +155,7 @@ async def _write_once(
     mentions: list[str] | None,
     found: MessageDocument,
     snapshot: Snapshot,
+    search: SearchFields | None,
 ) -> MessageDocument | None:
     """The edited message, None if it is no longer as it was found. Who is newly mentioned must
     still take part when it is written, and nothing goes past a block: then it goes through the
@@ -163,7 +167,7 @@ async def _write_once(
         change=change,
         mentions=_merged(found, mentions, change),
         metadata=_replaced(found, asked.metadata),
-        searchable=Capability.SEARCH in context.capabilities,
+        search=search,
     )
     new = _new(found, mentions)
     if not new and snapshot.conversation.type != "direct":
@@ -176,6 +180,15 @@ async def _write_once(
         epoch=snapshot.epoch,
         holds=holding(context, asked.user_id, new),
     )
+
+
+async def _search_fields(
+    context: Context, found: MessageDocument, body: str
+) -> SearchFields | None:
+    if Capability.SEARCH not in context.capabilities:
+        return None
+    make = partial(search_fields, found["conversationId"], body)
+    return await context.database.turns.on_text(body, make)
 
 
 def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -26,8 +27,6 @@ from chat_aio.store.metadata import escaped
 from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.views import forwarded_from_of, message_from
-
-SHORT_TEXT = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +95,8 @@ async def post(
 async def _made(
     context: Context, snapshot: Snapshot, asked: BeforeMessageSend, **placed: Any
 ) -> MessageDocument:
-    """The new message. Looking for the terms of a long text takes a while, above all where it grows
-    in its normal form."""
-    if asked.body.isascii() or len(asked.body) <= SHORT_TEXT:
-        return _new_message(context, snapshot, asked, **placed)
-    return await context.database.turns.alone(
-        lambda: _new_message(context, snapshot, asked, **placed)
-    )
+    make = partial(_new_message, context, snapshot, asked, **placed)
+    return await context.database.turns.on_text(asked.body, make)
 
 
 def _new_message(

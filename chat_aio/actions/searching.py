@@ -89,7 +89,7 @@ async def _list_readable(
         return await _read(context, matches)
 
     async def sift(found: Sequence[Found]) -> Sequence[Found]:
-        there = [message for _, message in found if message and not message["deletedAt"]]
+        there = [message for _, message in found if message and not message.get("deletedAt")]
         readable = await readable_among(context, user_id, there)
         ids = {each["_id"] for each in readable}
         return [each for each in found if each[0].message_id in ids]

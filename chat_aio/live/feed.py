@@ -12,7 +12,7 @@ from typing import Any
 
 from chat_aio.ending import end
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.calls import budget
+from chat_aio.store.calls import budget, retrieve
 from chat_aio.store.change_stream import (
     ChangesBroken,
     HistoryLost,
@@ -195,6 +195,7 @@ class Feed:
         known."""
         if self._passing is None:
             self._passing = asyncio.create_task(self._pass(), context=Context())
+            self._passing.add_done_callback(retrieve)
         return self._passing
 
     async def _pass(self) -> None:

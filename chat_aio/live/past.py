@@ -48,8 +48,8 @@ class Past:
     """Looks up where clients were, and what they have missed since.
 
     `catch_up` returns when this process has been told of all that is committed, `passed` is done
-    then. A replay has at
-    most `limit` events and `max_bytes` bytes; `sift` leaves out what a user may not read.
+    then. A replay has at most `limit` events and `max_bytes` bytes; `sift` leaves out what a user
+    may not read.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class Past:
             each=limit + 1, most=WHOLE_REPLAYS * limit, most_bytes=WHOLE_REPLAYS * max_bytes
         )
         self._names = Coalescer(self._find, most=MOST_TOGETHER)
+        self._restored = Coalescer[None, datetime | None](self._look, most=MOST_TOGETHER)
         self._wishes = Coalescer[Wish, Found](self._grant, most=MOST_TOGETHER)
 
     async def find(self, name: Name) -> Whereabouts:
@@ -92,10 +93,21 @@ class Past:
         if self._sift is not None:
             told = await self._sift(wish.user_id, told)
         since = position_frame(*wish.since)
-        return replay_from_storage(told, since=since, newest=newest, passed=self._passed())
+        passed = self._passed() if told else None
+        return replay_from_storage(told, since=since, newest=newest, passed=passed)
+
+    async def restored_at(self) -> datetime | None:
+        """When a backup was restored, if that was lately: what a position from before names may be
+        another message by now. Raises StorageUnavailable."""
+        return await self._restored.ask(None)
+
+    async def _look(self, questions: Sequence[None]) -> list[datetime | None]:
+        at = await self._settings.restored_at()
+        lately = at is not None and self._clock() - at < RESTORED_FOR
+        return [at if lately else None] * len(questions)
 
     async def _find(self, names: Sequence[Name]) -> list[Whereabouts]:
-        now, restored_at = self._clock(), await self._settings.restored_at()
+        now, restored_at = self._clock(), await self.restored_at()
         heads = await missed.heads_of(self._database, {each for each, _ in names})
         real = {(name, seq) for name, seq in names if name in heads and seq <= heads[name]["seq"]}
         if any(now - heads[name]["activityAt"] < SKEW for name, _ in real):
@@ -106,9 +118,7 @@ class Past:
                 times[each] = moment
             elif each in real and each not in times and (at := _time_of_head(each, heads)):
                 times[each] = at
-        recently = restored_at and now - restored_at < RESTORED_FOR
-        since_restored = restored_at if recently else None
-        return [_whereabouts(each, times.get(each), heads, now, since_restored) for each in names]
+        return [_whereabouts(each, times.get(each), heads, now, restored_at) for each in names]
 
     async def _grant(self, wishes: Sequence[Wish]) -> list[Found]:
         replays: dict[Wish, Found] = {}

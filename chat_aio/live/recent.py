@@ -66,7 +66,8 @@ class Recent:
             told = [
                 (kept, each and readable.get((each.name, each.is_change))) for kept, each in told
             ]
-        return replay_from_feed(told, since=since, newest=newest, passed=self._passed())
+        passed = self._passed() if any(each for _, each in told) else None
+        return replay_from_feed(told, since=since, newest=newest, passed=passed)
 
     async def _fetch(self, questions: Sequence[frozenset[str]]) -> list["_States"]:
         """The messages that are asked for, of several questions in one go."""

@@ -59,7 +59,7 @@ class Resuming:
         name = position_from(last_event_id)
         if name is None:
             return Wanted(None, NOWHERE)
-        if self._ring.find_created(*name):
+        if self._ring.find_created(*name) and not await self._past.restored_at():
             return Wanted(name, None)
         return Wanted(name, await self._past.find(name))
 
@@ -71,7 +71,8 @@ class Resuming:
         newest = position_frame(*created.name) if created else None
         if wanted.name is None:
             return replay_of_nothing(newest or await self._end(ids, began))
-        if seen := self._ring.find_created(*wanted.name):
+        is_lost = wanted.where is not None and wanted.where.reset is not None
+        if not is_lost and (seen := self._ring.find_created(*wanted.name)):
             return await self._recent.replay(stream.user_id, ids, seen, newest)
         where = wanted.where or await self._past.find(wanted.name)  # The ring has let go of it.
         if where.at is None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from chat_aio import hooks
 from chat_aio.context import Context
-from chat_aio.errors import ChatError
+from chat_aio.errors import ChatError, StorageUnavailable
 from chat_aio.live.event import Event, Shown
 from chat_aio.live.frames import unquoted
 from chat_aio.live.replay import Stored
@@ -64,6 +64,8 @@ class Sieve:
                 for event in await self.sift(stream.user_id, waiting):
                     if event.conversation_id not in stream.denied:
                         stream.pass_on(event)
+        except StorageUnavailable:
+            stream.end("overflow")
         except Exception:
             log.exception("what a stream may show could not be found out")
             stream.end("overflow")
@@ -80,12 +82,14 @@ class Sieve:
         return {id(each) for each in await hooks.those(ask, asked)}
 
     async def _may_read(self, user_id: str, message: MessageDocument) -> bool:
-        """A hook that fails is a no, and so is a conversation that cannot be loaded."""
+        """A hook that fails is a no. Raises StorageUnavailable."""
         try:
             snapshot = await self._context.snapshots.find(message["conversationId"])
             return snapshot is not None and await self._context.permissions.may_read_message(
                 user_id, snapshot.conversation, bare_message_from(message)
             )
+        except StorageUnavailable:
+            raise
         except ChatError:
             return False
         except Exception:

@@ -36,6 +36,8 @@ class Stream:
         "_behind_since",
         "_chunked",
         "_cover",
+        "_covered",
+        "_delivered",
         "_held",
         "_holds",
         "_max_bytes",
@@ -75,6 +77,8 @@ class Stream:
         self.still_logged_in: Callable[[], Awaitable[bool]] | None = None
         self._position: Frame | None = None
         self._cover: Cover | None = None
+        self._covered: int | None = None
+        self._delivered = 0
         self._held: list[Event] = []
         self._pipe: Pipe | None = None
         self._chunked = True
@@ -107,6 +111,7 @@ class Stream:
 
     def deliver(self, event: Event) -> None:
         """Tell an event, unless a sieve takes it, which passes it on later, or does not."""
+        self._delivered = event.index or self._delivered
         if self._sieve is None or not self._sieve(self, event):
             self.pass_on(event)
 
@@ -118,7 +123,7 @@ class Stream:
             self._held.append(event)
             if len(self._held) > self._max_events:
                 self.end("overflow")
-        elif self._cover is not None and self._cover.covers(event):
+        elif self._cover is not None and self._covers(event):
             return
         elif event.created:
             self._position = event.position
@@ -146,9 +151,16 @@ class Stream:
         self._tell_held()
 
     def _uncover(self, passed: asyncio.Future[None]) -> None:
-        """What the feed tells from now on came after the replay; unless it is not known to."""
+        """What the feed tells from now on came after the replay; unless it is not known to. What
+        was held back or asked about until now may still be in it."""
         if not passed.cancelled() and passed.exception() is None:
+            self._covered = self._delivered
+
+    def _covers(self, event: Event) -> bool:
+        """Whether the replay has told it; its cover goes with the first event behind it."""
+        if self._covered is not None and event.index > self._covered:
             self._cover = None
+        return self._cover is not None and self._cover.covers(event)
 
     def hold(self) -> None:
         """Hold everything back until as many releases as holds."""

@@ -36,6 +36,8 @@ class Budget:
 
     def __init__(self, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
+        self._pauses = 0
+        self._paused_at = 0.0
 
     @property
     def remaining(self) -> float:
@@ -44,12 +46,17 @@ class Budget:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Around what is no waiting for the database: a host's hook, a body that is being read."""
-        began = time.monotonic()
+        """Around what is no waiting for the database: a host's hook, a body that is being read.
+        Several at once count once."""
+        if not self._pauses:
+            self._paused_at = time.monotonic()
+        self._pauses += 1
         try:
             yield
         finally:
-            self.deadline += time.monotonic() - began
+            self._pauses -= 1
+            if not self._pauses:
+                self.deadline += time.monotonic() - self._paused_at
 
 
 _BUDGET: ContextVar[Budget | None] = ContextVar("chat_aio_budget", default=None)
@@ -173,7 +180,7 @@ class Calls:
         task = asyncio.create_task(work, context=Context())
         self._left.add(task)
         task.add_done_callback(self._left.discard)
-        task.add_done_callback(_retrieve)
+        task.add_done_callback(retrieve)
         return task
 
     async def settle(self, *, seconds: float) -> None:
@@ -193,7 +200,7 @@ class Calls:
         self._stuck.discard(task)
         call = self._calls.pop(task, None)
         if call is None or call.waiter.done():
-            _retrieve(task)
+            retrieve(task)
         elif task.cancelled():
             call.waiter.cancel()
         elif error := task.exception():
@@ -231,7 +238,7 @@ def _give_up(call: _Running) -> None:
         call.waiter.set_exception(LateCall())
 
 
-def _retrieve(task: asyncio.Task[Any]) -> None:
+def retrieve(task: asyncio.Future[Any]) -> None:
     """Nobody is interested in the error of what was given up."""
     if not task.cancelled():
         task.exception()

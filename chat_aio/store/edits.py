@@ -14,10 +14,10 @@ from chat_aio.store.documents import (
     MentionDocument,
     MessageDocument,
     ReactionDocument,
+    SearchFields,
 )
 from chat_aio.store.drafts import EpochMoved, Holds
 from chat_aio.store.messages import READ
-from chat_aio.store.search import search_fields
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.transactions import Session, Unchanged, transact
@@ -51,9 +51,10 @@ def edited(
     change: Change,
     mentions: Sequence[MentionDocument],
     metadata: Mapping[str, Any] | None,
-    searchable: bool,
+    search: SearchFields | None,
 ) -> Update:
-    """The update that edits `message`; its metadata stay where None is given."""
+    """The update that edits `message`; its metadata stay where None is given. Without search fields
+    it is not found."""
     replaced: dict[str, Any] = {
         "body": body,
         "editedAt": change["at"],
@@ -63,8 +64,8 @@ def edited(
     }
     if metadata is not None:
         replaced["metadata"] = metadata
-    if searchable:
-        return {"$set": {**replaced, **search_fields(message["conversationId"], body)}}
+    if search is not None:
+        return {"$set": {**replaced, **search}}
     return {"$set": replaced, "$unset": {"terms": "", "search": ""}}
 
 

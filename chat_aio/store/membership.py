@@ -4,15 +4,14 @@ The lock order is the same for everything that concerns a conversation: `counter
 `conversations`, then the rest. A new epoch fences every send that was checked before.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
-from pymongo.errors import PyMongoError
-
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
-from chat_aio.store.calls import shared
+from chat_aio.store.calls import retrieve, shared
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
@@ -24,7 +23,7 @@ from chat_aio.store.documents import (
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.snapshots import Snapshots
-from chat_aio.store.transactions import Session, Unchanged, transact
+from chat_aio.store.transactions import Session, Unchanged, is_passing, transact
 
 T = TypeVar("T")
 
@@ -84,15 +83,22 @@ async def change_conversation(
         ),
     )
     answer = queue.put(decide)
+    answer.add_done_callback(partial(_answered, queues, conversation_id))
     try:
         return await shared(answer, seconds=database.timeout)
     except StorageUnavailable:
         if answer.done() or queue.take_back(answer):
             raise
         raise StorageUnavailable(OUTCOME_UNKNOWN) from None
-    finally:
-        if queue.is_idle:
-            queues.pop(conversation_id, None)
+
+
+def _answered(
+    queues: dict[str, Coalescer[Any, Any]], conversation_id: str, answer: asyncio.Future[Any]
+) -> None:
+    """Let go of a queue whose round is over; who has asked may have left."""
+    retrieve(answer)
+    if conversation_id in queues and queues[conversation_id].is_idle:
+        del queues[conversation_id]
 
 
 async def _change_together(
@@ -144,14 +150,14 @@ async def _decide_all(
     for decide in decides:
         try:
             alteration = await decide(Locked(database, session, head, conversation))
+            if alteration is not None:
+                conversation = await _write(
+                    database, conversation_id, alteration, head["epoch"], session
+                )
         except Exception as refusal:
-            if len(decides) == 1 or isinstance(refusal, PyMongoError):
+            if len(decides) == 1 or is_passing(refusal):
                 raise
             raise _Refused from refusal
-        if alteration is not None:
-            conversation = await _write(
-                database, conversation_id, alteration, head["epoch"], session
-            )
         answers.append(conversation)
     if conversation is found:
         raise Unchanged(answers)
@@ -190,7 +196,8 @@ async def _lock(
         {"_id": conversation_id}, session=session
     )
     conversation = one_readable("conversations", found)
-    return (head, conversation) if conversation else None
+    head = one_readable("counters", head)
+    return (head, conversation) if head and conversation else None
 
 
 async def _write(

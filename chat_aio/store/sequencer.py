@@ -94,9 +94,8 @@ class Sequencer:
 
     @asynccontextmanager
     async def hold(self, conversation_id: str) -> AsyncIterator[float]:
-        """A place between two batches of a conversation, for one change at a time; between two
-        changes goes a batch of what waits. Gives the deadline, for the wait and the change; raises
-        StorageUnavailable where the turn does not come before it."""
+        """A place between two batches of a conversation, for one change at a time; a batch goes
+        between two changes. Gives the deadline of both; raises StorageUnavailable past it."""
         deadline = deadline_within(self._database.timeout)
         self._held[conversation_id] += 1
         try:
@@ -109,6 +108,7 @@ class Sequencer:
             self._held[conversation_id] -= 1
             if not self._held[conversation_id]:
                 del self._held[conversation_id]
+                self._launch_soon()
         try:
             yield deadline
         finally:

@@ -67,7 +67,7 @@ async def _attempt(database: Database, body: Body[T], deadline: float) -> T:
     except BaseException as error:
         if _is_between_roles(error):
             await _drop_connections(database)
-        await _abort(session)
+        await _abort(database, session, deadline)
         if isinstance(error, Unchanged):
             return error.value  # type: ignore[no-any-return]
         if isinstance(error, PyMongoError):
@@ -164,8 +164,13 @@ async def _committed(database: Database, session: Session) -> None:
         await session.end_session()
 
 
-async def _abort(session: Session) -> None:
-    """End what is not committed, in a time of its own."""
+async def _abort(database: Database, session: Session, deadline: float) -> None:
+    """End what is not committed, in a time of its own: past the deadline too, its locks must go."""
+    aborting = database.calls.leave(_aborted(session))
+    await asyncio.wait({aborting}, timeout=max(0.0, deadline - time.monotonic()))
+
+
+async def _aborted(session: Session) -> None:
     with suppress(PyMongoError), pymongo.timeout(ABORT_SECONDS):
         await session.end_session()
 
@@ -188,8 +193,12 @@ def _is_between_roles(error: BaseException) -> bool:
     return isinstance(error, ConfigurationError) and "Sessions are not supported" in str(error)
 
 
+def is_passing(error: BaseException) -> bool:
+    """Whether a transaction that has failed so may be tried again."""
+    labelled = isinstance(error, PyMongoError) and error.has_error_label(_TRANSIENT)
+    return labelled or _is_between_roles(error)
+
+
 def _translated(error: PyMongoError) -> Exception:
     """Conflict for what may be tried again; of the rest nothing was written."""
-    if _is_between_roles(error) or error.has_error_label(_TRANSIENT):
-        return Conflict()
-    return translated(error, "read")
+    return Conflict() if is_passing(error) else translated(error, "read")

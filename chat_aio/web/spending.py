@@ -9,7 +9,7 @@ _SPENT = web.RequestKey("spent", list[tuple[str, int]])
 
 
 def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
-    """Count so many of a kind for the acting user. Raises RateLimited (docs/behaviour.md 1.10)."""
+    """Count so many of a kind for the acting user. Raises RateLimited (docs/behaviour.md 1.12)."""
     quotas = request.config_dict.get(QUOTAS)
     if quotas is not None:
         quotas.spend(request[USER_ID], kind, amount)

@@ -244,6 +244,27 @@ async def test_a_refused_stream_comes_back_at_its_position(visit: Visit) -> None
     assert opened == 0
 
 
+async def test_a_stream_that_is_made_anew_without_a_position_says_so(visit: Visit) -> None:
+    """EventSource shows no id that came without an event: what was missed is to be fetched."""
+    script = """
+        const told = [];
+        new Chat("/api/chat", { EventSource: Source }).stream({
+          onOpen: () => told.push("open"),
+          onReset: ({ type, reason }) => told.push(type, reason),
+        });
+        await moment();
+        sources[0].dispatchEvent(new Event("open"));
+        sources[0].dispatchEvent(new Event("open"));
+        sources[0].refuse();
+        ready.at(-1)();
+        await moment();
+        sources[1].dispatchEvent(new Event("open"));
+        return told;
+    """
+    told = await try_out(visit, script)
+    assert told == ["open", "open", "open", "stream.reset", "position_unknown"]
+
+
 async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(
     visit: Visit,
 ) -> None:
