@@ -1,5 +1,6 @@
 """What passes by itself is 503, or is tried again: never a 500."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -57,7 +58,7 @@ async def test_a_full_disk_is_unavailable(
 ) -> None:
     group = await named.api.create_group_conversation("alice")
     sent = await named.api.send_message("alice", group.id, "hi")
-    deeds = {
+    deeds: dict[str, Callable[[], Awaitable[Any]]] = {
         "react": lambda: named.api.add_reaction("alice", sent.id, "+1"),
         "send": lambda: named.api.send_message("alice", group.id, "again"),
         "create": lambda: named.api.create_group_conversation("alice"),
