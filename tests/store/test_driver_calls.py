@@ -1,20 +1,49 @@
 """Every call of the driver is made in a task of its own, which nobody cancels."""
 
 import asyncio
+import time
 import traceback
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pymongo import AsyncMongoClient
 from pymongo.asynchronous.topology import Topology
 
 from chat_aio import store
+from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.store.calls import Calls
 from chat_aio.store.database import Database
+from chat_aio.store.transactions import Session, attempt
+from tests.conftest import Database as PlainDatabase
 from tests.conftest import MakePeople
 
 PACKAGE = str(Path(store.__file__).parents[1])
+
+
+async def test_a_transaction_past_its_deadline_leaves_no_locks(
+    database: PlainDatabase, mongo_url: str
+) -> None:
+    """Whoever writes there next does not wait until the server gives it up, a minute later."""
+    kept = Database(database)
+    await database.counters.insert_one({"_id": "locked", "epoch": 1})
+    deadline = time.monotonic() + 0.5
+
+    async def body(session: Session) -> None:
+        row = {"_id": "locked"}
+        await kept.counters.update_one(row, {"$inc": {"epoch": 1}}, session=session)
+        await asyncio.sleep(deadline - time.monotonic() + 0.01)
+        await kept.counters.find_one(row, session=session)  # Refused by the driver, not sent.
+
+    with pytest.raises(StorageUnavailable):
+        await attempt(kept, body, deadline=deadline)
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as another:
+        found = await another[database.name].counters.find_one_and_update(
+            {"_id": "locked"}, {"$inc": {"epoch": 1}}, return_document=True, maxTimeMS=10_000
+        )
+    assert found is not None
+    assert found["epoch"] == 2
 
 
 class Watch:

@@ -124,6 +124,19 @@ async def test_hooks_and_bodies_stop_the_clock() -> None:
             assert deadline_within(100) == left.deadline
 
 
+async def test_pauses_at_once_count_once() -> None:
+    """A page asks a hook about many messages at a time."""
+    with budget(10) as left:
+        before = left.deadline
+        with paused():
+            began = left.deadline - left.remaining
+            with paused(), paused():
+                await asyncio.sleep(0.05)
+            assert left.deadline == before
+        lasted = left.deadline - left.remaining - began
+        assert before + 0.05 <= left.deadline <= before + lasted + 0.02
+
+
 async def test_shared_work_is_not_waited_for_past_the_budget() -> None:
     work: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     with budget(0.01), pytest.raises(StorageUnavailable):

@@ -109,6 +109,21 @@ async def test_positions_from_before_a_restore_are_resets(
         assert (await tab.next()).event is None
 
 
+async def test_a_position_that_the_ring_holds_may_be_from_before_a_restore(
+    person: Any, database: Database
+) -> None:
+    """The process has told it since: of another message by now, with the same seq."""
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    async with bob.tab() as tab:
+        sent = await alice.send(conversation_id, "held")
+        await tab.bodies(1)
+    at = datetime.fromisoformat(sent["createdAt"]) + timedelta(milliseconds=1)
+    await database["settings"].insert_one({"_id": "restored", "at": at})
+    async with bob.tab(f"{conversation_id}:1") as tab:
+        assert await reset_of(tab) == "position_unknown"
+
+
 async def test_the_python_client_keeps_a_position_before_any_message(person: Any) -> None:
     alice, bob = person("alice"), person("bob")
     base_url = str(bob.client.make_url(BASE))
