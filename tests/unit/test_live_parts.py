@@ -281,6 +281,10 @@ async def test_a_stream_holds_back_until_it_is_live() -> None:
     assert pipe.written == [b"created a:4", b"created a:6"]
     passed.set_result(None)
     await asyncio.sleep(0)
+    one.pass_on(event(7, "a:5"))  # A sieve has kept it until now.
+    assert len(pipe.written) == 2
+    one.deliver(event(9, "a:5"))
+    assert pipe.written[2:] == [b"created a:5"]
     assert one._cover is None
 
 
