@@ -1,11 +1,12 @@
 """Changes of one conversation that wait for each other go together, and fail apart."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 from unittest.mock import patch
 
 import pytest
+from pymongo.errors import OperationFailure
 
 from chat_aio import Chat, Options
 from chat_aio.errors import (
@@ -117,9 +118,7 @@ async def test_who_gives_up_before_their_turn_has_changed_nothing(chats: list[Ch
     group = await chat.api.create_group_conversation("alice")
     async with chat.api.sequencer.hold(group.id):
         first = asyncio.create_task(chat.api.add_participants("alice", group.id, ["bob"]))
-        while group.id not in chat.api.sequencer.changes:  # noqa: ASYNC110
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
+        await until(lambda: group.id in chat.api.sequencer._held)
         chat._database.timeout = 0.05
         with pytest.raises(StorageUnavailable) as refusal:
             await membership.change_conversation(
@@ -128,6 +127,55 @@ async def test_who_gives_up_before_their_turn_has_changed_nothing(chats: list[Ch
         chat._database.timeout = 10
     assert str(refusal.value) != OUTCOME_UNKNOWN
     assert (await first).roles.keys() == {"alice", "bob"}
+
+
+async def test_a_driver_error_of_one_change_is_its_own(chats: list[Chat]) -> None:
+    chat, sizes = chats[0], Sizes()
+    sequencer = chat.api.sequencer
+    group = await chat.api.create_group_conversation("alice")
+
+    async def fails(_: object) -> None:
+        raise OperationFailure("not this one", 2)
+
+    bad = membership.change_conversation(
+        chat._database, sequencer, chat.api.snapshots, group.id, fails
+    )
+    with patch.object(membership, "_decide_all", sizes.noted):
+        async with sequencer.hold(group.id):
+            tasks: list[asyncio.Future[Any]] = [
+                asyncio.create_task(chat.api.add_participants("alice", group.id, ["bob"]))
+            ]
+            await until(lambda: group.id in sequencer._held)
+            tasks += [
+                asyncio.ensure_future(bad),
+                asyncio.create_task(chat.api.add_participants("alice", group.id, ["carol"])),
+            ]
+            await until(lambda: len(sequencer.changes[group.id]._waiting) == 2)
+        first, failed, other = await asyncio.gather(*tasks, return_exceptions=True)
+    assert max(sizes.seen) > 1
+    assert isinstance(failed, Exception)
+    assert not isinstance(first, BaseException)
+    assert not isinstance(other, BaseException)
+    found = await chat.api.get_conversation("alice", group.id)
+    assert found.roles.keys() == {"alice", "bob", "carol"}
+
+
+async def test_a_queue_whose_callers_have_left_is_let_go_of(chats: list[Chat]) -> None:
+    chat = chats[0]
+    group = await chat.api.create_group_conversation("alice")
+    async with chat.api.sequencer.hold(group.id):
+        first = asyncio.create_task(chat.api.add_participants("alice", group.id, ["bob"]))
+        await until(lambda: group.id in chat.api.sequencer._held)
+        first.cancel()
+        await asyncio.wait({first})
+        assert group.id in chat.api.sequencer.changes
+    await until(lambda: not chat.api.sequencer.changes)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not holds():  # noqa: ASYNC110
+            await asyncio.sleep(0)
 
 
 async def never(_: object) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from chat_aio import Chat, Options, SetupError
 from chat_aio.context import utc_now
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument
@@ -122,3 +123,14 @@ async def test_the_direct_key_is_made_once(make_store: MakeStore) -> None:
     )
     assert len(set(ids)) == 1
     assert await stores[0].database.settings.count_documents({}) == 1
+
+
+async def test_a_database_that_goes_away_while_the_chat_opens_is_a_setup_error(
+    database: Handle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def away(*_: object) -> None:
+        raise StorageUnavailable
+
+    monkeypatch.setattr("chat_aio.store.clock.PrimaryClock.set", away)
+    with pytest.raises(SetupError, match="did not answer"):
+        await Chat(database).open()

@@ -124,6 +124,24 @@ async def test_a_chat_whose_plugin_does_not_open_closes_the_others(database: Dat
         _ = chat.api
 
 
+class ClosesBadly(Plugin):
+    async def close(self) -> None:
+        raise RuntimeError("the door is stuck")
+
+
+async def test_a_plugin_that_does_not_close_keeps_nothing_open(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    last = Counts()
+    chat = Chat(database, plugins=[ClosesBadly(), last])
+    await chat.open()
+    await chat.close()
+    assert last.closed == 1
+    assert "the door is stuck" in caplog.text
+    with pytest.raises(RuntimeError, match="not open"):
+        _ = chat.api
+
+
 async def test_a_plugin_that_is_never_ready_keeps_no_stream_from_opening(
     serve: MakePeople, monkeypatch: pytest.MonkeyPatch
 ) -> None:
