@@ -3,12 +3,16 @@
 import asyncio
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from chat_aio.errors import StorageUnavailable
 from chat_aio.events import ResetEvent
-from chat_aio.live.event import Event
+from chat_aio.live.event import Event, Shown
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
 from chat_aio.live.positions import is_moment, moment_frame, position_from, time_of_moment
 from chat_aio.live.replay import (
@@ -20,6 +24,7 @@ from chat_aio.live.replay import (
     replay_of_nothing,
 )
 from chat_aio.live.ring import Kept, Ring
+from chat_aio.live.sieve import Sieve
 from chat_aio.live.streams import Stream
 from chat_aio.plugin import ToldMessage
 
@@ -336,3 +341,16 @@ async def test_a_client_that_left_is_noticed() -> None:
     pipe.closing = True
     one.end_if_gone()
     assert one.ended.done()
+
+
+async def test_what_cannot_be_asked_about_now_is_not_left_out() -> None:
+    """The stream ends and resumes: what is left out would be missed for good."""
+
+    async def away(_: str) -> None:
+        raise StorageUnavailable
+
+    context: Any = SimpleNamespace(snapshots=SimpleNamespace(find=away))
+    message: Any = {"_id": "m", "conversationId": "a"}
+    told = replace(event(1, "a:1"), shown=Shown(message=message, parent=None))
+    with pytest.raises(StorageUnavailable):
+        await Sieve(context).sift("bob", [told])
