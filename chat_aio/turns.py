@@ -25,10 +25,13 @@ class Turns:
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
-    async def sliced(self) -> AsyncIterator["Slices"]:
-        """Around a loop that calls `give_way` in each round."""
+    async def sliced(self, *, heavy: bool = False) -> AsyncIterator["Slices"]:
+        """Around a loop that calls `give_way` in each round. What is known to be `heavy` waits for
+        its turn before the first slice, too: the first slices of many callers are long as well."""
         slices = Slices(self._turn)
         try:
+            if heavy:
+                await slices.wait_for_turn()
             yield slices
         finally:
             slices.end()
@@ -67,11 +70,17 @@ class Slices:
         spent = time.perf_counter() - self._began
         if spent < SLICE_SECONDS:
             return
+        await self.wait_for_turn()
         with paused():
-            if not self._has_turn:
-                await self._turn.acquire()
-                self._has_turn = True
             await asyncio.sleep(spent)
+        self._began = time.perf_counter()
+
+    async def wait_for_turn(self) -> None:
+        if self._has_turn:
+            return
+        with paused():
+            await self._turn.acquire()
+        self._has_turn = True
         self._began = time.perf_counter()
 
     def end(self) -> None:

@@ -24,8 +24,9 @@ async def shapes_of(
     Where rows are small as they are stored their JSON is not measured: it cannot be so large.
     """
     made: list[Shape] = []
-    room = MOST_BYTES if stored_bytes > LIGHT_BYTES else None
-    async with context.database.turns.sliced() as slices:
+    heavy = stored_bytes > LIGHT_BYTES
+    room = MOST_BYTES if heavy else None
+    async with context.database.turns.sliced(heavy=heavy) as slices:
         for count, row in enumerate(rows):
             shape = shown(row)
             if shape is None:

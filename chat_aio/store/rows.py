@@ -51,7 +51,7 @@ async def read_rows(
         return Rows([each for batch in batches for each in bson.decode_all(batch, codec)], size)
     documents: list[Any] = []
     size = 0
-    async with database.turns.sliced() as slices:
+    async with database.turns.sliced(heavy=True) as slices:
         for raw in _documents_in(batches):
             if most is not None and documents and size + len(raw) > most:
                 return Rows(documents, size, complete=False)

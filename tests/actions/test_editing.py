@@ -8,6 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Changed, Chat, Hooks, MessageRejected
+from chat_aio.actions import editing
 from chat_aio.errors import ChatError, MessageDeleted
 from chat_aio.hooks import BeforeMessageSend, MessageMutation, PermissionContext
 from chat_aio.store import edits
@@ -46,6 +47,24 @@ async def test_a_deleted_message_is_a_tombstone_in_its_place(person: People) -> 
     assert await bob.listed(f"/conversations/{conversation_id}/messages") == [tombstone]
     assert await bob.unread(conversation_id) == 1
     assert (await bob.react(message["id"], "🕯"))["reactions"][1]["userIds"] == ["bob"]
+
+
+async def test_the_terms_of_an_edit_are_made_once(person: People) -> None:
+    """However often others come between: those of a long text take a while."""
+    alice = person("alice")
+    message = await alice.send(await alice.group("bob"), "old")
+    change_live, outrun = edits.change_live, [None, None]
+
+    async def change(*given: Any) -> Any:
+        return outrun.pop() if outrun else await change_live(*given)
+
+    with (
+        patch.object(edits, "change_live", change),
+        patch.object(editing, "search_fields", wraps=editing.search_fields) as make,
+    ):
+        assert (await alice.edit(message["id"], "new"))["body"] == "new"
+    assert not outrun
+    assert make.call_count == 1
 
 
 async def test_nothing_of_a_deleted_body_stays(person: People, database: Database) -> None:

@@ -272,10 +272,10 @@ async def test_positions_to_keep(connect: Connect) -> None:
     """An edit of an old message is no way back; the position is that of the newest one told."""
     bob = await (await connect())("bob")
     group = (await bob.create_group_conversation()).id
-    old = await bob.send_message(group, "old")
     async with bob.stream() as stream:
+        old = await bob.send_message(group, "old")
         await bob.send_message(group, "new")
-        assert await bodies(stream, 1) == ["new"]
+        assert await bodies(stream, 2) == ["old", "new"]
         await bob.edit_message(old.id, "edited")
         edited = await told(stream)
         assert isinstance(edited, MessageEvent)

@@ -15,6 +15,7 @@ from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.sequencer import MAX_APART, Sequencer
 from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
+from tests.support.people import PATIENCE
 from tests.support.saboteurs import append_without_fence, prove
 
 
@@ -82,6 +83,29 @@ async def test_nothing_of_a_removed_user_follows_the_removal(make_store: MakeSto
     assert all(isinstance(each, dict | EpochMoved) for each in outcomes)
     assert all(seq <= at_removal for seq in sent)
     assert await stored_seqs(stores[0], group["_id"]) == list(range(1, len(sent) + 1))
+
+
+@pytest.mark.parametrize("rounds", range(6))
+async def test_a_hold_that_is_given_up_keeps_no_message_back(store: Store, rounds: int) -> None:
+    """Whichever round of the loop it is given up in, after the batch that it waited for."""
+    group = await store.conversation("alice")
+    flying = asyncio.create_task(store.send(group))
+    while group["_id"] not in store.sequencer._busy:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+
+    async def change() -> None:
+        async with store.sequencer.hold(group["_id"]):
+            pass
+
+    changing, waiting = asyncio.create_task(change()), asyncio.create_task(store.send(group))
+    while group["_id"] in store.sequencer._busy:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    for _ in range(rounds):
+        await asyncio.sleep(0)
+    changing.cancel()
+    async with asyncio.timeout(PATIENCE):
+        await asyncio.gather(flying, waiting)
+    assert await stored_seqs(store, group["_id"]) == [1, 2]
 
 
 async def test_a_neighbour_that_moved_does_not_stop_the_others(store: Store) -> None:

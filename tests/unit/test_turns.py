@@ -3,6 +3,7 @@
 import asyncio
 import time
 
+from chat_aio.store.calls import budget
 from chat_aio.turns import SLICE_SECONDS, Turns
 
 AT_ONCE = 8
@@ -57,3 +58,43 @@ async def test_what_cannot_be_cut_is_done_one_after_the_other() -> None:
     await asyncio.gather(*(turns.alone(work) for _ in range(AT_ONCE)))
     other.cancel()
     assert len(set(seen)) == AT_ONCE
+
+
+async def test_heavy_work_waits_before_its_first_slice() -> None:
+    """The first slices of eight callers would be eight slices in a row."""
+    turns, ticks = Turns(), [0]
+    seen: list[int] = []
+
+    async def work_hard() -> None:
+        async with turns.sliced(heavy=True) as slices:
+            time.sleep(SLICE_SECONDS)  # noqa: ASYNC251
+            seen.append(ticks[0])
+            await slices.give_way()
+
+    other = asyncio.create_task(ticking(ticks))
+    await asyncio.gather(*(work_hard() for _ in range(AT_ONCE)))
+    other.cancel()
+    assert len(set(seen)) == AT_ONCE, "two slices in one round of the loop"
+
+
+async def test_waiting_for_a_turn_is_no_waiting_for_the_database() -> None:
+    """The budget of a request stands still while others have their turn, in each way to wait."""
+
+    async def cut(turns: Turns) -> None:
+        async with turns.sliced(heavy=True):
+            pass
+
+    async def uncut(turns: Turns) -> None:
+        await turns.alone(lambda: None)
+
+    for work in (cut, uncut):
+        turns = Turns()
+        async with turns.sliced(heavy=True):
+            with budget(10) as left:
+                waiting = asyncio.create_task(work(turns))
+                await asyncio.sleep(0)
+                before, began = left.remaining, time.monotonic()
+                while time.monotonic() < began + 0.05:
+                    await asyncio.sleep(0)
+        await waiting
+        assert left.remaining > before - 0.04
