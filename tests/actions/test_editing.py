@@ -8,10 +8,10 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Changed, Chat, Hooks, MessageRejected
-from chat_aio.actions import editing
 from chat_aio.errors import ChatError, MessageDeleted
 from chat_aio.hooks import BeforeMessageSend, MessageMutation, PermissionContext
 from chat_aio.store import edits
+from chat_aio.store.search import search_fields
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person
@@ -60,7 +60,7 @@ async def test_the_terms_of_an_edit_are_made_once(person: People) -> None:
 
     with (
         patch.object(edits, "change_live", change),
-        patch.object(editing, "search_fields", wraps=editing.search_fields) as make,
+        patch("chat_aio.actions.editing.search_fields", wraps=search_fields) as make,
     ):
         assert (await alice.edit(message["id"], "new"))["body"] == "new"
     assert not outrun
