@@ -3,8 +3,7 @@
 from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, MessageRejected, SetupError
 from chat_aio.hooks import Changed, Hooks
-from chat_aio.options import Options
-from chat_aio.quotas import Quotas
+from chat_aio.options import Options, Quotas
 
 __all__ = [
     "Changed",

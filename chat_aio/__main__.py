@@ -1,5 +1,5 @@
 """`python -m chat_aio` is `chat-aio`."""
 
-from chat_aio.cli import main
+from chat_aio.admin.cli import main
 
 main(prog_name="chat-aio")

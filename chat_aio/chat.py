@@ -8,21 +8,21 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from chat_aio.actions.access import METHODS
-from chat_aio.api import ServerAPI
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.context import new_id
+from chat_aio.actions.guards import METHODS
+from chat_aio.actions.permissions import Permissions
+from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.rate_limits import Rates
 from chat_aio.capabilities import Capability
-from chat_aio.context import new_id
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
-from chat_aio.listeners import notify
-from chat_aio.live.live import Live
-from chat_aio.observer import Observer
+from chat_aio.live.service import Live
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer
 from chat_aio.options import Options
-from chat_aio.permissions import Permissions
-from chat_aio.plugin import Plugin
-from chat_aio.plugins.seam import Seam
-from chat_aio.rates import Rates
-from chat_aio.store import indexes, versions
+from chat_aio.plugins.base import Plugin
+from chat_aio.store import indexes, schema_version
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
@@ -83,7 +83,7 @@ class Chat:
         )
         self._live = Live(self._api)
         for plugin in self._api.plugins:
-            plugin.seam = Seam(self._api)
+            plugin.api = Services(self._api)
 
     @property
     def api(self) -> ServerAPI:
@@ -133,12 +133,12 @@ class Chat:
     async def _open(self) -> None:
         await self._database.require_replica_set()
         await self._upkeep.open()
-        await versions.require(self._database)
+        await schema_version.require(self._database)
         await self._api.settings.require_key()
         verifying = indexes.require(self._database, manage=self._options.manage_indexes)
         await self._database.calls.to_the_end(verifying)
         if self._options.manage_indexes:
-            await versions.note(self._database)
+            await schema_version.note(self._database)
         if Capability.STREAMS in self._api.capabilities:
             await self._live.open()
         await self._open_plugins()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from chat_aio.errors import InternalError
-from chat_aio.models import BareMessage, Conversation, ForwardedFrom, Message, Role
+from chat_aio.schema.models import BareMessage, Conversation, ForwardedFrom, Message, Role
 from chat_aio.store.calls import paused
 
 log = logging.getLogger(__name__)

@@ -5,9 +5,30 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 
 from chat_aio.capabilities import Capability
-from chat_aio.quotas import Quotas
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quotas:
+    """How much each user may do in an hour or a minute, whenever it begins; None for as much as
+    they like. Counted by each process for itself. Raises ValueError for less than one."""
+
+    conversations_per_hour: int | None = 200
+    invites_per_hour: int | None = 100
+    reports_per_hour: int | None = 60
+    blocks_per_hour: int | None = 100
+    people_per_hour: int | None = 2_000
+    messages_per_minute: int | None = 300
+    reactions_per_minute: int | None = 300
+    requests_per_minute: int | None = 1_200
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            most = getattr(self, each.name)
+            whole = isinstance(most, int) and not isinstance(most, bool)
+            if most is not None and not (whole and most >= 1):
+                raise ValueError(f"Quotas({each.name}={most!r}): a whole number from 1 on, or None")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 
 from chat_aio.client import ChatClient, ChatError, MessageEvent, ResetEvent
-from chat_aio.models import Message
+from chat_aio.schema.models import Message
 
 BOT = "resuming-bot"
 URL = os.environ.get("CHAT_URL", "http://127.0.0.1:8000/api/chat")

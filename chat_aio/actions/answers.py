@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from chat_aio.context import Context
-from chat_aio.models import Wire, json_from
+from chat_aio.actions.context import Context
+from chat_aio.schema.models import Wire, json_from
 from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES
 
 Row = TypeVar("Row")

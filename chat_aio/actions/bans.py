@@ -2,17 +2,17 @@
 
 from datetime import datetime
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import BanNotFound, InvalidInput
-from chat_aio.fields import is_id
-from chat_aio.models import Ban, BanPage
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.models import Ban, BanPage
 from chat_aio.store import audit, bans
 from chat_aio.store.documents import AuditEntry, BanDocument
-from chat_aio.store.records import ban_from
+from chat_aio.store.mapping import ban_from
 from chat_aio.store.shapes import note_left_out
 
 
@@ -110,17 +110,17 @@ async def list_bans(
     """
     if not isinstance(active_only, bool):
         raise InvalidInput("activeOnly: true or false")
-    size = pages.limit_from(limit)
-    position = pages.after_from("bans", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("bans", cursor)
     await require_moderator(context, user_id, "list_bans")
     require(context, Capability.MODERATION)
     chosen = bans.active(None, at=context.clock()) if active_only else {}
     found = await bans.list_newest(context.database, chosen, position=position, limit=size + 1)
-    page, last = pages.cut(found, size)
+    page, last = pagination.cut(found, size)
     named = [each for each in page if isinstance(each.get("userId"), str)]
     if len(named) < len(page):
         note_left_out("bans", [each for each in page if each not in named])
     return BanPage(
         bans=tuple(map(ban_from, named)),
-        next_cursor=last and pages.cursor_after("bans", *bans.position_of(last)),
+        next_cursor=last and pagination.cursor_after("bans", *bans.position_of(last)),
     )

@@ -1,13 +1,13 @@
 """Blocks: keeping somebody from talking to oneself directly."""
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import InvalidInput
-from chat_aio.models import Block, BlockPage
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import Block, BlockPage
 from chat_aio.store import blocks
-from chat_aio.store.records import block_from
+from chat_aio.store.mapping import block_from
 from chat_aio.store.shapes import readable
 
 
@@ -57,12 +57,13 @@ async def list_blocked_users(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> BlockPage:
     """Whom one has blocked, the latest first. Raises InvalidInput and ModerationUnsupported."""
-    size = pages.limit_from(limit)
-    position = pages.after_from("blocks", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("blocks", cursor)
     require(context, Capability.MODERATION)
     found = await blocks.list_newest(context.database, user_id, position=position, limit=size + 1)
-    page, last = pages.cut(found, size)
+    page, last = pagination.cut(found, size)
     return BlockPage(
         blocks=tuple(map(block_from, readable("blocks", page))),
-        next_cursor=last and pages.cursor_after("blocks", last["createdAt"], last["blockedUserId"]),
+        next_cursor=last
+        and pagination.cursor_after("blocks", last["createdAt"], last["blockedUserId"]),
     )

@@ -1,17 +1,17 @@
 """Channels: public groups, found in a directory and joined by oneself."""
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_fresh, load_group, within
 from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_fresh, load_group, within
 from chat_aio.actions.joining import ask, join, pending
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
-from chat_aio.models import ChannelPage, ChannelPreview, Conversation, Joining
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import ChannelPage, ChannelPreview, Conversation, Joining
 from chat_aio.store import channels, join_requests
 from chat_aio.store.documents import CounterDocument
+from chat_aio.store.mapping import channel_preview_from
 from chat_aio.store.membership import Locked
-from chat_aio.store.views import channel_preview_from
 
 
 @acting
@@ -22,8 +22,8 @@ async def list_public_conversations(
 
     Raises InvalidInput and ChannelsUnsupported.
     """
-    size = pages.limit_from(limit)
-    position = pages.after_from("channels", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("channels", cursor)
     require(context, Capability.CHANNELS)
     found = await channels.list_public_heads(context.database, position=position, limit=size + 1)
     page = found[:size]
@@ -41,7 +41,7 @@ async def list_public_conversations(
     last = page[count - 1] if count < len(found) else None
     return ChannelPage(
         channels=shown,
-        next_cursor=last and pages.cursor_after("channels", last["activityAt"], last["_id"]),
+        next_cursor=last and pagination.cursor_after("channels", last["activityAt"], last["_id"]),
     )
 
 

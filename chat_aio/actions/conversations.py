@@ -5,22 +5,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from chat_aio import hooks, inputs, pages
-from chat_aio.actions.access import acting, acting_as, load_readable
+from chat_aio import hooks
 from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, acting_as, load_readable
 from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
-from chat_aio.context import Context
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
-from chat_aio.models import ConversationPage, ViewedConversation
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import ConversationPage, ViewedConversation
 from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument, CounterDocument
+from chat_aio.store.mapping import conversation_from, viewed_conversation_from
 from chat_aio.store.metadata import escaped
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.transactions import Session
 from chat_aio.store.unread import count_unread, count_viewed
-from chat_aio.store.views import conversation_from, viewed_conversation_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,8 @@ async def list_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> ConversationPage:
     """The user's conversations, most recently active first (docs/behaviour.md 3.3)."""
-    size = pages.limit_from(limit)
-    position = pages.after_from("conversations", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("conversations", cursor)
     ids = await conversations.ids_of_user(context.database, user_id)
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
@@ -124,7 +125,8 @@ async def list_conversations(
     last = found.behind(page, count)
     return ConversationPage(
         conversations=shown,
-        next_cursor=last and pages.cursor_after("conversations", last["activityAt"], last["_id"]),
+        next_cursor=last
+        and pagination.cursor_after("conversations", last["activityAt"], last["_id"]),
     )
 
 

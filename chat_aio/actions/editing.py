@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Any, Literal
 
-from chat_aio import inputs
-from chat_aio.actions.access import (
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import (
     acting,
     load_message,
     load_writable,
@@ -12,21 +12,21 @@ from chat_aio.actions.access import (
     require_unblocked,
     within,
 )
-from chat_aio.actions.host import ask_host, require_length, tell_host
+from chat_aio.actions.host_hooks import ask_host, require_length, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
-from chat_aio.context import Context
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.models import Message
+from chat_aio.schema import inputs
+from chat_aio.schema.models import Message
 from chat_aio.store import edits
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument, SearchFields
 from chat_aio.store.drafts import EpochMoved
+from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
 from chat_aio.store.metadata import escaped, unescaped
 from chat_aio.store.search import search_fields
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import bare_message_from, forwarded_from_of, message_from
 
 
 @acting

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
-from chat_aio import inputs
-from chat_aio.actions.access import acting, load_fresh, load_group, load_manageable, within
-from chat_aio.actions.altering import (
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_fresh, load_group, load_manageable, within
+from chat_aio.actions.membership import (
     admission,
     alter,
     new_change,
@@ -17,16 +17,16 @@ from chat_aio.actions.altering import (
 from chat_aio.actions.users import require_users
 from chat_aio.actions.visibility import require_together
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import (
     GroupLimitExceeded,
     InvalidInput,
     NotConversationAdmin,
     StorageUnavailable,
 )
-from chat_aio.fields import MAX_PARTICIPANTS
-from chat_aio.inputs import KEEP, Keep
-from chat_aio.models import (
+from chat_aio.schema import inputs
+from chat_aio.schema.fields import MAX_PARTICIPANTS
+from chat_aio.schema.inputs import KEEP, Keep
+from chat_aio.schema.models import (
     JoinPolicy,
     ParticipantRole,
     ViewedConversation,
@@ -34,9 +34,9 @@ from chat_aio.models import (
 )
 from chat_aio.store import conversations
 from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.metadata import escaped
-from chat_aio.store.views import viewed_conversation_from
 
 
 @acting

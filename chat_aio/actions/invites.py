@@ -4,14 +4,13 @@ import secrets
 from datetime import timedelta
 from typing import Any
 
-from chat_aio import inputs
-from chat_aio.actions.access import acting, acting_as, load_invitable, load_manageable
-from chat_aio.actions.altering import require_still_inviting, write_beside
 from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
+from chat_aio.actions.guards import acting, acting_as, load_invitable, load_manageable
 from chat_aio.actions.joining import ask, join, joined, pending
+from chat_aio.actions.membership import require_still_inviting, write_beside
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import (
     AlreadyParticipant,
     InvalidInput,
@@ -19,13 +18,14 @@ from chat_aio.errors import (
     InviteLimitExceeded,
     InviteNotFound,
 )
-from chat_aio.fields import MAX_SECONDS, MAX_USES, is_id
-from chat_aio.models import Invite, InvitePreview, Joining, ViewedConversation
+from chat_aio.schema import inputs
+from chat_aio.schema.fields import MAX_SECONDS, MAX_USES, is_id
+from chat_aio.schema.models import Invite, InvitePreview, Joining, ViewedConversation
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
+from chat_aio.store.mapping import invite_from
 from chat_aio.store.membership import Locked
 from chat_aio.store.metadata import escaped
-from chat_aio.store.views import invite_from
 
 MAX_INVITES = 50
 

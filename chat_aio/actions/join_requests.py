@@ -2,15 +2,15 @@
 
 from typing import Literal
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_group, load_manageable
-from chat_aio.actions.altering import admission, alter, require_still_managing, write_beside
-from chat_aio.actions.extra import tell_join_request
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_group, load_manageable
 from chat_aio.actions.joining import ask
+from chat_aio.actions.membership import admission, alter, require_still_managing, write_beside
+from chat_aio.actions.optional_events import tell_join_request
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import JoinRequestNotFound
-from chat_aio.models import (
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import (
     JoinRequest,
     JoinRequestPage,
     JoinRequestStatus,
@@ -18,9 +18,9 @@ from chat_aio.models import (
 )
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
+from chat_aio.store.mapping import join_request_from
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.shapes import readable
-from chat_aio.store.views import join_request_from
 
 
 @acting
@@ -55,8 +55,8 @@ async def list_join_requests(
     NotConversationAdmin.
     """
     given = inputs.read(inputs.RequestList, status=status)
-    size = pages.limit_from(limit)
-    position = pages.after_from("join_requests", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("join_requests", cursor)
     require(context, Capability.INVITES)
     await load_manageable(context, user_id, conversation_id)
     found = await join_requests.list_newest(
@@ -66,10 +66,11 @@ async def list_join_requests(
         position=position,
         limit=size + 1,
     )
-    page, last = pages.cut(found, size)
+    page, last = pagination.cut(found, size)
     return JoinRequestPage(
         join_requests=tuple(map(join_request_from, readable("join_requests", page))),
-        next_cursor=last and pages.cursor_after("join_requests", last["createdAt"], last["_id"]),
+        next_cursor=last
+        and pagination.cursor_after("join_requests", last["createdAt"], last["_id"]),
     )
 
 

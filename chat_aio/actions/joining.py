@@ -2,16 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 
-from chat_aio.actions.altering import admission, alter, write_beside
-from chat_aio.actions.extra import tell_join_request
-from chat_aio.context import Context
+from chat_aio.actions.context import Context
+from chat_aio.actions.membership import admission, alter, write_beside
+from chat_aio.actions.optional_events import tell_join_request
 from chat_aio.errors import AlreadyParticipant
-from chat_aio.models import Joining, ViewedConversation
+from chat_aio.schema.models import Joining, ViewedConversation
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
+from chat_aio.store.mapping import join_request_from
 from chat_aio.store.membership import Alteration, Locked
 from chat_aio.store.transactions import Unchanged
-from chat_aio.store.views import join_request_from
 
 Before = Callable[[Locked], Awaitable[None]]
 """What must hold, and is written, in the same transaction; what it raises undoes all."""

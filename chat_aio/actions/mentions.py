@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from chat_aio.actions.access import load_fresh
-from chat_aio.context import Context
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_fresh
+from chat_aio.actions.permissions import is_participant
 from chat_aio.errors import DirectInteractionBlocked, MentionNotParticipant
-from chat_aio.permissions import is_participant
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.drafts import Holds
 from chat_aio.store.snapshots import Snapshot

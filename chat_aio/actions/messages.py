@@ -5,21 +5,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_conversation, load_readable, load_within
 from chat_aio.actions.answers import shapes_of
-from chat_aio.actions.extra import tell_read
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_conversation, load_readable, load_within
+from chat_aio.actions.optional_events import tell_read
 from chat_aio.actions.reading import fill, load_parents, readable_in, show
-from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
-from chat_aio.fields import is_id
-from chat_aio.listeners import notify
-from chat_aio.models import Conversation, Message, MessagePage
-from chat_aio.plugin import Plugin
+from chat_aio.observability.dispatch import notify
+from chat_aio.plugins.base import Plugin
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.models import Conversation, Message, MessagePage
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.rows import Rows
-from chat_aio.store.views import bare_message_from, message_from
 
 
 @acting
@@ -79,7 +79,7 @@ async def list_messages_after(
 
     At most `limit` (50, 200 at the most); the last one's seq is where the next call goes on.
     """
-    size = pages.limit_from(limit)
+    size = pagination.limit_from(limit)
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < 2**63:
         raise InvalidInput("seq: a whole number from 0 on is needed")
     snapshot = await load_readable(context, user_id, conversation_id)
@@ -134,8 +134,8 @@ class _Slice:
 
     @classmethod
     def read(cls, kind: str, limit: int | None, cursor: str | None) -> "_Slice":
-        size = pages.limit_from(limit)
-        position = pages.position_from(kind, cursor, int)
+        size = pagination.limit_from(limit)
+        position = pagination.position_from(kind, cursor, int)
         return cls(kind, size, cast(int, position[0]) if position else None)
 
     async def page(
@@ -159,5 +159,5 @@ class _Slice:
         )
         last = found.behind(page, count)
         return MessagePage(
-            messages=shown, next_cursor=last and pages.cursor_from(self.kind, last["seq"])
+            messages=shown, next_cursor=last and pagination.cursor_from(self.kind, last["seq"])
         )

@@ -1,7 +1,7 @@
 """Moderators: who may work on reports and bans is the host's to say."""
 
 from chat_aio import hooks
-from chat_aio.context import Context
+from chat_aio.actions.context import Context
 from chat_aio.errors import NotModerator
 from chat_aio.hooks import ModerationContext
 

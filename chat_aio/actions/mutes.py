@@ -1,12 +1,12 @@
 """Mutes: a hint for one's own clients. They change neither unread counts nor delivery."""
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_readable
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_readable
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
-from chat_aio.models import Mute, MutePage
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import Mute, MutePage
 from chat_aio.store import mutes
-from chat_aio.store.records import mute_from
+from chat_aio.store.mapping import mute_from
 from chat_aio.store.shapes import readable
 
 
@@ -47,12 +47,13 @@ async def list_muted_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> MutePage:
     """What one has muted, the latest first. Raises InvalidInput and ModerationUnsupported."""
-    size = pages.limit_from(limit)
-    position = pages.after_from("mutes", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("mutes", cursor)
     require(context, Capability.MODERATION)
     found = await mutes.list_newest(context.database, user_id, position=position, limit=size + 1)
-    page, last = pages.cut(found, size)
+    page, last = pagination.cut(found, size)
     return MutePage(
         mutes=tuple(map(mute_from, readable("mutes", page))),
-        next_cursor=last and pages.cursor_after("mutes", last["createdAt"], last["conversationId"]),
+        next_cursor=last
+        and pagination.cursor_after("mutes", last["createdAt"], last["conversationId"]),
     )

@@ -8,25 +8,25 @@ from typing import Any, Literal
 
 import orjson
 
-from chat_aio.actions.access import within
-from chat_aio.actions.host import ask_host, tell_host
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import within
+from chat_aio.actions.host_hooks import ask_host, tell_host
 from chat_aio.actions.mentions import holding, load_checked, load_mentionable
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
-from chat_aio.context import Context
 from chat_aio.errors import InternalError, MessageConflict, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.inputs import Forwarding, NewMessage
-from chat_aio.listeners import notify
-from chat_aio.models import Message
-from chat_aio.observer import Observer
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer
+from chat_aio.schema.inputs import Forwarding, NewMessage
+from chat_aio.schema.models import Message
 from chat_aio.store import messages
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
 from chat_aio.store.drafts import Appended, EpochMoved
+from chat_aio.store.mapping import forwarded_from_of, message_from
 from chat_aio.store.metadata import escaped
 from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import forwarded_from_of, message_from
 
 
 @dataclass(frozen=True, slots=True)

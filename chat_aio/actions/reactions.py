@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from chat_aio import inputs
-from chat_aio.actions.access import (
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import (
     acting,
     load_message,
     load_writable,
@@ -12,12 +12,12 @@ from chat_aio.actions.access import (
     within,
 )
 from chat_aio.actions.reading import load_parents
-from chat_aio.context import Context
 from chat_aio.errors import ReactionLimitExceeded, StorageUnavailable
-from chat_aio.models import Message
+from chat_aio.schema import inputs
+from chat_aio.schema.models import Message
 from chat_aio.store import edits
 from chat_aio.store.documents import Change, MessageDocument
-from chat_aio.store.views import bare_message_from, message_from
+from chat_aio.store.mapping import bare_message_from, message_from
 
 
 @acting

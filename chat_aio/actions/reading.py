@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from chat_aio import hooks
-from chat_aio.actions.access import load_conversation
-from chat_aio.context import Context
-from chat_aio.models import Conversation, Message
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_conversation
+from chat_aio.schema.models import Conversation, Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import Parents, bare_message_from, message_from
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
-from chat_aio.store.views import Parents, bare_message_from, message_from
 
 MOST_AT_A_TIME = 400
 MOST_LOOKED_AT = 2_000

@@ -3,22 +3,21 @@
 from datetime import timedelta
 from typing import Any
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_message, load_readable
 from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_message, load_readable
 from chat_aio.actions.moderators import is_moderator, require_moderator
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import InvalidInput, ReportNotFound
-from chat_aio.fields import is_id
-from chat_aio.inputs import KEEP, Keep
-from chat_aio.models import Report, ReportPage, ReportStatus, TargetType, timestamp
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.inputs import KEEP, Keep
+from chat_aio.schema.models import Report, ReportPage, ReportStatus, TargetType, timestamp
 from chat_aio.store import audit, reports
 from chat_aio.store.documents import AuditEntry, ReportDocument
-from chat_aio.store.records import report_from
+from chat_aio.store.mapping import bare_message_from, report_from
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
-from chat_aio.store.views import bare_message_from
 
 
 @acting
@@ -71,8 +70,8 @@ async def list_reports(
 ) -> ReportPage:
     """Reports, newest first. Raises InvalidInput, NotModerator and ModerationUnsupported."""
     given = inputs.read(inputs.ReportList, status=status, target_type=target_type)
-    size = pages.limit_from(limit)
-    position = pages.after_from("reports", cursor)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("reports", cursor)
     await require_moderator(context, user_id, "list_reports")
     require(context, Capability.MODERATION)
     wanted = {"status": given.status, "targetType": given.target_type}
@@ -83,7 +82,7 @@ async def list_reports(
     last = page[count - 1] if count < len(found) else None
     return ReportPage(
         reports=shown,
-        next_cursor=last and pages.cursor_after("reports", last["createdAt"], last["_id"]),
+        next_cursor=last and pagination.cursor_after("reports", last["createdAt"], last["_id"]),
     )
 
 

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import cast
 
-from chat_aio import inputs, pages
-from chat_aio.actions.access import acting, load_readable
 from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_readable
 from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import Context
 from chat_aio.errors import StorageUnavailable
-from chat_aio.models import Message, MessagePage
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import Message, MessagePage
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.search import Match, Rank
-from chat_aio.store.terms import terms_of
-from chat_aio.store.views import message_from
+from chat_aio.store.tokenizer import terms_of
 
 SECONDS = 2.0
 READ_AT_ONCE = 50
@@ -42,8 +42,8 @@ async def search_messages(
     `conversation_id`), and StorageUnavailable when it takes too long.
     """
     given = inputs.read(inputs.Search, query=query, conversation_id=conversation_id)
-    size = pages.limit_from(limit)
-    position = pages.position_from("search", cursor, int, int, str)
+    size = pagination.limit_from(limit)
+    position = pagination.position_from("search", cursor, int, int, str)
     require(context, Capability.SEARCH)
     if given.conversation_id is not None:
         await load_readable(context, user_id, given.conversation_id)
@@ -112,13 +112,13 @@ async def _read(context: Context, matches: Sequence[Match]) -> Rows[Found]:
     return Rows(read, size, complete=len(read) == len(matches))
 
 
-def _rank_from(position: tuple[pages.Key, ...] | None) -> Rank | None:
+def _rank_from(position: tuple[pagination.Key, ...] | None) -> Rank | None:
     if position is None:
         return None
     score, millis, message_id = cast(tuple[int, int, str], position)
-    return score, pages.moment_from(millis), message_id
+    return score, pagination.moment_from(millis), message_id
 
 
 def _cursor_from(rank: Rank) -> str:
     score, created_at, message_id = rank
-    return pages.cursor_from("search", score, pages.millis_from(created_at), message_id)
+    return pagination.cursor_from("search", score, pagination.millis_from(created_at), message_id)

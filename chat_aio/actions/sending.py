@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from chat_aio import inputs
-from chat_aio.actions.access import (
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import (
     acting_as,
     count_refusal,
     load_conversation,
@@ -15,9 +15,8 @@ from chat_aio.actions.access import (
     require_readable,
     require_unblocked,
 )
-from chat_aio.actions.host import require_length
+from chat_aio.actions.host_hooks import require_length
 from chat_aio.actions.posting import Sent, find_repeated, post, question, request_hash
-from chat_aio.context import Context
 from chat_aio.errors import (
     ChatError,
     InvalidInput,
@@ -25,11 +24,12 @@ from chat_aio.errors import (
     StorageUnavailable,
     ThreadsUnsupported,
 )
-from chat_aio.models import Message, Role
+from chat_aio.schema import inputs
+from chat_aio.schema.models import Message, Role
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
+from chat_aio.store.mapping import bare_message_from
 from chat_aio.store.messages import WITH_TERMS
 from chat_aio.store.snapshots import Snapshot
-from chat_aio.store.views import bare_message_from
 
 
 @acting_as(None)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 from chat_aio import hooks
-from chat_aio.context import Context
+from chat_aio.actions.context import Context
 from chat_aio.errors import UserNotFound
 
 USERS_AT_A_TIME = 8

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from chat_aio.context import Context
+from chat_aio.actions.context import Context
 from chat_aio.errors import DirectInteractionBlocked
 from chat_aio.store import blocks, conversations, exchanges
 from chat_aio.store.transactions import Session

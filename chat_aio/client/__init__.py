@@ -4,7 +4,7 @@ from chat_aio.client.client import ChatClient
 from chat_aio.client.events import Event, OtherEvent
 from chat_aio.client.stream import EventStream
 from chat_aio.errors import ChatError
-from chat_aio.events import (
+from chat_aio.schema.events import (
     ConversationEvent,
     DeliveredEvent,
     JoinRequestEvent,

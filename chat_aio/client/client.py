@@ -5,12 +5,12 @@ from typing import Self
 
 from aiohttp import ClientSession
 
-from chat_aio.client.company import Company
 from chat_aio.client.connection import Connection, HeadersSource
 from chat_aio.client.conversations import Conversations
 from chat_aio.client.joining import WaysIn
 from chat_aio.client.messages import Messages
 from chat_aio.client.moderation import Moderation
+from chat_aio.client.plugin_routes import Company
 from chat_aio.client.stream import EventStream
 
 
@@ -21,9 +21,9 @@ class ChatClient(Conversations, Messages, WaysIn, Company):
     and is asked before each request), or by a `session` of aiohttp, with its cookies, which stays
     its owner's to close.
 
-    Results are objects of `chat_aio.models`. A refusal is a ChatError, of the class that has its
-    code; where there is no answer it is an error of aiohttp or a TimeoutError. Reads, sends and
-    forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504; other
+    Results are objects of `chat_aio.schema.models`. A refusal is a ChatError, of the class that
+    has its code; where there is no answer it is an error of aiohttp or a TimeoutError. Reads, sends
+    and forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504; other
     writes are not.
     """
 

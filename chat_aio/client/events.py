@@ -2,8 +2,8 @@
 
 from typing import Any, get_args
 
-from chat_aio.client.shapes import read
-from chat_aio.events import (
+from chat_aio.client.decoding import read
+from chat_aio.schema.events import (
     ConversationEvent,
     DeliveredEvent,
     JoinRequestEvent,
@@ -16,7 +16,7 @@ from chat_aio.events import (
     ResetEvent,
     TypingEvent,
 )
-from chat_aio.models import Wire
+from chat_aio.schema.models import Wire
 
 
 class OtherEvent(Wire):

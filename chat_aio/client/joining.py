@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from chat_aio.client.calls import Calls
-from chat_aio.client.shapes import read
-from chat_aio.models import (
+from chat_aio.client.base import Calls
+from chat_aio.client.decoding import read
+from chat_aio.schema.models import (
     ChannelPage,
     Invite,
     InvitePreview,

@@ -3,9 +3,9 @@
 from typing import Any
 from uuid import uuid4
 
-from chat_aio.client.calls import Calls
-from chat_aio.client.shapes import read
-from chat_aio.models import Message, MessagePage, Role
+from chat_aio.client.base import Calls
+from chat_aio.client.decoding import read
+from chat_aio.schema.models import Message, MessagePage, Role
 
 
 class Messages(Calls):

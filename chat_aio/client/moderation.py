@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
-from chat_aio.client.calls import Calls
-from chat_aio.client.shapes import read
-from chat_aio.inputs import KEEP, Keep
-from chat_aio.models import (
+from chat_aio.client.base import Calls
+from chat_aio.client.decoding import read
+from chat_aio.schema.inputs import KEEP, Keep
+from chat_aio.schema.models import (
     Ban,
     BanPage,
     Block,

@@ -12,7 +12,7 @@ from pydantic_core import from_json
 from chat_aio.client.connection import CUT, Connection, growing
 from chat_aio.client.events import Event, event_from
 from chat_aio.client.sse import Frame, Parser
-from chat_aio.events import MessageEvent
+from chat_aio.schema.events import MessageEvent
 
 log = logging.getLogger(__name__)
 

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import Context as Variables
 
-from chat_aio.context import Context
+from chat_aio.actions.context import Context
+from chat_aio.live.ephemeral import Telling
 from chat_aio.live.hub import Hub
-from chat_aio.live.telling import Telling
 from chat_aio.store import blocks, exchanges
 
 log = logging.getLogger(__name__)

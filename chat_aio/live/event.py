@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import cast
 
 from chat_aio.live.frames import Frame
-from chat_aio.plugin import ToldMessage
+from chat_aio.plugins.base import ToldMessage
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.views import Parents
+from chat_aio.store.mapping import Parents
 
 Name = tuple[str, int]
 """Which message a durable event is about: its conversation and seq."""

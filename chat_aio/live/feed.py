@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chat_aio.ending import end
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.calls import budget, retrieve
 from chat_aio.store.change_stream import (
@@ -22,6 +21,7 @@ from chat_aio.store.change_stream import (
     tick_id_of,
 )
 from chat_aio.store.database import Database
+from chat_aio.tasks import end
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from typing import cast
 
 import orjson
 
-from chat_aio.events import (
+from chat_aio.schema.events import (
     ConversationEvent,
     MessageEvent,
     MessageEventType,
@@ -13,7 +13,7 @@ from chat_aio.events import (
     ReactionEvent,
     ResetEvent,
 )
-from chat_aio.models import Message, json_from
+from chat_aio.schema.models import Message, json_from
 
 Told = MessageEvent | ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent
 

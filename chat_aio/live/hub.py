@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from chat_aio import hooks
 from chat_aio.errors import RateLimited
+from chat_aio.live.ephemeral import Telling
 from chat_aio.live.event import Event
-from chat_aio.live.streams import Stream
-from chat_aio.live.telling import Telling
-from chat_aio.observer import Ending
+from chat_aio.live.stream import Stream
+from chat_aio.observability.observer import Ending
 
 SLICE = 64
 

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
 
-from chat_aio.ending import end
 from chat_aio.errors import InvalidInput, StorageUnavailable
-from chat_aio.events import Attending, PresenceEvent
-from chat_aio.fields import is_id
-from chat_aio.inputs import Input
-from chat_aio.models import Wire
-from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
-from chat_aio.plugins.attendance import Attendance
+from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.presence_store import Attendance
+from chat_aio.schema.events import Attending, PresenceEvent
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.inputs import Input
+from chat_aio.schema.models import Wire
+from chat_aio.tasks import end
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Presence(Plugin):
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
-        self._attendance = Attendance(self.seam, lease=self._lease)
+        self._attendance = Attendance(self.api, lease=self._lease)
         await self._attendance.open()
         self._tasks = {
             asyncio.create_task(self._again_and_again(each), context=Context())
@@ -150,6 +150,6 @@ class Presence(Plugin):
         if len(ids) > MOST_ASKED:
             raise InvalidInput(f"userIds: at most {MOST_ASKED} at a time")
         others = {each for each in ids if each != request.user_id and is_id(each)}
-        known = await self.seam.whom_to_notice(request.user_id, others)
+        known = await self.api.whom_to_notice(request.user_id, others)
         shown = [each for each in dict.fromkeys(ids) if each in known or each == request.user_id]
         return {"presence": await self._attendance.look_up(shown)}

@@ -3,9 +3,9 @@
 import asyncio
 from collections import OrderedDict
 
-from chat_aio.events import DeliveredEvent, ReadReceiptEvent
-from chat_aio.plugin import Plugin, ToldMessage
-from chat_aio.plugins.seam import Note
+from chat_aio.plugins.api import Note
+from chat_aio.plugins.base import Plugin, ToldMessage
+from chat_aio.schema.events import DeliveredEvent, ReadReceiptEvent
 
 GATHER_SECONDS = 0.05
 MESSAGES_REMEMBERED = 10_000
@@ -41,7 +41,7 @@ class Receipts(Plugin):
 
         payload = {"messageId": message.message_id, "seq": message.seq}
         self._gather(
-            self.seam.ephemeral(
+            self.api.ephemeral(
                 "receipt.delivered",
                 user_id,
                 payload,
@@ -53,7 +53,7 @@ class Receipts(Plugin):
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
         payload = {"messageId": message_id}
         self._gather(
-            self.seam.ephemeral("receipt.read", user_id, payload, conversation_id=conversation_id)
+            self.api.ephemeral("receipt.read", user_id, payload, conversation_id=conversation_id)
         )
 
     def _gather(self, receipt: Note) -> None:
@@ -64,4 +64,4 @@ class Receipts(Plugin):
     def _tell(self) -> None:
         self._timer = None
         gathered, self._gathered = self._gathered, []
-        self.seam.tell(*gathered)
+        self.api.tell(*gathered)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from chat_aio.errors import DirectInteractionBlocked
-from chat_aio.events import TypingEvent
-from chat_aio.inputs import Input, read
-from chat_aio.models import Done
-from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.schema.events import TypingEvent
+from chat_aio.schema.inputs import Input, read
+from chat_aio.schema.models import Done
 
 
 class Typed(Input):
@@ -37,13 +37,13 @@ class Typing(Plugin):
         conversation_id = request.path["conversation_id"]
         given = read(Typed, **Typed.arguments(request.body))
         try:
-            await self.seam.require_writable(request.user_id, conversation_id)
+            await self.api.require_writable(request.user_id, conversation_id)
         except DirectInteractionBlocked:
             return {"ok": True}
         is_typing = given.is_typing is not False
         name = "typing.started" if is_typing else "typing.stopped"
         payload = {"isTyping": is_typing}
-        self.seam.tell(
-            self.seam.ephemeral(name, request.user_id, payload, conversation_id=conversation_id)
+        self.api.tell(
+            self.api.ephemeral(name, request.user_id, payload, conversation_id=conversation_id)
         )
         return {"ok": True}

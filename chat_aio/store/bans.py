@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from chat_aio.store import audit, keyset
+from chat_aio.store import audit, keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, BanDocument
 from chat_aio.store.transactions import Session, Unchanged, transact, transact_unique
@@ -76,7 +76,7 @@ async def list_newest(
     database: Database,
     chosen: Mapping[str, Any],
     *,
-    position: keyset.After | None,
+    position: keyset_query.After | None,
     limit: int,
 ) -> list[BanDocument]:
     """Bans, newest first; behind them, in force as any, those that do not say when they were made,
@@ -87,7 +87,7 @@ async def list_newest(
         timeless["_id"] = {"$lt": position[1]}
     else:
         found = await database.read(
-            lambda: keyset.page(database.bans, chosen, position, limit=limit)
+            lambda: keyset_query.page(database.bans, chosen, position, limit=limit)
         )
     if len(found) < limit:
         rows = database.bans.find({"$and": [chosen, timeless]}).sort("_id", -1)
@@ -102,7 +102,7 @@ def _end(ban: BanDocument, *, never: datetime) -> datetime:
     return expires_at if isinstance(expires_at, datetime) else never
 
 
-def position_of(ban: BanDocument) -> keyset.After:
+def position_of(ban: BanDocument) -> keyset_query.After:
     """Where the list goes on behind a ban."""
     at = ban.get("createdAt")
     return at if isinstance(at, datetime) else LONG_AGO, str(ban["_id"])

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, cast
 
-from chat_aio.store import keyset, shapes
+from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import BlockDocument
 from chat_aio.store.sequencer import Sequencer
@@ -115,11 +115,11 @@ async def _list_pairs(
 
 
 async def list_newest(
-    database: Database, user_id: str, *, position: keyset.After | None, limit: int
+    database: Database, user_id: str, *, position: keyset_query.After | None, limit: int
 ) -> list[BlockDocument]:
     """Whom a user has blocked, the latest first."""
     found = await database.read(
-        lambda: keyset.page(
+        lambda: keyset_query.page(
             database.blocks,
             {"blockerUserId": user_id},
             position,

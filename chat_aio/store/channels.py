@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
 
-from chat_aio.store import keyset
+from chat_aio.store import keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.rows import Rows, read_rows
@@ -27,14 +27,14 @@ class ChannelDocument(TypedDict):
 
 
 async def list_public_heads(
-    database: Database, *, position: keyset.After | None, limit: int
+    database: Database, *, position: keyset_query.After | None, limit: int
 ) -> list[CounterDocument]:
     """Heads of public groups, most recently active first, from behind (activityAt, id)."""
     chosen: dict[str, object] = {"public": True}
     if position:
         chosen["activityAt"] = {"$lte": position[0]}
     found = await database.read(
-        lambda: keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+        lambda: keyset_query.page(database.counters, chosen, position, limit=limit, at="activityAt")
     )
     return cast(list[CounterDocument], found)
 

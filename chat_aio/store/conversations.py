@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 from pymongo.errors import DuplicateKeyError
 
 from chat_aio.errors import ConversationNotFound, StorageUnavailable
-from chat_aio.store import keyset, shapes
+from chat_aio.store import keyset_query, shapes
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
@@ -116,7 +116,7 @@ async def list_heads(
     ids: Sequence[str],
     *,
     limit: int,
-    position: keyset.After | None = None,
+    position: keyset_query.After | None = None,
     spoken: bool = False,
 ) -> list[CounterDocument]:
     """Heads among `ids`, most recently active first, ties by id descending.
@@ -127,7 +127,7 @@ async def list_heads(
     if spoken:
         chosen["seq"] = {"$gt": 0}
     found = await database.read(
-        lambda: keyset.page(database.counters, chosen, position, limit=limit, at="activityAt")
+        lambda: keyset_query.page(database.counters, chosen, position, limit=limit, at="activityAt")
     )
     return cast(list[CounterDocument], found)
 

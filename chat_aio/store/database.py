@@ -28,7 +28,7 @@ from pymongo.write_concern import WriteConcern
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
-from chat_aio.turns import Turns
+from chat_aio.store.turns import Turns
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, cast
 
-from chat_aio.store import keyset, shapes
+from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.membership import Locked
@@ -40,13 +40,13 @@ async def list_newest(
     conversation_id: str,
     status: Status,
     *,
-    position: keyset.After | None,
+    position: keyset_query.After | None,
     limit: int,
 ) -> list[JoinRequestDocument]:
     """The requests with a status, newest first, from behind (createdAt, id)."""
     chosen = {"conversationId": conversation_id, "status": status}
     found = await database.read(
-        lambda: keyset.page(database.join_requests, chosen, position, limit=limit)
+        lambda: keyset_query.page(database.join_requests, chosen, position, limit=limit)
     )
     return cast(list[JoinRequestDocument], found)
 

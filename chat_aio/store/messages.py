@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import orjson
 
-from chat_aio.models import Message
+from chat_aio.schema.models import Message
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument, ParentDocument
+from chat_aio.store.mapping import EXCERPT_LENGTH, Parents, message_from
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.search import search_fields
-from chat_aio.store.views import EXCERPT_LENGTH, Parents, message_from
 
 READ = {"terms": 0, "search": 0}
 """What a message is found by is as large as the message, and read by searches only."""

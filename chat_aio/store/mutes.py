@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from chat_aio.store import keyset, shapes
+from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MuteDocument
 
@@ -32,11 +32,11 @@ async def remove(database: Database, user_id: str, conversation_id: str) -> None
 
 
 async def list_newest(
-    database: Database, user_id: str, *, position: keyset.After | None, limit: int
+    database: Database, user_id: str, *, position: keyset_query.After | None, limit: int
 ) -> list[MuteDocument]:
     """What a user has muted, the latest first."""
     found = await database.read(
-        lambda: keyset.page(
+        lambda: keyset_query.page(
             database.mutes, {"userId": user_id}, position, limit=limit, key="conversationId"
         )
     )

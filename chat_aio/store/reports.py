@@ -10,7 +10,7 @@ from typing import Any, cast
 from pymongo.errors import DuplicateKeyError
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store import audit, keyset, shapes
+from chat_aio.store import audit, keyset_query, shapes
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
@@ -63,12 +63,12 @@ async def list_newest(
     database: Database,
     chosen: Mapping[str, str],
     *,
-    position: keyset.After | None,
+    position: keyset_query.After | None,
     limit: int,
 ) -> list[ReportDocument]:
     """Reports with some status or target type, newest first."""
     found = await database.read(
-        lambda: keyset.page(database.reports, chosen, position, limit=limit)
+        lambda: keyset_query.page(database.reports, chosen, position, limit=limit)
     )
     return cast(list[ReportDocument], found)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from chat_aio.store.database import Database
 from chat_aio.store.documents import SearchFields
-from chat_aio.store.terms import entries_of, indexed_terms_of, is_run, most_telling, tokens_of
+from chat_aio.store.tokenizer import entries_of, indexed_terms_of, is_run, most_telling, tokens_of
 
 Rank = tuple[int, datetime, str]
 """Where a match stands: its score, when it was created, its id; each descending."""

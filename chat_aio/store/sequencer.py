@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
-from chat_aio.observer import Observer
+from chat_aio.observability.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
 from chat_aio.store.batch import write_batch
@@ -26,7 +26,7 @@ from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.drafts import Appended, Draft, Holds, Taken, halves
-from chat_aio.store.observed import observed
+from chat_aio.store.instrumentation import observed
 from chat_aio.store.orphans import end_orphans
 from chat_aio.store.transactions import Conflict
 

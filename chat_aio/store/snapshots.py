@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import orjson
 
-from chat_aio.models import Conversation
+from chat_aio.schema.models import Conversation
 from chat_aio.store import conversations
 from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
-from chat_aio.store.views import conversation_from
+from chat_aio.store.mapping import conversation_from
 
 MAX_WEIGHT = 100_000
 BYTES_OF_A_PARTICIPANT = 200

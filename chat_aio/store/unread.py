@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.models import ViewedConversation
+from chat_aio.schema.models import ViewedConversation
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
@@ -18,7 +18,7 @@ from chat_aio.store.documents import (
     OwnCount,
     ParticipantDocument,
 )
-from chat_aio.store.views import viewed_conversation_from
+from chat_aio.store.mapping import viewed_conversation_from
 
 CHECKPOINT_AFTER = 1_000
 OWN_INDEX = "sender_conversation_seq"

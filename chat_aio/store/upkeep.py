@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
-from chat_aio.ending import end
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.clock import PrimaryClock
 from chat_aio.store.database import Database
+from chat_aio.tasks import end
 
 log = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@
 
 from aiohttp import web
 
-from chat_aio.api import ServerAPI
-from chat_aio.live.live import Live
-from chat_aio.quotas import Spending
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.quotas import Spending
+from chat_aio.live.service import Live
 from chat_aio.web.keys import API, AUTH, LIVE, QUOTAS, Auth
 from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.operations import Streaming

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from chat_aio import hooks
 from chat_aio.errors import Unauthenticated
-from chat_aio.fields import is_id
+from chat_aio.schema.fields import is_id
 from chat_aio.web.keys import API, AUTH
 
 

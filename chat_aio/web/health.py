@@ -4,7 +4,7 @@ from aiohttp import web
 
 from chat_aio.capabilities import Capability
 from chat_aio.web.keys import API, LIVE
-from chat_aio.web.mounted import HEALTHZ, READYZ, add_beside, chats_in
+from chat_aio.web.mounts import HEALTHZ, READYZ, add_beside, chats_in
 
 LOOK_SECONDS = 2.0
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from aiohttp import web
 
-from chat_aio.api import ServerAPI
-from chat_aio.live.live import Live
-from chat_aio.quotas import Spending
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.quotas import Spending
+from chat_aio.live.service import Live
 
 Auth = Callable[[web.Request], Awaitable[Any] | Any]
 

@@ -8,8 +8,8 @@ from prometheus_client import REGISTRY, CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from chat_aio.sharing import FOLDER
-from chat_aio.web.mounted import METRICS, add_beside
+from chat_aio.observability.multiprocess import FOLDER
+from chat_aio.web.mounts import METRICS, add_beside
 
 
 def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) -> None:

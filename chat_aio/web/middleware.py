@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from chat_aio.actions.access import require_unbanned
-from chat_aio.context import new_id
+from chat_aio.actions.context import new_id
+from chat_aio.actions.guards import require_unbanned
 from chat_aio.errors import (
     ChatError,
     InternalError,
@@ -23,7 +23,7 @@ from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, is_encoded, stop_reading
 from chat_aio.web.replies import reply_error
 from chat_aio.web.spending import give_back, spend
-from chat_aio.web.stream import hung_up, is_stream
+from chat_aio.web.sse import hung_up, is_stream
 
 log = logging.getLogger(__name__)
 

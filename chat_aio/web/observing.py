@@ -5,8 +5,8 @@ import time
 
 from aiohttp import web
 
-from chat_aio.listeners import notify
-from chat_aio.observer import Answer, Observer, Request
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Answer, Observer, Request
 from chat_aio.web.access_log import route_of
 from chat_aio.web.keys import API, REQUEST_ID, USER_ID
 from chat_aio.web.middleware import ERROR_CODE, Handler

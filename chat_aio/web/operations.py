@@ -8,18 +8,18 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from chat_aio.actions.access import require_rate
 from chat_aio.actions.conversations import Opened
+from chat_aio.actions.guards import require_rate
 from chat_aio.actions.posting import Sent
+from chat_aio.actions.quotas import Kind
 from chat_aio.errors import ChatError, InvalidInput
-from chat_aio.fields import MAX_PARTICIPANTS
-from chat_aio.inputs import Input
-from chat_aio.models import Wire
-from chat_aio.quotas import Kind
+from chat_aio.schema.fields import MAX_PARTICIPANTS
+from chat_aio.schema.inputs import Input
+from chat_aio.schema.models import Wire
 from chat_aio.store.calls import paused
-from chat_aio.web.bodies import read_object
 from chat_aio.web.keys import API, USER_ID
 from chat_aio.web.replies import reply, reply_page, reply_rows, reply_shape
+from chat_aio.web.request_body import read_object
 from chat_aio.web.spending import give_back, spend
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from chat_aio.errors import ForbiddenOrigin
 from chat_aio.web.keys import API
-from chat_aio.web.stream import is_stream
+from chat_aio.web.sse import is_stream
 
 READING = ("GET", "HEAD")
 ELSEWHERE = ("cross-site", "same-site")

@@ -6,12 +6,12 @@ from typing import Any
 
 from aiohttp import web
 
-from chat_aio.actions.access import require_rate
-from chat_aio.plugin import Plugin, PluginRequest, PluginRoute
-from chat_aio.web.bodies import read_object
+from chat_aio.actions.guards import require_rate
+from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.web.keys import API, USER_ID
 from chat_aio.web.operations import Method
 from chat_aio.web.replies import reply_object
+from chat_aio.web.request_body import read_object
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from aiohttp import web
 from pydantic_core import to_json
 
 from chat_aio.errors import ChatError
-from chat_aio.models import Wire, json_from
-from chat_aio.turns import Turns
+from chat_aio.schema.models import Wire, json_from
+from chat_aio.store.turns import Turns
 
 ROWS_AT_ONCE = 4
 

@@ -1,6 +1,5 @@
 """The routes, in the order of the interface's tables, to be held beside them."""
 
-from chat_aio import inputs
 from chat_aio.actions import (
     bans,
     blocks,
@@ -17,8 +16,9 @@ from chat_aio.actions import (
     searching,
     sending,
 )
+from chat_aio.schema import inputs
 from chat_aio.web.operations import Opening, Operation, Posting, Streaming
-from chat_aio.web.stream import stream
+from chat_aio.web.sse import stream
 
 ROUTES: tuple[Operation | Streaming, ...] = (
     Opening(

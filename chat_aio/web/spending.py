@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from chat_aio.quotas import Kind
+from chat_aio.actions.quotas import Kind
 from chat_aio.web.keys import QUOTAS, USER_ID
 
 _SPENT = web.RequestKey("spent", list[tuple[str, int]])

@@ -12,7 +12,7 @@ from benchmarks.data import Place, message_document, places, put_conversations
 from benchmarks.load import Callers, Round, closed_loop, middle_percentile, posted
 from benchmarks.stage import BenchDatabase, Stage, connected
 from benchmarks.table import Figures, micros, ms, rate, row
-from chat_aio.context import new_id
+from chat_aio.actions.context import new_id
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 

@@ -9,7 +9,7 @@ from benchmarks.floors import page_at
 from benchmarks.load import Connection, get, percentile
 from benchmarks.stage import BenchDatabase, Stage, connected
 from benchmarks.table import Figures, at_most, ms, row, times
-from chat_aio.pages import cursor_from
+from chat_aio.schema.pagination import cursor_from
 
 CONVERSATIONS = 50
 MESSAGES = 10

@@ -11,8 +11,8 @@ from pymongo import AsyncMongoClient
 
 from benchmarks.loops import run
 from chat_aio import Chat, Options
+from chat_aio.admin.cli import spare_the_collector
 from chat_aio.capabilities import Capability
-from chat_aio.cli import spare_the_collector
 
 
 async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:

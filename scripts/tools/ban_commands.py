@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from chat_aio import pages
 from chat_aio.errors import BanNotFound
-from chat_aio.models import Ban, timestamp
+from chat_aio.schema import pagination
+from chat_aio.schema.models import Ban, timestamp
 from chat_aio.store import bans as stored
-from chat_aio.store.records import ban_from
+from chat_aio.store.mapping import ban_from
 from tools import shown
 from tools.desk import Desk, WouldWrite, at_desk, first
 from tools.options import an_id, limit, moment, reading, writing
@@ -27,7 +27,7 @@ def bans(all_of_them: bool, limit: int, as_json: bool, **place: Any) -> None:
     async def work(desk: Desk) -> Outcome:
         async def page(cursor: str | None) -> tuple[Sequence[Ban], str | None]:
             read = await desk.api.list_bans(
-                desk.user_id, active_only=not all_of_them, limit=pages.MAX_LIMIT, cursor=cursor
+                desk.user_id, active_only=not all_of_them, limit=pagination.MAX_LIMIT, cursor=cursor
             )
             return read.bans, read.next_cursor
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeGuard
 
-from chat_aio.models import timestamp
+from chat_aio.schema.models import timestamp
 from tools.printing import table_of
 
 

@@ -11,8 +11,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from chat_aio.fields import MAX_MENTIONS
 from chat_aio.options import Options
+from chat_aio.schema.fields import MAX_MENTIONS
 from chat_aio.store.database import Database
 from tools.check_found import MOST, Violation, is_whole
 

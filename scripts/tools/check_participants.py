@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from chat_aio.fields import MAX_PARTICIPANTS
+from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.store.database import Database
 from chat_aio.store.settings import Settings
 from tools.check_conversation import Seen, greatest_seq, last_seq

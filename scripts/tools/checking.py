@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from chat_aio.cli import run
+from chat_aio.admin.cli import run
 from chat_aio.options import Options
-from chat_aio.served import settings_from, with_database
+from chat_aio.server.app import settings_from, with_database
 from chat_aio.store.database import Database
 from tools.check_found import MOST, Findings, Violation, entry_from, violations_table
 from tools.check_indexes import all_indexes

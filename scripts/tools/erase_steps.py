@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chat_aio.context import Context
-from chat_aio.store import audit, blocks, departures, erasure
-from chat_aio.store.erased_reports import rename_in_report
-from chat_aio.store.erasure import Erasure
-from chat_aio.store.persons import PLACES, naming_for_good
-from chat_aio.store.scanning import scan
+from chat_aio.actions.context import Context
+from chat_aio.store import audit, blocks
+from chat_aio.store.maintenance import erasure, leave_all
+from chat_aio.store.maintenance.erased_reports import rename_in_report
+from chat_aio.store.maintenance.erasure import Erasure
+from chat_aio.store.maintenance.personal_data import PLACES, naming_for_good
+from chat_aio.store.maintenance.scanning import scan
 from chat_aio.store.transactions import Session, transact
 
 ACTION = "erase-user"
@@ -62,15 +63,15 @@ class Eraser:
         """Out of what they are in; of what they have left the last change may still name them."""
         context = self.context
         for each in found:
-            is_in = departures.is_in(self.of, each)
+            is_in = leave_all.is_in(self.of, each)
             here = "groups" if each["type"] == "group" else "directConversations"
             self.counts[here if is_in else "stamps"] += 1
             if self.dry_run:
                 continue
             if not is_in:
-                await departures.rename_in_stamp(context.database, self.of, each)
+                await leave_all.rename_in_stamp(context.database, self.of, each)
                 continue
-            await departures.depart(
+            await leave_all.depart(
                 context.database,
                 context.sequencer,
                 context.snapshots,

@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.access import acting
-from chat_aio.context import Context, new_id
+from chat_aio.actions.context import Context, new_id
+from chat_aio.actions.guards import acting
 from chat_aio.store import bans
-from chat_aio.store.erasure import Erasure
-from chat_aio.store.persons import PLACES
-from chat_aio.store.scanning import size_of
+from chat_aio.store.maintenance.erasure import Erasure
+from chat_aio.store.maintenance.personal_data import PLACES
+from chat_aio.store.maintenance.scanning import size_of
 from tools.desk import Desk, at_desk
 from tools.erase_steps import Eraser
 from tools.options import an_id, writing

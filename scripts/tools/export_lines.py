@@ -4,9 +4,16 @@ with its kind. Of others there are no more than ids."""
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from chat_aio.models import Wire, timestamp
-from chat_aio.store.records import ban_from, block_from, mute_from, report_from
-from chat_aio.store.views import bare_message_from, invite_from, join_request_from
+from chat_aio.schema.models import Wire, timestamp
+from chat_aio.store.mapping import (
+    ban_from,
+    bare_message_from,
+    block_from,
+    invite_from,
+    join_request_from,
+    mute_from,
+    report_from,
+)
 from tools.trail import entry_from
 
 Line = dict[str, object]

@@ -11,10 +11,10 @@ from typing import IO, Any
 
 import click
 
-from chat_aio.models import json_from
+from chat_aio.schema.models import json_from
 from chat_aio.store.database import Database
-from chat_aio.store.persons import PLACES, naming
-from chat_aio.store.scanning import listed, scan, size_of
+from chat_aio.store.maintenance.personal_data import PLACES, naming
+from chat_aio.store.maintenance.scanning import listed, scan, size_of
 from tools.desk import Desk, at_desk
 from tools.export_lines import KEPT_APART, LINES
 from tools.options import an_id, reading

@@ -12,7 +12,7 @@ from chat_aio.errors import ConversationNotFound
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.messages import READ
-from chat_aio.store.terms import is_run, terms_of
+from chat_aio.store.tokenizer import is_run, terms_of
 
 MESSAGES_AT_A_TIME = 500
 HEADS_AT_A_TIME = 10_000

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from chat_aio.cli import run
-from chat_aio.served import settings_from, with_database
+from chat_aio.admin.cli import run
+from chat_aio.server.app import settings_from, with_database
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 from chat_aio.store.indexes import Difference

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from chat_aio.store import messages
-from chat_aio.store.terms import terms_of
+from chat_aio.store.tokenizer import terms_of
 from tools import finding, shown
 from tools.desk import Desk, WouldWrite, at_desk
 from tools.finding import Wanted

@@ -7,8 +7,8 @@ from typing import get_args
 import click
 from pydantic import TypeAdapter, ValidationError
 
-from chat_aio.fields import Moment, is_id
-from chat_aio.models import ReportStatus, TargetType
+from chat_aio.schema.fields import Moment, is_id
+from chat_aio.schema.models import ReportStatus, TargetType
 
 Command = Callable[..., None]
 

@@ -12,7 +12,7 @@ import click
 from aiohttp import ClientSession, web
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from chat_aio.cli import run
+from chat_aio.admin.cli import run
 from chat_aio.demo.application import make_demo
 from tools.picture_scene import ME, OTHERS, Scene
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from chat_aio.models import json_from, timestamp
+from chat_aio.schema.models import json_from, timestamp
 
 EXCERPT = 60
 

@@ -1,12 +1,12 @@
 """Removing a message: as its sender deletes it, but by a moderator, and kept in the trail."""
 
-from chat_aio.actions.access import acting, load_message
-from chat_aio.context import Context
-from chat_aio.models import Message
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting, load_message
+from chat_aio.schema.models import Message
 from chat_aio.store import audit, edits, messages
 from chat_aio.store.documents import Change, MessageDocument
+from chat_aio.store.mapping import message_from
 from chat_aio.store.transactions import Session, Unchanged, transact
-from chat_aio.store.views import message_from
 
 ACTION = "remove-message"
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from chat_aio import pages
-from chat_aio.inputs import KEEP
-from chat_aio.models import Report, ReportStatus, TargetType
+from chat_aio.schema import pagination
+from chat_aio.schema.inputs import KEEP
+from chat_aio.schema.models import Report, ReportStatus, TargetType
 from tools import shown
 from tools.desk import Desk, WouldWrite, at_desk, first
 from tools.options import DECISIONS, STATUSES, TARGET_TYPES, an_id, limit, reading, writing
@@ -34,7 +34,7 @@ def reports(
                 desk.user_id,
                 status=status,
                 target_type=target_type,
-                limit=pages.MAX_LIMIT,
+                limit=pagination.MAX_LIMIT,
                 cursor=cursor,
             )
             return read.reports, read.next_cursor

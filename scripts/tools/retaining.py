@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from chat_aio.models import timestamp
+from chat_aio.schema.models import timestamp
 from tools.desk import Desk, at_desk
 from tools.options import an_id, writing
 from tools.printing import Outcome, rehearsed, say

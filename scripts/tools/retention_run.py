@@ -10,11 +10,12 @@ from typing import Literal
 
 import click
 
-from chat_aio.actions.access import acting
-from chat_aio.context import Context
-from chat_aio.store import audit, retention
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import acting
+from chat_aio.store import audit
 from chat_aio.store.documents import Change
-from chat_aio.store.retention import Old
+from chat_aio.store.maintenance import retention
+from chat_aio.store.maintenance.retention import Old
 from chat_aio.store.transactions import Session, transact
 
 ACTION = "retention"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from chat_aio.models import Ban, Message, Report
+from chat_aio.schema.models import Ban, Message, Report
 from chat_aio.store.documents import AuditEntry
 from tools.printing import card_of, table_of
 

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any, cast
 
-from chat_aio.models import timestamp
-from chat_aio.store import keyset
+from chat_aio.schema.models import timestamp
+from chat_aio.store import keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry
 
@@ -13,7 +13,7 @@ async def list_newest(database: Database, *, target_id: str | None, limit: int) 
     """Rows of the trail, newest first: all of them, or what was decided about a target."""
     if target_id is None:
         found = await database.read(
-            lambda: keyset.page(database.audit, {}, None, limit=limit, at="at")
+            lambda: keyset_query.page(database.audit, {}, None, limit=limit, at="at")
         )
     else:
         rows = database.audit.find({"targetId": target_id}).sort("at", -1).limit(limit)

@@ -12,7 +12,7 @@ from yarl import URL
 
 from chat_aio import Chat, Hooks, Options
 from chat_aio.plugins import Presence, Receipts, Typing
-from chat_aio.web.serving import MAX_LINE_BYTES, ServeAccessLogger
+from chat_aio.server.process import MAX_LINE_BYTES, ServeAccessLogger
 from tests.conftest import Database
 from tests.support.people import BASE, Answer, Person, picked_by_header
 

@@ -7,8 +7,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from chat_aio import ChatError, inputs
-from chat_aio.models import Wire, json_from
+from chat_aio import ChatError
+from chat_aio.schema import inputs
+from chat_aio.schema.models import Wire, json_from
 from chat_aio.web.operations import Operation
 from chat_aio.web.routes import ROUTES
 from tests.access.conftest import PLUGINS, Served

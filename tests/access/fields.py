@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from chat_aio import inputs
+from chat_aio.schema import inputs
 from chat_aio.web.operations import Posting
 from tests.access.doors import ALL, OPERATIONS, shapes_of
 

@@ -5,9 +5,9 @@ import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
-from chat_aio.api import ServerAPI
-from chat_aio.context import Context
-from chat_aio.moderation import ModerationAPI
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.context import Context
+from chat_aio.actions.moderation import ModerationAPI
 from tests.access.conftest import Served
 from tests.access.doors import ALL, OPERATIONS, Outcome, given_for, through_api, through_http
 from tests.access.matrix import MEANINGS, Row, rows

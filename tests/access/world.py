@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from itertools import count
 
-from chat_aio.api import ServerAPI
+from chat_aio.actions.api import ServerAPI
 
 TALKING = ("ex-member", "member", "admin", "blocked", "blocker", "banned", "kim")
 DIRECT = ("admin", "blocked", "blocker", "banned")

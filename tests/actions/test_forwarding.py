@@ -8,8 +8,8 @@ import pytest
 
 from chat_aio import Changed, Chat, Hooks
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
-from chat_aio.models import ForwardedFrom
-from chat_aio.store.terms import indexed_terms_of
+from chat_aio.schema.models import ForwardedFrom
+from chat_aio.store.tokenizer import indexed_terms_of
 from tests.conftest import Database, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat, Hooks
+from chat_aio.actions.context import utc_now
 from chat_aio.capabilities import Capability
-from chat_aio.context import utc_now
 from chat_aio.errors import InviteExpired
 from chat_aio.hooks import PermissionContext
 from tests.conftest import Database, MakePeople

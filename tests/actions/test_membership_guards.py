@@ -8,7 +8,7 @@ from typing import Any, Literal
 from unittest.mock import AsyncMock, patch
 
 from chat_aio import Chat
-from chat_aio.actions import altering, groups, join_requests
+from chat_aio.actions import groups, join_requests, membership
 from chat_aio.actions import invites as invite_actions
 from chat_aio.errors import (
     ChatError,
@@ -18,8 +18,9 @@ from chat_aio.errors import (
     LastAdminRemaining,
     NotConversationAdmin,
 )
-from chat_aio.models import JoinRequest, JoinRequestStatus
-from chat_aio.store import invites, membership
+from chat_aio.schema.models import JoinRequest, JoinRequestStatus
+from chat_aio.store import invites
+from chat_aio.store import membership as store_membership
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat
 from tests.support.saboteurs import prove
@@ -92,7 +93,7 @@ async def test_a_group_has_so_many_invites_at_once(make_chat: MakeChat) -> None:
     with ExitStack() as sabotage:
         await scenario()
         sabotage.enter_context(patch.object(Sequencer, "hold", no_turn))
-        sabotage.enter_context(patch.object(membership, "_lock", no_lock))
+        sabotage.enter_context(patch.object(store_membership, "_lock", no_lock))
         await prove_red(scenario)
 
 
@@ -143,9 +144,9 @@ async def test_who_is_no_admin_any_more_changes_nothing(make_chat: MakeChat) -> 
         await chat.api.set_participant_role("alice", group.id, "bob", "admin")
 
         async def late(*given: Any) -> Any:
-            with patch.object(groups, "alter", altering.alter):
+            with patch.object(groups, "alter", membership.alter):
                 await chat.api.remove_participant("alice", group.id, "bob")
-            return await altering.alter(*given)
+            return await membership.alter(*given)
 
         with patch.object(groups, "alter", late):
             removed = await outcomes([chat.api.remove_participant("bob", group.id, "carol")])
@@ -169,7 +170,7 @@ async def test_who_is_no_admin_any_more_invites_nobody(make_chat: MakeChat) -> N
 
         async def late(*args: Any) -> Any:
             await chat.api.remove_participant("alice", group.id, "bob")
-            return await altering.write_beside(*args)
+            return await membership.write_beside(*args)
 
         with patch.object(invite_actions, "write_beside", late):
             made = await outcomes([chat.api.create_invite("bob", group.id)])

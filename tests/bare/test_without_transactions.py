@@ -6,8 +6,8 @@ import pytest
 from mongomock import filtering
 from mongomock_motor import AsyncMongoMockClient
 
+from chat_aio.actions.context import utc_now
 from chat_aio.capabilities import Capability, require
-from chat_aio.context import utc_now
 from chat_aio.errors import ChannelsUnsupported, StreamUnsupported
 from chat_aio.store import conversations, messages
 from chat_aio.store.database import Database

@@ -10,11 +10,11 @@ import pytest
 from playwright.async_api import Route, expect
 from pydantic.alias_generators import to_camel
 
-from chat_aio import models
-from chat_aio.api import ServerAPI
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.moderation import ModerationAPI
 from chat_aio.demo.application import STATIC
-from chat_aio.moderation import ModerationAPI
 from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.schema import models
 from chat_aio.web.routes import ROUTES
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo

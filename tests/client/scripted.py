@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from chat_aio.models import Message
+from chat_aio.schema.models import Message
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat, Hooks
-from chat_aio.api import ServerAPI
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.context import Context
+from chat_aio.actions.moderation import ModerationAPI
 from chat_aio.client import ChatClient
 from chat_aio.client.connection import Connection
 from chat_aio.client.moderation import Moderation
-from chat_aio.context import Context
 from chat_aio.errors import UserBanned
-from chat_aio.moderation import ModerationAPI
 from chat_aio.plugins import Presence, Typing
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from chat_aio.client import ChatClient, EventStream, MessageEvent
-from chat_aio.models import Message
+from chat_aio.schema.models import Message
 
 PATIENCE = 20.0
 

@@ -8,8 +8,8 @@ from unittest.mock import patch
 from chat_aio import Chat
 from chat_aio.live.frames import position_frame
 from chat_aio.live.hub import Hub
-from chat_aio.live.live import Live
-from chat_aio.live.streams import Stream
+from chat_aio.live.service import Live
+from chat_aio.live.stream import Stream
 from chat_aio.store import conversations
 from tests.support.membership import change
 from tests.support.saboteurs import prove

@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from unittest.mock import patch
 
-from chat_aio.live import streams
-from chat_aio.live.streams import BURST
-from chat_aio.web import stream
+from chat_aio.live import stream
+from chat_aio.live.stream import BURST
+from chat_aio.web import sse
 from tests.conftest import MakePeople
 from tests.support.people import BASE, Person
 
@@ -68,7 +68,7 @@ async def expect_gone(person: Person, client: socket.socket) -> None:
     await until(lambda: descriptors([client]) == 0)
 
 
-def streams_of(person: Person) -> list[streams.Stream]:
+def streams_of(person: Person) -> list[stream.Stream]:
     """All that the process has open."""
     return [each for mates in person.chat._live.hub._by_user.values() for each in mates]
 
@@ -117,7 +117,7 @@ async def test_a_link_that_is_half_open(serve: MakePeople) -> None:
     """Nothing is acknowledged any more, and nobody says goodbye: the next heartbeats find out."""
     person = await serve(heartbeat_interval_ms=100)
     bob = person("bob")
-    with patch.object(stream, "UNACKNOWLEDGED_SECONDS", 0.5):
+    with patch.object(sse, "UNACKNOWLEDGED_SECONDS", 0.5):
         async with silent(bob) as client:
             await until_live(bob)
             await asyncio.get_running_loop().sock_recv(client, 4_096)
@@ -137,7 +137,7 @@ async def test_who_is_behind_for_too_long(serve: MakePeople) -> None:
             await alice.send(conversation_id, BODY)
             await alice.told_all()
         assert len(bob.chat._live.hub) == 1
-        with patch.object(streams, "PATIENCE_SECONDS", 0.3):
+        with patch.object(stream, "PATIENCE_SECONDS", 0.3):
             await expect_gone(bob, client)
 
 
@@ -148,7 +148,7 @@ async def test_who_stops_within_a_replay(serve: MakePeople) -> None:
     for _ in range(100):
         await alice.send(conversation_id, BODY)
     await alice.told_all()
-    with patch.object(stream, "PATIENCE_SECONDS", 0.3):
+    with patch.object(sse, "PATIENCE_SECONDS", 0.3):
         async with silent(bob, f"{conversation_id}:1") as client:
             await until(lambda: len(bob.chat._live.hub) == 1)
             await expect_gone(bob, client)
@@ -159,7 +159,7 @@ async def test_who_does_not_take_the_end(serve: MakePeople) -> None:
     person = await serve(stream_buffer_bytes=1024 * 1024)
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")
-    with patch.object(stream, "FAREWELL_SECONDS", 0.3):
+    with patch.object(sse, "FAREWELL_SECONDS", 0.3):
         async with silent(bob) as client:
             await until_live(bob)
             while unsent(bob) <= BOUND:

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from chat_aio import Chat, Options
-from chat_aio.ending import end
 from chat_aio.plugins import Presence
-from chat_aio.plugins.attendance import Attendance
+from chat_aio.plugins.presence_store import Attendance
+from chat_aio.tasks import end
 from tests.conftest import Database
 
 

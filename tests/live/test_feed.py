@@ -110,9 +110,9 @@ async def test_while_the_feed_is_lost_streams_are_closed_without_an_answer(
     people: People, mongod: Mongod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """EventSource gives up for good on anything but a 200, and tries again after a lost one."""
-    from chat_aio.web import stream
+    from chat_aio.web import sse
 
-    monkeypatch.setattr(stream, "FAREWELL_SECONDS", 0.05)
+    monkeypatch.setattr(sse, "FAREWELL_SECONDS", 0.05)
     alice = people("alice")
     alice.chat._live.feed._live.clear()
     with pytest.raises(ServerDisconnectedError):

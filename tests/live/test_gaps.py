@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientError
 
 from chat_aio.embedded import Mongod
-from chat_aio.live.past import Past
+from chat_aio.live.replay.from_storage import Past
 from tests.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.conftest import MakePeople
 from tests.support.failpoints import failing

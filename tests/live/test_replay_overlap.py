@@ -9,11 +9,11 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio.live.past import Past
-from chat_aio.live.replay import Replay
-from chat_aio.live.written import Wish as Wanted
-from chat_aio.live.written import Written
-from chat_aio.store import missed
+from chat_aio.live.replay.from_storage import Past
+from chat_aio.live.replay.missed_events import Wish as Wanted
+from chat_aio.live.replay.missed_events import Written
+from chat_aio.live.replay.replay import Replay
+from chat_aio.store import replay_queries
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
 from tests.support.people import Person
@@ -33,7 +33,7 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
     await age(database)
     later = await serve(ring_seconds=0)
     bob = later("bob")
-    read = getattr(missed, where)
+    read = getattr(replay_queries, where)
 
     async def meanwhile(*args: Any, **options: Any) -> Any:
         await alice.react(changed["id"], "+1")
@@ -46,7 +46,7 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
         await bob.told_all()
         return await read(*args, **options)
 
-    with patch.object(missed, where, meanwhile):
+    with patch.object(replay_queries, where, meanwhile):
         async with bob.tab(f"{conversation_id}:1") as tab:
             await alice.send(conversation_id, "the end")
             frames = await tab.until(lambda frame: "the end" in str(frame.data))
@@ -124,14 +124,14 @@ async def test_more_conversations_than_may_be_told_are_not_read(
         await alice.send(each, "missed")
     later = await serve(ring_seconds=0, replay_limit=3)
     asked: set[str] = set()
-    read = {each: getattr(missed, each) for each in ("list_created", "list_changed")}
+    read = {each: getattr(replay_queries, each) for each in ("list_created", "list_changed")}
 
     def noting(name: str) -> Any:
         def noted(database: Any, ids: Iterable[str], **options: Any) -> Any:
             asked.update(ids)
             return read[name](database, ids, **options)
 
-        return patch.object(missed, name, noted)
+        return patch.object(replay_queries, name, noted)
 
     with noting("list_created"), noting("list_changed"):
         past = later("alice").chat._live._resuming._past

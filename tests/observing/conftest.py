@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
 from chat_aio import Chat, Hooks, Options
-from chat_aio.metrics import Metrics
-from chat_aio.observer import Observer
+from chat_aio.observability.metrics import Metrics
+from chat_aio.observability.observer import Observer
 from chat_aio.web.metrics import add_metrics
 from tests.conftest import Database
 from tests.support.people import Person, picked_by_header

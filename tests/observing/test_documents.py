@@ -9,8 +9,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from chat_aio.metrics import Metrics
-from chat_aio.observer import Observer
+from chat_aio.observability.metrics import Metrics
+from chat_aio.observability.observer import Observer
 from tests.observing.conftest import Measured
 
 ROOT = Path(__file__).parents[2]

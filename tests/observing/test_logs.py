@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chat_aio import logs
+from chat_aio.server import logging_setup
 from tests.observing.conftest import Measure
 from tests.support.people import BASE
 
@@ -30,7 +30,7 @@ def nothing_configured() -> Iterator[None]:
 
 def test_a_line_of_json_for_each_record(capsys: pytest.CaptureFixture[str]) -> None:
     with nothing_configured():
-        logs.log_to_stderr("json")
+        logging_setup.log_to_stderr("json")
         named = {"conversation_id": "c"}
         logging.getLogger("chat_aio.some").warning("%d were lost", 3, extra=named)
     line = json.loads(capsys.readouterr().err)
@@ -42,7 +42,7 @@ def test_a_line_of_json_for_each_record(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_text_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     with nothing_configured():
-        logs.log_to_stderr()
+        logging_setup.log_to_stderr()
         logging.getLogger("chat_aio.some").info("hello")
     assert capsys.readouterr().err.endswith(" INFO chat_aio.some hello\n")
 

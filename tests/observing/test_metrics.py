@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 
 from chat_aio import Chat, Hooks
 from chat_aio.capabilities import Capability
-from chat_aio.metrics import Metrics
+from chat_aio.observability.metrics import Metrics
 from chat_aio.store.batch import write_batch
 from chat_aio.store.transactions import Conflict
 from chat_aio.web.metrics import add_metrics

@@ -8,8 +8,8 @@ import pytest
 
 from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
-from chat_aio.live.streams import BURST, Stream
-from chat_aio.observer import Observer
+from chat_aio.live.stream import BURST, Stream
+from chat_aio.observability.observer import Observer
 from tests.observing.conftest import Measure
 
 TOLD = [name for name in vars(Observer) if not name.startswith("_")]
@@ -31,7 +31,7 @@ async def test_an_observer_that_fails_does_no_harm(
     measure: Measure, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither to what people do, nor to the observers behind it; and the log says so."""
-    with caplog.at_level(logging.ERROR, logger="chat_aio.observer"):
+    with caplog.at_level(logging.ERROR, logger="chat_aio.observability.observer"):
         measured = await measure(observers=(Failing(),))
         alice = measured("alice")
         conversation_id = await alice.direct("bob")

@@ -13,7 +13,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from chat_aio import Hooks
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.tracing import Tracing
+from chat_aio.observability.tracing import Tracing
 from tests.observing.conftest import Measure
 from tests.support.people import BASE
 

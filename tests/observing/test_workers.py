@@ -12,8 +12,9 @@ from typing import Any
 from aiohttp import ClientSession, TCPConnector, web
 from pymongo import AsyncMongoClient
 
-from chat_aio import Chat, Options, gauges
-from chat_aio.metrics import Metrics
+from chat_aio import Chat, Options
+from chat_aio.observability import gauges
+from chat_aio.observability.metrics import Metrics
 from chat_aio.web.metrics import add_metrics
 from tests.conftest import Database
 from tests.observing.conftest import Scrape

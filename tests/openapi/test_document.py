@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from chat_aio import Chat, ChatError, Options
-from chat_aio.cli import main
+from chat_aio.admin.cli import main
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.web.openapi.document import describe
 from chat_aio.web.openapi.routes import add_openapi

@@ -6,7 +6,7 @@ from typing import Any
 
 from bson import json_util
 
-from chat_aio.models import timestamp
+from chat_aio.schema.models import timestamp
 from tests.conftest import Database
 from tests.scripts.running import People
 from tests.support.people import Answer, Person

@@ -10,7 +10,8 @@ from click.testing import CliRunner, Result
 from tools import erase_steps, erasing
 
 from chat_aio import Hooks
-from chat_aio.store import blocks, departures, erasure
+from chat_aio.store import blocks
+from chat_aio.store.maintenance import erasure, leave_all
 from tests.conftest import Database, MakePeople
 from tests.scripts.life import MODERATORS, OTHERS, USER, Life, done, live, text_of
 from tests.scripts.running import AS_MOD, People, Tool
@@ -181,8 +182,8 @@ async def test_what_was_cut_short_anywhere_is_finished(
     await database["bans"].update_one({"_id": ban["id"]}, {"$set": {"createdByUserId": USER}})
     stored = await database["bans"].find_one({"_id": ban["id"]}) or {}
     for place, name in (
-        (departures, "change_conversation"),
-        (departures, "rename_in_stamp"),
+        (leave_all, "change_conversation"),
+        (leave_all, "rename_in_stamp"),
         (erasure, "write"),
         (blocks, "remove"),
         (erase_steps, "rename_in_report"),

@@ -10,11 +10,11 @@ import pytest
 from tools.export_lines import LINES
 
 from chat_aio import Hooks
-from chat_aio.models import BareMessage
-from chat_aio.store import scanning
+from chat_aio.schema.models import BareMessage
 from chat_aio.store.database import COLLECTIONS
-from chat_aio.store.erasure import WRITES
-from chat_aio.store.persons import PLACES
+from chat_aio.store.maintenance import scanning
+from chat_aio.store.maintenance.erasure import WRITES
+from chat_aio.store.maintenance.personal_data import PLACES
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.scripts.life import MODERATORS, USER, Life, live
 from tests.scripts.running import People, Tool

@@ -11,8 +11,8 @@ import pytest
 from tools import retention_run
 from tools.retention_run import Wanted
 
-from chat_aio.context import utc_now
-from chat_aio.store import retention
+from chat_aio.actions.context import utc_now
+from chat_aio.store.maintenance import retention
 from tests.conftest import Database
 from tests.scripts.running import AS_MOD, People, Run, Tool, kept
 from tests.support.people import Person

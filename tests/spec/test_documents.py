@@ -14,15 +14,15 @@ import pytest
 from bson import json_util
 
 from chat_aio import ChatError, Hooks, Options, Quotas
-from chat_aio.api import ServerAPI
-from chat_aio.cli import main
-from chat_aio.context import Context
-from chat_aio.moderation import ModerationAPI
+from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.context import Context
+from chat_aio.actions.moderation import ModerationAPI
+from chat_aio.admin.cli import main
 from chat_aio.plugins import Plugin, Presence
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
+from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.search import search_fields
-from chat_aio.store.views import conversation_from, message_from
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 

@@ -41,9 +41,9 @@ def test_http_is_spoken_in_web_alone(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=place)
 def test_the_import_law(file: Path) -> None:
     above = {
-        "actions": ("chat_aio.web", "chat_aio.live", "chat_aio.api", "chat_aio.chat"),
-        "store": ("chat_aio.web", "chat_aio.live", "chat_aio.api", "chat_aio.actions"),
-        "live": ("chat_aio.web", "chat_aio.api", "chat_aio.actions"),
+        "actions": ("chat_aio.web", "chat_aio.live", "chat_aio.actions.api", "chat_aio.chat"),
+        "store": ("chat_aio.web", "chat_aio.live", "chat_aio.actions.api", "chat_aio.actions"),
+        "live": ("chat_aio.web", "chat_aio.actions.api", "chat_aio.actions"),
         "web": ("chat_aio.chat",),
     }
     folder = place(file).split("/")[0]

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from pymongo import AsyncMongoClient
 
-from chat_aio.context import new_id, utc_now
+from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument

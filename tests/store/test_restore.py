@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chat_aio import Chat, Options
-from chat_aio.cli import main
+from chat_aio.admin.cli import main
 from tests.conftest import Database, MakeChat
 
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from chat_aio.context import new_id, utc_now
-from chat_aio.store import retention
+from chat_aio.actions.context import new_id, utc_now
+from chat_aio.store.maintenance import retention
 from tests.store.conftest import Store
 from tests.store.test_reading import brute_force, counted
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat, Options, SetupError
-from chat_aio.context import utc_now
+from chat_aio.actions.context import utc_now
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database

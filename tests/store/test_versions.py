@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from chat_aio import Chat, Options, SetupError
-from chat_aio.cli import main
-from chat_aio.store import versions
+from chat_aio.admin.cli import main
+from chat_aio.store import schema_version
 from chat_aio.store.database import Database as Store
-from chat_aio.store.versions import Migration
+from chat_aio.store.schema_version import Migration
 from tests.conftest import Database, MakeChat
 
 
@@ -21,7 +21,7 @@ async def version_in(database: Database) -> Any:
 
 async def test_a_chat_notes_the_version(make_chat: MakeChat, database: Database) -> None:
     await make_chat()
-    assert await version_in(database) == versions.newest() == 1
+    assert await version_in(database) == schema_version.newest() == 1
 
 
 async def test_a_database_of_before_versions_is_of_the_first(
@@ -31,11 +31,11 @@ async def test_a_database_of_before_versions_is_of_the_first(
     chat = await make_chat()
     later = (Migration(to=2, step=only_once),)
     await database["settings"].delete_one({"_id": "schema"})
-    await versions.note(Store(database), later)
+    await schema_version.note(Store(database), later)
     assert await version_in(database) == 2
     await chat.api.create_group_conversation("ada")
     await database["settings"].delete_one({"_id": "schema"})
-    await versions.note(Store(database), later)
+    await schema_version.note(Store(database), later)
     assert await version_in(database) == 1
 
 
@@ -66,7 +66,7 @@ async def test_what_is_not_known_is_refused(
 async def test_an_older_one_names_the_command(database: Database, make_chat: MakeChat) -> None:
     await make_chat()
     with pytest.raises(SetupError, match="run `chat-aio migrate` first"):
-        await versions.require(Store(database), (Migration(to=2, step=only_once),))
+        await schema_version.require(Store(database), (Migration(to=2, step=only_once),))
 
 
 async def only_once(_: Store, __: Any) -> None:
@@ -101,12 +101,12 @@ async def test_a_migration_goes_on_where_it_was_cut_short(
     both = (Migration(to=2, step=renaming.step), Migration(to=3, step=only_once))
     renaming.cut_at = 3
     with pytest.raises(ConnectionError):
-        await versions.migrate(Store(database), migrations=both)
+        await schema_version.migrate(Store(database), migrations=both)
     assert (renaming.seen, await version_in(database)) == ([None, 1, 2, 3], 1)
     await chat.api.send_message("ada", group.id, "meanwhile")
     renaming.cut_at, renaming.seen = None, []
     said: list[str] = []
-    assert await versions.migrate(Store(database), migrations=both, say=said.append) == 3
+    assert await schema_version.migrate(Store(database), migrations=both, say=said.append) == 3
     assert (renaming.seen, len(said)) == ([3, 4], 2)
     assert await database["messages"].count_documents({"colour": "red"}) == 5
     kept = await database["settings"].find_one({"_id": "schema"})
@@ -125,7 +125,7 @@ async def test_two_who_migrate_at_once(make_chat: MakeChat, database: Database) 
         return None
 
     both = (Migration(to=2, step=step), Migration(to=3, step=only_once))
-    runs = (versions.migrate(Store(database), migrations=both) for _ in range(4))
+    runs = (schema_version.migrate(Store(database), migrations=both) for _ in range(4))
     assert await asyncio.gather(*runs) == [3] * 4
     assert await version_in(database) == 3
 

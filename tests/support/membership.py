@@ -3,7 +3,7 @@
 from typing import Any
 
 from chat_aio import Chat
-from chat_aio.context import new_id, utc_now
+from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import EventName
 from chat_aio.store.membership import Alteration, Locked, change_conversation

@@ -8,7 +8,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from chat_aio import Changed, Chat, Hooks, MessageRejected, Options
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
-from chat_aio.models import Message, MessagePage, ViewedConversation
+from chat_aio.schema.models import Message, MessagePage, ViewedConversation
 
 
 class User:

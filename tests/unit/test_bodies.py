@@ -3,7 +3,7 @@
 import pytest
 
 from chat_aio.errors import InvalidInput
-from chat_aio.web.bodies import object_from
+from chat_aio.web.request_body import object_from
 
 HOSTILE = {
     "empty": b"",

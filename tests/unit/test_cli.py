@@ -14,7 +14,7 @@ from aiohttp import ClientSession
 from click.testing import CliRunner, Result
 
 from chat_aio import SetupError, embedded
-from chat_aio.cli import main
+from chat_aio.admin.cli import main
 from tests.conftest import Database
 from tests.support.people import Tab
 from tests.support.processes import serving

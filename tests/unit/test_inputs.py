@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from chat_aio import inputs
 from chat_aio.errors import GroupLimitExceeded, InvalidInput
+from chat_aio.schema import inputs
 
 NOT_IDS: list[Any] = ["", "  ", "\u3000", "x" * 257, "a\0b", "\ud800", 7, True, None, [], {}, 1.5]
 

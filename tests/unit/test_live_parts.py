@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.events import ResetEvent
 from chat_aio.live.event import Event, Shown
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
-from chat_aio.live.positions import is_moment, moment_frame, position_from, time_of_moment
-from chat_aio.live.replay import (
+from chat_aio.live.message_filter import Sieve
+from chat_aio.live.replay.buffer import Kept, Ring
+from chat_aio.live.replay.positions import is_moment, moment_frame, position_from, time_of_moment
+from chat_aio.live.replay.replay import (
     Cover,
     Replay,
     Stored,
@@ -23,10 +24,9 @@ from chat_aio.live.replay import (
     replay_from_storage,
     replay_of_nothing,
 )
-from chat_aio.live.ring import Kept, Ring
-from chat_aio.live.sieve import Sieve
-from chat_aio.live.streams import Stream
-from chat_aio.plugin import ToldMessage
+from chat_aio.live.stream import Stream
+from chat_aio.plugins.base import ToldMessage
+from chat_aio.schema.events import ResetEvent
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -322,7 +322,7 @@ async def test_a_reader_that_falls_behind_is_cut_off() -> None:
 async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("chat_aio.live.streams.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("chat_aio.live.stream.PATIENCE_SECONDS", 0.0)
     one, pipe = stream(max_bytes=10), Pipe()
     one.go_live(pipe, chunked=True)
     for unsent in (11, 10, 11):

@@ -8,9 +8,9 @@ import pytest
 from chat_aio import ChatError, Options
 from chat_aio.errors import InternalError, MessageRejected
 from chat_aio.hooks import call
-from chat_aio.models import Reactions, timestamp
+from chat_aio.schema.models import Reactions, timestamp
 from chat_aio.store.documents import ReactionDocument
-from chat_aio.store.views import reactions_from
+from chat_aio.store.mapping import reactions_from
 
 
 def test_an_error_code_cannot_be_declared_twice() -> None:

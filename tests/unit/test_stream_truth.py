@@ -6,9 +6,9 @@ import pytest
 
 from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
-from chat_aio.live.replay import Replay
-from chat_aio.live.streams import BURST, Stream
-from chat_aio.plugin import ToldMessage
+from chat_aio.live.replay.replay import Replay
+from chat_aio.live.stream import BURST, Stream
+from chat_aio.plugins.base import ToldMessage
 from tests.unit.test_live_parts import Pipe
 
 MAX_BYTES = 100

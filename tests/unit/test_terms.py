@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_aio.context import utc_now
+from chat_aio.actions.context import utc_now
 from chat_aio.store.messages import new_message, weight_of
 from chat_aio.store.search import search_fields
-from chat_aio.store.terms import (
+from chat_aio.store.tokenizer import (
     MAX_INDEXED,
     MAX_MARKS,
     MAX_TERMS,

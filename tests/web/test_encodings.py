@@ -12,7 +12,7 @@ from aiohttp.compression_utils import ZLibDecompressor
 from aiohttp.test_utils import BaseTestServer
 
 from chat_aio import Hooks
-from chat_aio.web import bodies
+from chat_aio.web import request_body
 from tests.conftest import MakePeople
 from tests.support.people import BASE, Person
 
@@ -132,7 +132,7 @@ async def test_a_body_that_does_not_come(person: Any) -> None:
         f"POST {BASE}/conversations/group HTTP/1.1\r\nHost: x\r\nX-User: alice\r\n"
         "Content-Length: 100\r\n\r\n"
     )
-    with patch.object(bodies, "BODY_SECONDS", 0.1):
+    with patch.object(request_body, "BODY_SECONDS", 0.1):
         async with connected(alice.client.server) as (reader, writer):
             writer.write(head.encode() + b'{"name":')
             answer = await reader.read()

@@ -8,7 +8,7 @@ from tests.conftest import Database
 from tests.support.people import Tab
 from tests.support.processes import serving
 
-ON_UVLOOP = ("-c", "import uvloop; uvloop.install(); from chat_aio.cli import main; main()")
+ON_UVLOOP = ("-c", "import uvloop; uvloop.install(); from chat_aio.admin.cli import main; main()")
 
 
 async def test_a_stream_on_uvloop(mongo_url: str, database: Database) -> None:

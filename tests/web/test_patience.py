@@ -8,8 +8,8 @@ from unittest.mock import patch
 import pytest
 from aiohttp import web
 
-from chat_aio.web import patience
-from chat_aio.web.patience import PatientRunner
+from chat_aio.server import patience
+from chat_aio.server.patience import PatientRunner
 
 PATIENCE = 10.0
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"

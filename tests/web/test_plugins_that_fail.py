@@ -146,7 +146,7 @@ async def test_a_plugin_that_is_never_ready_keeps_no_stream_from_opening(
     serve: MakePeople, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not waited for any longer, and not cancelled: it may be in the middle of a write."""
-    monkeypatch.setattr("chat_aio.live.announcer.OPENING_SECONDS", 0.05)
+    monkeypatch.setattr("chat_aio.live.plugin_notifier.OPENING_SECONDS", 0.05)
     plugin = NeverReady()
     person = await serve(plugins=[plugin])
     alice, bob = person("alice"), person("bob")

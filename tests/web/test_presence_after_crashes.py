@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio.plugins import Presence
-from chat_aio.plugins.attendance import Attendance
+from chat_aio.plugins.presence_store import Attendance
 from tests.conftest import Database, MakePeople
 from tests.web.test_presence import is_somewhere, of, shown
 

@@ -10,8 +10,8 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from chat_aio import Options, Quotas
+from chat_aio.actions.quotas import Spending
 from chat_aio.errors import RateLimited, StorageUnavailable
-from chat_aio.quotas import Spending
 from chat_aio.store import conversations
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakePeople

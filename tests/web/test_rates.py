@@ -7,10 +7,10 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from chat_aio import Hooks, Options
+from chat_aio.actions.rate_limits import Rates
 from chat_aio.errors import RateLimited, StorageUnavailable
 from chat_aio.hooks import RateContext
 from chat_aio.plugins import Typing
-from chat_aio.rates import Rates
 from chat_aio.store import conversations
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat, MakePeople

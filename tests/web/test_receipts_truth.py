@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio.actions import extra
+from chat_aio.actions import optional_events
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins import Receipts, Typing
 from chat_aio.store.snapshots import Snapshots
@@ -71,7 +71,7 @@ async def test_who_has_read_is_not_refused_for_what_is_told_of_it(serve: MakePeo
     async def fail(*_: Any) -> Any:
         raise StorageUnavailable
 
-    with patch.object(extra, "find_viewed", fail):
+    with patch.object(optional_events, "find_viewed", fail):
         await bob.read(group, sent["id"])
     assert await bob.unread(group) == 0
 

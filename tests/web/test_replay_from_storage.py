@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 from unittest.mock import patch
 
-from chat_aio.store import missed
+from chat_aio.store import replay_queries
 from chat_aio.store.database import Database as Kept
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
@@ -237,7 +237,7 @@ async def test_what_happens_meanwhile_is_told_once(
     await age(database)
     later = await serve(ring_seconds=0)
     bob = later("bob")
-    read = missed.list_created
+    read = replay_queries.list_created
 
     async def meanwhile(*args: Any, **options: Any) -> Any:
         await alice.send(conversation_id, "in between")
@@ -248,7 +248,7 @@ async def test_what_happens_meanwhile_is_told_once(
         await bob.told_all()
         return found
 
-    with patch.object(missed, "list_created", meanwhile):
+    with patch.object(replay_queries, "list_created", meanwhile):
         async with bob.tab(f"{conversation_id}:1") as tab:
             told = [await tab.next() for _ in range(8)]
     assert short([each for each in told if each.event]) == [
@@ -268,14 +268,14 @@ async def test_who_is_removed_meanwhile_is_told_no_more(
         await alice.send(group, "seen")
         await age(database)
         later = await serve(ring_seconds=0)
-        read = missed.list_created
+        read = replay_queries.list_created
 
         async def meanwhile(*args: Any, **options: Any) -> Any:
             await change(alice.chat, group, remove=("bob",))
             await alice.send(group, "not for bob")
             return await read(*args, **options)
 
-        with patch.object(missed, "list_created", meanwhile):
+        with patch.object(replay_queries, "list_created", meanwhile):
             async with later("bob").tab(f"{group}:1") as tab:
                 told = await tab.until(lambda frame: frame.event == "participant.removed")
         assert "not for bob" not in str(told)
@@ -286,8 +286,8 @@ async def test_who_is_removed_meanwhile_is_told_no_more(
             each["participants"].append({**each["participants"][0], "userId": "bob"})
         return found
 
-    members = missed.members_of
-    await prove(scenario, sabotage=patch.object(missed, "members_of", as_it_was))
+    members = replay_queries.members_of
+    await prove(scenario, sabotage=patch.object(replay_queries, "members_of", as_it_was))
 
 
 async def test_many_who_return_at_once_share_their_reads(

@@ -7,7 +7,7 @@ from aiohttp import ClientSession
 from click.testing import CliRunner
 from multidict import CIMultiDict
 
-from chat_aio.cli import main
+from chat_aio.admin.cli import main
 from chat_aio.web.openapi.document import describe
 from tests.conftest import Database
 from tests.support.processes import Service

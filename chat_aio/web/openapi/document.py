@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
-from chat_aio.events import EVENTS, EXTRA_EVENTS
-from chat_aio.plugin import Plugin
+from chat_aio.plugins.base import Plugin
+from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
 from chat_aio.web.openapi.prose import Described, codes_in, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, links_to
 from chat_aio.web.operations import Operation, Posting, Streaming

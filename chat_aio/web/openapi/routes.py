@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from chat_aio.web.keys import API
-from chat_aio.web.mounted import add_beside, chats_in
+from chat_aio.web.mounts import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
 from chat_aio.web.openapi.page import page_of
 from chat_aio.web.protecting import UNFRAMED

@@ -1,0 +1,63 @@
+"""What every action works with: one frozen object, the first parameter of each."""
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from chat_aio.actions.permissions import Permissions
+from chat_aio.actions.rate_limits import Rates
+from chat_aio.capabilities import Capability
+from chat_aio.hooks import Hooks
+from chat_aio.observability.observer import Observer
+from chat_aio.options import Options
+from chat_aio.plugins.base import Plugin
+from chat_aio.store.bans import Bans
+from chat_aio.store.clock import Clock
+from chat_aio.store.database import Database
+from chat_aio.store.read_marks import ReadMarks
+from chat_aio.store.sequencer import Sequencer
+from chat_aio.store.settings import Settings
+from chat_aio.store.signals import Signals
+from chat_aio.store.snapshots import Snapshots
+
+
+def utc_now() -> datetime:
+    """The time, aware, in whole milliseconds as MongoDB keeps it."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+def new_id() -> str:
+    """A random opaque id of 96 bits, without `:`."""
+    return secrets.token_hex(12)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """The store and the rules of one chat."""
+
+    database: Database
+    snapshots: Snapshots
+    sequencer: Sequencer
+    read_marks: ReadMarks
+    bans: Bans
+    settings: Settings
+    signals: Signals
+    rates: Rates
+    plugins: tuple[Plugin, ...]
+    observers: tuple[Observer, ...] = ()
+    hooks: Hooks
+    permissions: Permissions
+    options: Options
+    capabilities: frozenset[Capability]
+    clock: Clock
+    new_id: Callable[[], str]
+
+    @property
+    def enforces_bans(self) -> bool:
+        """Whether every request asks for bans: by default where there are moderators."""
+        if Capability.MODERATION not in self.capabilities:
+            return False
+        wanted = self.options.enforce_bans
+        return self.hooks.can_moderate is not None if wanted is None else wanted

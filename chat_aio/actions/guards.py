@@ -1,0 +1,217 @@
+"""Loading what a rule is about, and asking whether the acting user may."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import wraps
+from math import ceil
+from typing import Any, TypeVar, cast
+
+from chat_aio import hooks
+from chat_aio.actions.context import Context
+from chat_aio.errors import (
+    ChatError,
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    ForbiddenRead,
+    ForbiddenWrite,
+    InvalidInput,
+    MessageNotFound,
+    NotConversationAdmin,
+    NotGroupConversation,
+    RateLimited,
+    StorageUnavailable,
+    UserBanned,
+)
+from chat_aio.hooks import RateContext
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.models import BareMessage, Conversation
+from chat_aio.store import messages
+from chat_aio.store.calls import deadline_within, request_budget
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.snapshots import Snapshot
+
+FOLLOW_SECONDS = 0.01
+
+METHODS = {"send_message", "forward_message"}
+"""What is counted, each under its name."""
+
+Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
+
+
+def acting(action: Action) -> Action:
+    """Mark what somebody may do: who acts must be a user, not banned, and not too often here,
+    before anything else."""
+    return acting_as(action.__name__)(action)
+
+
+def acting_as(method: str | None) -> Callable[[Action], Action]:
+    """As `acting`, for an action that is counted as another method, or None that counts itself."""
+
+    if method is not None:
+        METHODS.add(method)
+
+    def mark(action: Action) -> Action:
+        @wraps(action)
+        async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
+            if not is_id(user_id):
+                raise InvalidInput("user_id: the acting user's id cannot be a user id")
+            with request_budget(context.options.storage_timeout_seconds):
+                await require_unbanned(context, user_id)
+                if method is None:
+                    return await action(context, user_id, *args, **kwargs)
+                await require_rate(context, user_id, method)
+                try:
+                    return await action(context, user_id, *args, **kwargs)
+                except StorageUnavailable:
+                    context.rates.give_back(user_id, method)
+                    raise
+
+        return cast(Action, checked)
+
+    return mark
+
+
+async def require_rate(context: Context, user_id: str, method: str) -> None:
+    """Raise RateLimited for who does this too often, by the host's hook or else by its limits
+    (docs/behaviour.md 1.8)."""
+    if (hook := context.hooks.rate_limit) is not None:
+        asked = RateContext(user_id=user_id, method=method)
+        wait = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
+        if wait is not None:
+            if wait > 0:
+                raise RateLimited(retry_after=ceil(wait))
+            return
+    context.rates.count(user_id, method)
+
+
+async def count_refusal(context: Context, user_id: str, method: str, refusal: ChatError) -> None:
+    """Count what was refused before it would have been counted (docs/behaviour.md 1.8)."""
+    if refusal.status in (400, 403, 404):
+        await require_rate(context, user_id, method)
+
+
+async def require_unbanned(context: Context, user_id: str) -> None:
+    """Raise UserBanned for who has an active ban, where bans are enforced."""
+    if context.enforces_bans and await context.bans.is_banned(user_id):
+        notify(context.observers, Observer.ban_enforced, "request")
+        raise UserBanned
+
+
+async def load_readable(
+    context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
+) -> Snapshot:
+    """The conversation, if `user_id` may read it; ConversationNotFound or ForbiddenRead if not."""
+    require = context.permissions.require_read
+    snapshot = await load_conversation(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
+
+
+async def require_readable(
+    context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
+) -> None:
+    """Raise ForbiddenRead unless `user_id` may read what was loaded for writing."""
+    require = context.permissions.require_read
+    await _checked(context, snapshot, lambda found: require(user_id, found, message))
+
+
+async def load_writable(
+    context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
+) -> Snapshot:
+    """The conversation, if `user_id` may write to it; ConversationNotFound or ForbiddenWrite."""
+    require = context.permissions.require_write
+    snapshot = await load_conversation(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
+
+
+async def load_manageable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+    """The group, if `user_id` may manage it; NotConversationAdmin, or as `load_group`."""
+    require = context.permissions.require_manage
+    snapshot = await load_group(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found))
+
+
+async def load_invitable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
+    """The group, if `user_id` may invite into it; NotConversationAdmin, or as `load_group`."""
+    require = context.permissions.require_invite
+    snapshot = await load_group(context, conversation_id)
+    return await _checked(context, snapshot, lambda found: require(user_id, found))
+
+
+async def _checked(
+    context: Context, snapshot: Snapshot, require: Callable[[Conversation], Awaitable[None]]
+) -> Snapshot:
+    """A snapshot that meets a requirement: the one given, or else a fresh one."""
+    try:
+        await require(snapshot.conversation)
+    except (ForbiddenRead, ForbiddenWrite, NotConversationAdmin):
+        snapshot = await load_fresh(context, snapshot.conversation.id)
+        await require(snapshot.conversation)
+    return snapshot
+
+
+async def load_group(context: Context, conversation_id: str) -> Snapshot:
+    """The group; ConversationNotFound, NotGroupConversation for a direct conversation."""
+    snapshot = await load_conversation(context, conversation_id)
+    if snapshot.conversation.type == "direct":
+        raise NotGroupConversation
+    return snapshot
+
+
+async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
+    """Raise DirectInteractionBlocked where one of the two of a direct conversation has blocked the
+    other (docs/behaviour.md 11.1)."""
+    if not snapshot.blocked:
+        return
+    fresh = await load_fresh(context, snapshot.conversation.id)
+    if fresh.blocked:
+        raise DirectInteractionBlocked
+
+
+async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
+    """The conversation as last known here; ConversationNotFound also for what can be no id."""
+    snapshot = await context.snapshots.find(conversation_id) if is_id(conversation_id) else None
+    if snapshot is None:
+        raise ConversationNotFound
+    return snapshot
+
+
+async def load_message(
+    context: Context, message_id: str, fields: Mapping[str, int] = messages.READ
+) -> MessageDocument:
+    """The message, as a majority has it; MessageNotFound also for what can be no id."""
+    known = is_id(message_id)
+    found = await messages.find(context.database, message_id, fields) if known else None
+    if found is None:
+        raise MessageNotFound
+    return found
+
+
+async def load_within(context: Context, conversation_id: str, message_id: str) -> MessageDocument:
+    """The message, if it is of this conversation; MessageNotFound if not."""
+    found = await load_message(context, message_id)
+    if found["conversationId"] != conversation_id:
+        raise MessageNotFound
+    return found
+
+
+def within(context: Context) -> Iterator[None]:
+    """Tries, as many as there are until the storage's timeout."""
+    deadline = deadline_within(context.options.storage_timeout_seconds)
+    while time.monotonic() < deadline:
+        yield
+
+
+async def load_fresh(context: Context, conversation_id: str, *, epoch: int = 0) -> Snapshot:
+    """The conversation as a majority has it now, and at least of `epoch`: a refusal is never based
+    on an old one. Raises StorageUnavailable where the majority does not follow in time."""
+    deadline = deadline_within(context.options.storage_timeout_seconds)
+    while snapshot := await context.snapshots.find_fresh(conversation_id):
+        if snapshot.epoch >= epoch:
+            return snapshot
+        if time.monotonic() >= deadline:
+            raise StorageUnavailable
+        await asyncio.sleep(FOLLOW_SECONDS)
+    raise ConversationNotFound

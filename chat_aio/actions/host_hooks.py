@@ -1,0 +1,79 @@
+"""Asking the host before a message is written, and telling it after the commit."""
+
+import logging
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import replace
+from typing import Literal
+
+from chat_aio import hooks
+from chat_aio.actions.context import Context
+from chat_aio.errors import ChatError, InternalError, InvalidInput, MessageRejected
+from chat_aio.hooks import BeforeMessageSend, Changed, MessageMutation
+from chat_aio.schema import inputs
+from chat_aio.schema.models import Conversation, Message
+
+log = logging.getLogger(__name__)
+
+
+async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageSend:
+    """The message as the host's `before_message_send` wants it; MessageRejected if it refuses.
+
+    What the hook is lent is its own: changing it changes nothing (docs/behaviour.md 5.2).
+    """
+    hook = context.hooks.before_message_send
+    if hook is None:
+        return asked
+    lent = replace(
+        asked,
+        conversation=hooks.lent(asked.conversation),
+        metadata=deepcopy(asked.metadata),
+    )
+    limit = context.options.hook_timeout_seconds
+    answer = await hooks.call(hook, lent, limit=limit, passing=(MessageRejected,))
+    if answer is None:
+        return asked
+    if not isinstance(answer, Changed):
+        log.error("before_message_send returned %r: None or Changed is needed", type(answer))
+        raise InternalError
+    changed = inputs.read(
+        inputs.Replaced,
+        metadata_within=context.options.max_metadata_bytes,
+        body=answer.body,
+        metadata=answer.metadata,
+    )
+    if changed.body is not None:
+        require_length(context, changed.body)
+        asked = replace(asked, body=changed.body)
+    if changed.metadata is not None:
+        asked = replace(asked, metadata=changed.metadata)
+    return asked
+
+
+def require_length(context: Context, body: str) -> None:
+    """InvalidInput for a body longer than this installation takes."""
+    limit = context.options.max_message_length
+    if len(body) > limit:
+        raise InvalidInput(f"body: at most {limit} characters")
+
+
+async def tell_host(
+    context: Context,
+    user_id: str,
+    kind: Literal["created", "updated", "deleted"],
+    message: Message,
+    conversation: Conversation,
+) -> None:
+    """Run the host's `after_message_mutation`; its failure is logged and changes nothing."""
+    hook = context.hooks.after_message_mutation
+    if hook is None:
+        return
+    mutation = MessageMutation(
+        user_id=user_id,
+        kind=kind,
+        message=message,
+        mentions=message.mentions,
+        recipient_ids=tuple(each for each in conversation.roles if each != user_id),
+    )
+    with suppress(ChatError):  # Logged where it happened; the message is committed.
+        await hooks.call(hook, mutation, limit=context.options.hook_timeout_seconds)

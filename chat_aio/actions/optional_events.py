@@ -1,0 +1,86 @@
+"""Events beyond the contract, for hosts that switch them on (docs/behaviour.md 7.10)."""
+
+import logging
+from collections.abc import Awaitable, Iterable
+from typing import TypeVar
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.conversations import find_viewed
+from chat_aio.errors import StorageUnavailable
+from chat_aio.store import join_requests
+from chat_aio.store.documents import JoinRequestDocument
+from chat_aio.store.mapping import join_request_from
+from chat_aio.store.membership import Alteration
+from chat_aio.store.signals import Note
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+async def tell_join_request(context: Context, name: str, request: JoinRequestDocument) -> None:
+    """Tell the admins of a group of a request to join it, and whoever asked."""
+    if not context.options.extra_events:
+        return
+    group = await _unless_away(context.snapshots.find(request["conversationId"]))
+    roles = group.conversation.roles if group else {}
+    admins = {each for each, role in roles.items() if role == "admin"}
+    _tell(
+        context,
+        name,
+        admins | {request["userId"]},
+        conversationId=request["conversationId"],
+        joinRequest=join_request_from(request),
+    )
+
+
+async def tell_let_in(context: Context, conversation_id: str, alteration: Alteration) -> None:
+    """Tell of the requests that were closed because who asked was let in, in whichever way."""
+    if not context.options.extra_events or not alteration.added:
+        return
+    user_ids = [each["userId"] for each in alteration.added]
+    at = alteration.change["at"]
+    closed = join_requests.list_closed(context.database, conversation_id, user_ids, at=at)
+    for request in await _unless_away(closed) or ():
+        await tell_join_request(context, "join_request.resolved", request)
+
+
+async def tell_read(context: Context, user_id: str, conversation_id: str) -> None:
+    """Tell a reader's own streams how far they have read by now."""
+    if not context.options.extra_events:
+        return
+    viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
+    read = [each for each in viewed.participants if each.user_id == user_id] if viewed else []
+    if viewed and read:
+        _tell(
+            context,
+            "read.updated",
+            [user_id],
+            within=conversation_id,
+            conversationId=conversation_id,
+            messageId=read[0].last_read_message_id,
+            unreadCount=viewed.unread_count,
+        )
+
+
+async def _unless_away(reading: Awaitable[T | None]) -> T | None:
+    """What is read for an event. What was asked for has been done, also where it cannot be read."""
+    try:
+        return await reading
+    except StorageUnavailable:
+        log.warning("an extra event is not told: the database is out of reach")
+        return None
+
+
+def _tell(
+    context: Context,
+    name: str,
+    user_ids: Iterable[str],
+    *,
+    within: str | None = None,
+    **data: object,
+) -> None:
+    """It never waits, and may be lost. `within` a conversation only streams that hear of it are
+    told."""
+    ids = () if within is None else (within,)
+    context.signals.tell(Note(name=name, data=data, user_ids=tuple(user_ids), conversation_ids=ids))

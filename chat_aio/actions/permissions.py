@@ -1,0 +1,104 @@
+"""Who may read and write: plain functions with defaults; a host replaces one through `Hooks`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chat_aio import hooks
+from chat_aio.errors import ForbiddenRead, ForbiddenWrite, NotConversationAdmin
+from chat_aio.hooks import Hooks, PermissionContext, PermissionRule
+from chat_aio.schema.models import BareMessage, Conversation
+
+
+def is_participant(asked: PermissionContext) -> bool:
+    """The default of `can_read` and `can_write` (docs/behaviour.md 5.4)."""
+    return asked.user_id in asked.conversation.roles
+
+
+def is_admin(asked: PermissionContext) -> bool:
+    """The default of `can_manage` and `can_invite` (docs/behaviour.md 5.4)."""
+    return asked.conversation.roles.get(asked.user_id) == "admin"
+
+
+DEFAULTS = (is_participant, is_admin)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permissions:
+    """The rules in force, each asked with a PermissionContext."""
+
+    can_read: PermissionRule = is_participant
+    can_read_messages: bool = False
+    can_write: PermissionRule = is_participant
+    can_manage: PermissionRule = is_admin
+    can_invite: PermissionRule = is_admin
+    limit: float = 5.0
+
+    @classmethod
+    def from_hooks(cls, hooks: Hooks, *, limit: float) -> "Permissions":
+        return cls(
+            can_read=hooks.can_read or is_participant,
+            can_read_messages=hooks.can_read_messages,
+            can_write=hooks.can_write or is_participant,
+            can_manage=hooks.can_manage or is_admin,
+            can_invite=hooks.can_invite or is_admin,
+            limit=limit,
+        )
+
+    @property
+    def asks_host(self) -> bool:
+        """Whether the host has a say in what may be read."""
+        return self.can_read is not is_participant
+
+    @property
+    def asks_for_messages(self) -> bool:
+        """Whether it has a say in each message."""
+        return self.asks_host and self.can_read_messages
+
+    async def allows(
+        self,
+        rule: Callable[[PermissionContext], object],
+        user_id: str,
+        conversation: Conversation,
+        message: BareMessage | None = None,
+    ) -> bool:
+        """Whether `rule` says yes; anything but True from a host's rule is a no."""
+        if rule not in DEFAULTS:
+            conversation = hooks.lent(conversation)
+        asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
+        return await hooks.call(rule, asked, limit=self.limit) is True
+
+    async def may_read(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> bool:
+        """Whether a user may read a conversation, and this message of it."""
+        if not await self.allows(self.can_read, user_id, conversation):
+            return False
+        return message is None or await self.may_read_message(user_id, conversation, message)
+
+    async def may_read_message(
+        self, user_id: str, conversation: Conversation, message: BareMessage
+    ) -> bool:
+        """Whether whoever may read the conversation may read this message of it."""
+        if not self.asks_for_messages:
+            return True
+        return await self.allows(self.can_read, user_id, conversation, message)
+
+    async def require_read(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> None:
+        if not await self.may_read(user_id, conversation, message):
+            raise ForbiddenRead
+
+    async def require_write(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> None:
+        if not await self.allows(self.can_write, user_id, conversation, message):
+            raise ForbiddenWrite
+
+    async def require_manage(self, user_id: str, conversation: Conversation) -> None:
+        if not await self.allows(self.can_manage, user_id, conversation):
+            raise NotConversationAdmin
+
+    async def require_invite(self, user_id: str, conversation: Conversation) -> None:
+        if not await self.allows(self.can_invite, user_id, conversation):
+            raise NotConversationAdmin

@@ -1,0 +1,90 @@
+"""What plugins may call (`chat_aio.plugins.PluginAPI`), for one chat."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_writable, require_unblocked
+from chat_aio.actions.visibility import noticeable
+from chat_aio.plugins.api import PluginAPI
+from chat_aio.schema.models import timestamp
+from chat_aio.store import conversations
+from chat_aio.store.signals import Note
+from chat_aio.store.transactions import Session, transact_unique
+
+T = TypeVar("T")
+
+
+class Services(PluginAPI):
+    """One chat, as its plugins see it."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def now(self) -> datetime:
+        return self._context.clock()
+
+    def new_id(self) -> str:
+        return self._context.new_id()
+
+    def tell(self, *events: Note) -> None:
+        self._context.signals.tell(*events)
+
+    async def tell_within(self, session: Session, event: Note) -> None:
+        await self._context.signals.write([event], session=session)
+
+    def ephemeral(
+        self,
+        name: str,
+        sender_id: str,
+        payload: Mapping[str, object],
+        *,
+        conversation_id: str | None = None,
+        to_conversations: Collection[str] = (),
+        to_users: Collection[str] = (),
+        needs_exchange: bool = False,
+    ) -> Note:
+        here = {} if conversation_id is None else {"conversationId": conversation_id}
+        data = {
+            "ephemeral": True,
+            **here,
+            "senderId": sender_id,
+            "payload": payload,
+            "at": timestamp(self.now()),
+        }
+        if conversation_id is not None:
+            to_conversations = [*to_conversations, conversation_id]
+        return Note(
+            name=name,
+            data=data,
+            conversation_ids=tuple(to_conversations),
+            user_ids=tuple(to_users),
+            but=sender_id,
+            needs_exchange=needs_exchange,
+        )
+
+    async def require_writable(self, user_id: str, conversation_id: str) -> None:
+        snapshot = await load_writable(self._context, user_id, conversation_id)
+        await require_unblocked(self._context, snapshot)
+
+    async def conversation_ids_of(self, user_id: str) -> list[str]:
+        return await conversations.ids_of_user(self._context.database, user_id)
+
+    async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
+        return await conversations.who_share(self._context.database, user_id, others)
+
+    async def whom_to_notice(self, user_id: str, others: Collection[str]) -> set[str]:
+        return await noticeable(self._context, user_id, await self.who_share(user_id, others))
+
+    async def read(self, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._context.database.read(call)
+
+    async def write(self, call: Callable[[], Awaitable[T]]) -> T:
+        return await self._context.database.write(call)
+
+    def collection(self, name: str) -> Any:
+        return self._context.database.collection(name)
+
+    async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
+        return await transact_unique(self._context.database, body)

@@ -1,0 +1,260 @@
+"""The command line: `chat-aio demo`, `serve`, `indexes` and so on; every failure is one line."""
+
+import asyncio
+import gc
+import json
+import socket
+from collections.abc import Callable, Coroutine
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import click
+from aiohttp import web
+from pymongo.errors import PyMongoError
+
+from chat_aio.errors import ChatError, SetupError
+from chat_aio.schema.models import timestamp
+from chat_aio.server import process
+from chat_aio.server.app import make_served, plugins_from, settings_from, with_database
+from chat_aio.server.logging_setup import LogFormat, log_to_stderr
+from chat_aio.server.supervisor import AS_WORKER, Workers
+from chat_aio.store import indexes, schema_version
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance import restore
+from chat_aio.store.maintenance.restore import Behind
+from chat_aio.web.openapi.document import describe
+
+GC_THRESHOLDS = (50_000, 20, 20)
+END_SECONDS = 4.5
+
+T = TypeVar("T")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="chat-aio")
+def main() -> None:
+    """Chat for aiohttp apps on MongoDB."""
+
+
+@main.command()
+@click.option("--port", default=8080, show_default=True, help="Port on 127.0.0.1.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".data"),
+    show_default=True,
+    help="Folder of the embedded MongoDB.",
+)
+@click.option("--mongo-url", envvar="CHAT_AIO_MONGO_URL", help="Use this replica set instead.")
+def demo(port: int, data: Path, mongo_url: str | None) -> None:
+    """A chat in the browser with sample people, over an embedded MongoDB."""
+    from chat_aio.demo.application import make_demo
+
+    at = _bound("127.0.0.1", port)
+    _serve(make_demo(data=data, mongo_url=mongo_url, port=port, say=click.echo), at)
+
+
+@main.command()
+@click.option("--mongo-url", help="Connection string of a replica set.")
+@click.option("--database", help="Name of the database.")
+@click.option("--collection-prefix", help="Put before every collection's name.")
+@click.option("--host", help="Address to listen on.")
+@click.option("--port", type=int, help="Port to listen on.")
+@click.option("--auth-header", help="Request header in which a trusted proxy names the user.")
+@click.option("--app", help="module:factory of an aiohttp app that mounts its own Chat.")
+@click.option("--plugins", help="Of typing, presence and receipts, with commas between.")
+@click.option(
+    "--extra-events",
+    is_flag=True,
+    default=None,
+    help="Events beyond the contract, such as read.updated.",
+)
+@click.option(
+    "--separate-blocked",
+    is_flag=True,
+    default=None,
+    help="Nothing of presence, typing and receipts between two who have blocked one another.",
+)
+@click.option(
+    "--presence-needs-exchange",
+    is_flag=True,
+    default=None,
+    help="Presence only between people who have both written in a conversation.",
+)
+@click.option("--allowed-origins", help="Whose pages may act for a user, with commas between.")
+@click.option("--rate-limits", help='As JSON, such as {"send_message": "5/second;100/minute"}.')
+@click.option("--quotas", help='As JSON, such as {"messages_per_minute": 60}; null for none.')
+@click.option("--workers", type=int, help="Processes that share the port.")
+@click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Of the log.")
+@click.option(AS_WORKER, type=(int, int), hidden=True)
+def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
+    """The chat at /api/chat, behind a proxy that authenticates; or your own app, to which only
+    --host, --port, --workers and --log-format apply.
+
+    Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
+    /healthz and /readyz say whether the process is well, /metrics how it fares, where the extra
+    `metrics` is installed, and /openapi what may be asked of it.
+    """
+    settings = settings_from(**given)
+    if settings.auth_header is not None and settings.app is not None:
+        raise click.ClickException(
+            "--auth-header and --app (or CHAT_AIO_AUTH_HEADER and CHAT_AIO_APP) are both given: "
+            "an app says by itself who is calling, so leave one of them out"
+        )
+    if settings.auth_header is None and settings.app is None:
+        raise click.ClickException(
+            "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
+            "or --app module:factory"
+        )
+    plugins = plugins_from(settings.plugins)
+    _log(settings.log_format)
+    if as_worker is not None:
+        at, lifeline = (socket.socket(fileno=each) for each in as_worker)
+    else:
+        at, lifeline = _bound(settings.host, settings.port), None
+        if settings.workers > 1:
+            raise click.exceptions.Exit(asyncio.run(Workers(settings.workers, at).run()))
+    spare_the_collector()
+    _serve(make_served(settings, plugins), at, lifeline=lifeline, end_within=END_SECONDS)
+
+
+@main.command()
+@click.option("--plugins", default="", help="Of typing, presence and receipts, as for serve.")
+@click.option("--extra-events", is_flag=True, help="Events beyond the contract, as for serve.")
+@click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
+def openapi(plugins: str, extra_events: bool, mount: str) -> None:
+    """The API's description in OpenAPI 3.1, as JSON."""
+    document = describe(plugins=plugins_from(plugins), extra_events=extra_events, mount=mount)
+    click.echo(json.dumps(document, indent=2))
+
+
+@main.group("indexes")
+def indexes_group() -> None:
+    """The indexes and validators that the chat needs."""
+
+
+def _database_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in ("--collection-prefix", "--database", "--mongo-url"):
+        command = click.option(option)(command)
+    return command
+
+
+@indexes_group.command()
+@_database_options
+def check(**given: Any) -> None:
+    """Name what is missing; exit code 1 if anything is."""
+    problems = run(with_database(settings_from(**given), indexes.missing))
+    for problem in problems:
+        click.echo(problem)
+    if problems:
+        raise click.exceptions.Exit(1)
+    click.echo("all indexes are there")
+
+
+@indexes_group.command()
+@_database_options
+def apply(**given: Any) -> None:
+    """Create what is missing, and set the collections' validators.
+
+    Existing data stay readable and writable meanwhile.
+    """
+
+    async def work(database: Database) -> None:
+        await schema_version.require(database)
+        await indexes.apply(database)
+        await schema_version.note(database)
+
+    run(with_database(settings_from(**given), work))
+    click.echo("all indexes are there")
+
+
+@main.command()
+@_database_options
+def migrate(**given: Any) -> None:
+    """Bring the database to this version's schema, while the chat is at work.
+
+    Cut short, it goes on where it was when it is called again.
+    """
+    version = run(
+        with_database(
+            settings_from(**given), lambda each: schema_version.migrate(each, say=click.echo)
+        )
+    )
+    click.echo(f"the database is of schema version {version}")
+
+
+@main.command()
+@click.option("--repair", is_flag=True, help="Raise counters that are behind their messages.")
+@_database_options
+def restored(*, repair: bool, **given: Any) -> None:
+    """After a backup was restored, before the chat is started: note when, and check counters.
+
+    Clients that come back with a position of before the restore are told to refetch. Exit code 3
+    where counters are behind, which would give out numbers again; --repair raises them.
+    """
+
+    async def work(database: Database) -> tuple[datetime, list[Behind]]:
+        behind = await restore.heads_behind(database)
+        for each in behind if repair else ():
+            await restore.raise_head(database, each)
+        return await restore.note(database), behind
+
+    at, behind = run(with_database(settings_from(**given), work))
+    for each in behind:
+        done = "raised from" if repair else "is"
+        click.echo(f"counter of {each.conversation_id} {done} {each.seq}, behind {each.newest}")
+    click.echo(f"noted: restored at {timestamp(at)}")
+    if behind and not repair:
+        raise click.exceptions.Exit(3)
+    click.echo("no counter is behind its messages; scripts/check looks at all the rest")
+
+
+def _log(written: LogFormat) -> None:
+    try:
+        log_to_stderr(written)
+    except SetupError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket at which nobody listens yet; a taken port is refused before anything is started."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        raise click.ClickException(
+            f"cannot listen on {host}:{port} ({error}); choose another one with --port"
+        ) from None
+    return bound
+
+
+def spare_the_collector() -> None:
+    """For a process that serves and nothing else: what has been loaded stays, so the garbage
+    collector need not go through it; and it runs less often, for answers leave few cycles."""
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+
+
+def _serve(
+    app: Coroutine[Any, Any, web.Application],
+    at: socket.socket,
+    *,
+    lifeline: socket.socket | None = None,
+    end_within: float | None = None,
+) -> None:
+    try:
+        with at:
+            asyncio.run(process.serve(app, at, lifeline=lifeline, end_within=end_within))
+    except SetupError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Do one command's work; what is refused or goes wrong is one line."""
+    try:
+        return asyncio.run(work)
+    except (ChatError, SetupError, PyMongoError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from error

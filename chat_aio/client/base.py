@@ -1,0 +1,42 @@
+"""What the client's methods are written with: a path in segments, fields by their names."""
+
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from chat_aio.client.connection import Connection
+from chat_aio.schema.inputs import KEEP
+
+
+class Calls:
+    """Calls of one noun over a connection. Fields are snake_case here and camelCase on the wire."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def _get(self, *path: str, **query: str | int | bool | None) -> dict[str, Any]:
+        """A read, which is repeated where it fails for a while."""
+        asked = {to_camel(name): _text(each) for name, each in query.items() if each is not None}
+        return await self._connection.call("GET", path, query=asked, repeats=True)
+
+    async def _post(self, *path: str, **fields: object) -> dict[str, Any]:
+        return await self._connection.call("POST", path, body=_body(fields))
+
+    async def _post_keyed(self, *path: str, **fields: object) -> dict[str, Any]:
+        """A write with an idempotency key, which is repeated where it fails for a while."""
+        return await self._connection.call("POST", path, body=_body(fields), repeats=True)
+
+    async def _patch(self, *path: str, **fields: object) -> dict[str, Any]:
+        return await self._connection.call("PATCH", path, body=_body(fields))
+
+    async def _delete(self, *path: str, **fields: object) -> dict[str, Any]:
+        return await self._connection.call("DELETE", path, body=_body(fields))
+
+
+def _body(fields: dict[str, object]) -> dict[str, object]:
+    """None is null, which means absent to the service but where it clears."""
+    return {to_camel(name): each for name, each in fields.items() if each is not KEEP}
+
+
+def _text(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

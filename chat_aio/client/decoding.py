@@ -1,0 +1,46 @@
+"""Answers as models (`chat_aio.schema.models`), and refusals as errors (`chat_aio.errors`)."""
+
+from typing import Any, TypeVar
+
+from aiohttp import ClientResponse
+from pydantic_core import from_json
+
+from chat_aio.errors import ChatError
+from chat_aio.schema.models import Wire
+
+W = TypeVar("W", bound=Wire)
+
+
+def read(shape: type[W], told: Any) -> W:
+    """A shape of the contract; keys that a newer service adds are ignored."""
+    return shape.model_validate(told, extra="ignore")
+
+
+def object_from(response: ClientResponse, raw: bytes) -> dict[str, Any]:
+    """The JSON object of an answer; what it refuses is raised."""
+    if response.ok:
+        try:
+            answer = from_json(raw)
+        except ValueError:
+            answer = None
+        if isinstance(answer, dict):
+            return answer
+    raise refusal_from(response, raw)
+
+
+def refusal_from(response: ClientResponse, raw: bytes) -> ChatError:
+    """The error that an answer stands for, of the catalogue's class where the code is known.
+
+    `code`, `status` and `retry_after` are those of the answer. Where somebody else has answered,
+    such as a proxy, the code is `HTTP_502` and so on.
+    """
+    try:
+        told = from_json(raw)["error"]
+        code, message = str(told["code"]), str(told["message"])
+    except (ValueError, KeyError, TypeError):
+        code, message = f"HTTP_{response.status}", f"no answer of a chat: {response.reason}"
+    error = ChatError.catalogue.get(code, ChatError)(message)
+    wait = response.headers.get("Retry-After", "")
+    retry_after = int(wait) if wait.isascii() and wait.isdigit() else None
+    vars(error).update(code=code, status=response.status, retry_after=retry_after)
+    return error

@@ -1,0 +1,45 @@
+"""What observers hear of streams, and how the live part of a chat stands when they ask."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from chat_aio.live.feed import Feed
+from chat_aio.live.hub import Hub
+from chat_aio.live.replay.buffer import Ring
+from chat_aio.live.stream import Stream
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer, Replayed, State
+
+
+@contextmanager
+def observed(stream: Stream, observers: Sequence[Observer]) -> Iterator[None]:
+    """Around the life of a stream, from its replay on."""
+    if not observers:
+        yield
+        return
+    replay = stream.replay
+    size = sum(len(each.plain) for each in replay.frames)
+    replayed = Replayed(source=replay.source, events=replay.events, bytes=size)
+    notify(observers, Observer.stream_opened, replayed, replay.reset)
+    try:
+        yield
+    except TimeoutError:  # It did not take its replay in time.
+        stream.end("slow")
+        raise
+    finally:
+        notify(observers, Observer.stream_closed, stream.ending)
+
+
+def state_of(hub: Hub, feed: Feed, ring: Ring, *, has_streams: bool, sends_waiting: int) -> State:
+    """What there is now. Where there are no streams, there is no feed to be lost."""
+    queue_bytes, queue_events = hub.queues()
+    return State(
+        streams=len(hub),
+        users=len(hub.user_ids()),
+        queue_bytes=queue_bytes,
+        queue_events=queue_events,
+        sends_waiting=sends_waiting,
+        feed_live=feed.is_live or not has_streams,
+        ring_events=len(ring),
+        ring_bytes=ring.size,
+    )

@@ -1,0 +1,108 @@
+"""Which messages a stream may show, where the host's `can_read` looks at each of them."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import Context as Variables
+from dataclasses import replace
+from typing import TypeVar
+
+from chat_aio import hooks
+from chat_aio.actions.context import Context
+from chat_aio.errors import ChatError, StorageUnavailable
+from chat_aio.live.event import Event, Shown
+from chat_aio.live.frames import unquoted
+from chat_aio.live.replay.replay import Stored
+from chat_aio.live.stream import Stream
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import bare_message_from
+
+log = logging.getLogger(__name__)
+
+Told = TypeVar("Told", Event, Stored)
+
+
+class Sieve:
+    """Asks about every message before a stream shows it, and about what that quotes.
+
+    Each stream has a queue of its own: while the host thinks about one of its events, what comes
+    later waits behind that, and other streams go on (docs/behaviour.md 7.7).
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._waiting: dict[Stream, list[Event]] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def take(self, stream: Stream, event: Event) -> bool:
+        """Whether an event is asked about, or stands behind one that is; the sieve passes it on."""
+        waiting = self._waiting.get(stream)
+        if waiting is None:
+            if event.shown is None or stream.ended.done():
+                return False
+            self._waiting[stream] = [event]
+            asking = asyncio.create_task(self._ask_for(stream), context=Variables())
+            self._asking.add(asking)
+            asking.add_done_callback(self._asking.discard)
+            return True
+        waiting.append(event)
+        if len(waiting) > stream.max_events:
+            stream.end("overflow")
+        return True
+
+    async def sift(self, user_id: str, told: Sequence[Told]) -> list[Told]:
+        """What of some events a user may read; where a refused message is quoted, the quote shows
+        as deleted."""
+        refused = await self._refused(user_id, [each.shown for each in told if each.shown])
+        return list(_allowed(told, lambda message: id(message) in refused))
+
+    async def _ask_for(self, stream: Stream) -> None:
+        """Pass on what may be read, until nothing waits; what has come meanwhile goes together."""
+        try:
+            while (waiting := self._waiting[stream]) and not stream.ended.done():
+                self._waiting[stream] = []
+                for event in await self.sift(stream.user_id, waiting):
+                    if event.conversation_id not in stream.denied:
+                        stream.pass_on(event)
+        except StorageUnavailable:
+            stream.end("overflow")
+        except Exception:
+            log.exception("what a stream may show could not be found out")
+            stream.end("overflow")
+        finally:
+            del self._waiting[stream]
+
+    async def _refused(self, user_id: str, shown: Sequence[Shown]) -> set[int]:
+        """Which of the messages that are shown or quoted may not be read, by their `id()`."""
+        asked = [message for each in shown for message in (each.message, each.parent) if message]
+
+        async def ask(message: MessageDocument) -> bool:
+            return not await self._may_read(user_id, message)
+
+        return {id(each) for each in await hooks.those(ask, asked)}
+
+    async def _may_read(self, user_id: str, message: MessageDocument) -> bool:
+        """A hook that fails is a no. Raises StorageUnavailable."""
+        try:
+            snapshot = await self._context.snapshots.find(message["conversationId"])
+            return snapshot is not None and await self._context.permissions.may_read_message(
+                user_id, snapshot.conversation, bare_message_from(message)
+            )
+        except StorageUnavailable:
+            raise
+        except ChatError:
+            return False
+        except Exception:
+            named = {"message_id": message["_id"]}
+            log.exception("message %r cannot be asked about", message["_id"], extra=named)
+            return False
+
+
+def _allowed(told: Sequence[Told], is_refused: Callable[[MessageDocument], bool]) -> Iterator[Told]:
+    for each in told:
+        shown = each.shown
+        if shown is None:
+            yield each
+        elif not is_refused(shown.message):
+            is_quoted = shown.parent is not None and is_refused(shown.parent)
+            yield replace(each, frame=unquoted(each.frame)) if is_quoted else each

@@ -1,0 +1,91 @@
+"""Which conversations a stream may tell, where the host has a `can_read` of its own."""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from contextvars import Context as Variables
+
+from chat_aio import hooks
+from chat_aio.actions.context import Context
+from chat_aio.errors import ChatError
+from chat_aio.live.event import Event
+from chat_aio.live.hub import Hub
+from chat_aio.live.stream import Stream
+
+log = logging.getLogger(__name__)
+
+
+class Gate:
+    """Asks the host on opening, when somebody is let in, and at heartbeats (docs/behaviour.md 7.7).
+    Where the rule is the default, nothing needs to be asked."""
+
+    def __init__(self, context: Context, hub: Hub) -> None:
+        self._context = context
+        self._hub = hub
+        self._asking: set[asyncio.Task[None]] = set()
+        self.asks = context.permissions.asks_host
+
+    async def ask_for(self, stream: Stream, ids: Iterable[str]) -> None:
+        """Find out which of its conversations a new stream may not tell: those that were read for
+        it, and those that its user was let into meanwhile."""
+        asked: set[str] = set()
+        while self.asks and (new := {*ids, *stream.let_into()} - asked):
+            asked |= new
+            stream.denied |= new - await self._readable(stream.user_id, new)
+
+    def hold(self, event: Event) -> list[Stream]:
+        """The streams that an event lets in: they are told nothing until the host has answered."""
+        streams = self._hub.subscribed_of(event.added) if self.asks else []
+        for stream in streams:
+            stream.hold()
+        return streams
+
+    def release(self, streams: Iterable[Stream], conversation_id: str) -> None:
+        """Ask for them, and let them go on."""
+        for stream in streams:
+            asking = asyncio.create_task(self._let_in(stream, conversation_id), context=Variables())
+            self._asking.add(asking)
+            asking.add_done_callback(self._asking.discard)
+
+    async def ask_again(self) -> None:
+        """Ask for every stream: what may not be read any more is not told, and where something may
+        be read again the client comes back for it."""
+        for user_id in self._hub.user_ids() if self.asks else []:
+            streams = self._hub.subscribed_of([user_id])
+            ids = {each for stream in streams for each in stream.conversation_ids | stream.denied}
+            readable = await self._readable(user_id, ids)
+            for stream in streams:
+                if stream.denied & readable:
+                    stream.end("readable_again")
+                for each in (stream.conversation_ids & ids) - readable:
+                    self._hub.deny(stream, each)
+
+    async def _let_in(self, stream: Stream, conversation_id: str) -> None:
+        allowed = await self._readable(stream.user_id, [conversation_id])
+        if allowed:
+            stream.denied.discard(conversation_id)
+        else:
+            self._hub.deny(stream, conversation_id)
+        stream.release(without=None if allowed else conversation_id)
+
+    async def _readable(self, user_id: str, ids: Iterable[str]) -> set[str]:
+        """Those that the host lets a user read; a hook that fails is a no."""
+
+        async def ask(conversation_id: str) -> bool:
+            return await self._may_read(user_id, conversation_id)
+
+        return set(await hooks.those(ask, list(ids)))
+
+    async def _may_read(self, user_id: str, conversation_id: str) -> bool:
+        permissions = self._context.permissions
+        try:
+            snapshot = await self._context.snapshots.find(conversation_id)
+            if snapshot is None:
+                return False
+            return await permissions.may_read(user_id, snapshot.conversation)
+        except ChatError:
+            return False
+        except Exception:
+            named = {"conversation_id": conversation_id}
+            log.exception("conversation %r cannot be read", conversation_id, extra=named)
+            return False

@@ -1,0 +1,1 @@
+"""chat_aio.live.replay.replay"""

@@ -1,0 +1,95 @@
+"""How a client that comes back joins on to what it was told: where it was, and what it missed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from chat_aio.actions.context import Context
+from chat_aio.live.event import Name
+from chat_aio.live.feed import Feed
+from chat_aio.live.frames import Frame, position_frame
+from chat_aio.live.replay.buffer import Ring
+from chat_aio.live.replay.from_buffer import Recent
+from chat_aio.live.replay.from_storage import Past, Sift
+from chat_aio.live.replay.missed_events import Wish
+from chat_aio.live.replay.positions import NOWHERE, Whereabouts, moment_frame, position_from
+from chat_aio.live.replay.replay import Replay, replay_of_nothing
+from chat_aio.live.stream import Stream
+from chat_aio.store import conversations
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A position that a client has named; `where` is None while the ring holds it."""
+
+    name: Name | None
+    where: Whereabouts | None
+
+
+class Resuming:
+    """Finds positions, and puts replays together: from the ring where it holds the position, which
+    joins on to what the stream holds back, otherwise from storage, which overlaps with that."""
+
+    def __init__(self, context: Context, ring: Ring, feed: Feed, sift: Sift | None) -> None:
+        options = context.options
+        self._database = context.database
+        self._ring = ring
+        self._past = Past(
+            context.database,
+            context.settings,
+            clock=context.clock,
+            catch_up=partial(feed.catch_up, seconds=options.storage_timeout_seconds),
+            passed=feed.passed,
+            limit=options.replay_limit,
+            max_bytes=options.replay_bytes,
+            sift=sift,
+        )
+        self._recent = Recent(
+            context.database,
+            ring,
+            passed=feed.passed,
+            limit=options.replay_limit,
+            max_bytes=options.replay_bytes,
+            sift=sift,
+        )
+
+    async def find(self, last_event_id: str | None) -> Wanted:
+        """Where a client was. Raises StorageUnavailable."""
+        name = position_from(last_event_id)
+        if name is None:
+            return Wanted(None, NOWHERE)
+        if self._ring.find_created(*name) and not await self._past.restored_at():
+            return Wanted(name, None)
+        return Wanted(name, await self._past.find(name))
+
+    async def replay(self, stream: Stream, wanted: Wanted, began: datetime) -> Replay:
+        """What the user of a stream has missed in the conversations that it is subscribed to;
+        `began` is when the stream was. Raises StorageUnavailable."""
+        ids = frozenset(stream.conversation_ids)
+        created = self._ring.newest_created(ids)
+        newest = position_frame(*created.name) if created else None
+        if wanted.name is None:
+            return replay_of_nothing(newest or await self._end(ids, began))
+        is_lost = wanted.where is not None and wanted.where.reset is not None
+        if not is_lost and (seen := self._ring.find_created(*wanted.name)):
+            return await self._recent.replay(stream.user_id, ids, seen, newest)
+        where = wanted.where or await self._past.find(wanted.name)  # The ring has let go of it.
+        if where.at is None:
+            return replay_of_nothing(newest or await self._end(ids, began), reset=where.reset)
+        return await self._past.replay(
+            Wish(
+                user_id=stream.user_id,
+                ids=ids,
+                since=wanted.name,
+                at=where.at,
+                began=began,
+                newest=newest,
+            )
+        )
+
+    async def _end(self, ids: Iterable[str], began: datetime) -> Frame:
+        """The position behind everything: there is always one, a moment where there is no
+        message."""
+        heads = await conversations.list_heads(self._database, list(ids), limit=1, spoken=True)
+        return position_frame(heads[0]["_id"], heads[0]["seq"]) if heads else moment_frame(began)

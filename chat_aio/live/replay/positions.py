@@ -1,0 +1,55 @@
+"""Positions: from where a client that comes back is told what it has missed.
+
+A position is the id of a created event, `<conversation id>:<seq>`, or names a moment, `::<ms>`: a
+form that no conversation id can take, for those who have not been told of any message.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from chat_aio.errors import InvalidInput
+from chat_aio.live.event import Name
+from chat_aio.live.frames import Frame, position_frame
+from chat_aio.observability.observer import Reset
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.pagination import millis_from, moment_from
+
+_SEQ = re.compile(r"[1-9][0-9]{0,17}")
+_MOMENT = ":"
+"""Stands where a conversation's id stands, and can be none: ids have no colon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whereabouts:
+    """Where a client was. `at` is the time of its position; without one nothing is replayed, and
+    where there is a `reset` its client is told to refetch."""
+
+    at: datetime | None = None
+    reset: Reset | None = None
+
+
+NOWHERE = Whereabouts()
+
+
+def position_from(last_event_id: str | None) -> Name | None:
+    """What a Last-Event-ID names, parsed at the last colon; None if it names nothing."""
+    conversation_id, _, seq = (last_event_id or "").rpartition(":")
+    return (conversation_id, int(seq)) if is_id(conversation_id) and _SEQ.fullmatch(seq) else None
+
+
+def is_moment(name: Name) -> bool:
+    return name[0] == _MOMENT
+
+
+def time_of_moment(name: Name) -> datetime | None:
+    """The time that a moment names, None where that is in no calendar."""
+    try:
+        return moment_from(name[1])
+    except InvalidInput:
+        return None
+
+
+def moment_frame(at: datetime) -> Frame:
+    """An id-only frame that names a moment."""
+    return position_frame(_MOMENT, millis_from(at))

@@ -1,0 +1,244 @@
+"""Live delivery of one process: feed, ring and hub, and how a stream joins them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from contextvars import Context as Variables
+from typing import Final
+
+from chat_aio.actions.context import Context
+from chat_aio.capabilities import Capability
+from chat_aio.errors import UserBanned
+from chat_aio.live.ephemeral import Telling
+from chat_aio.live.ephemeral_filter import EphemeralFilter
+from chat_aio.live.event import Event
+from chat_aio.live.feed import Feed, Listener
+from chat_aio.live.hub import Hub
+from chat_aio.live.instrumentation import observed, state_of
+from chat_aio.live.message_filter import Sieve
+from chat_aio.live.plugin_notifier import Announcer
+from chat_aio.live.read_filter import Gate
+from chat_aio.live.replay.buffer import Ring
+from chat_aio.live.replay.plan import Resuming
+from chat_aio.live.stream import Stream
+from chat_aio.live.translator import Translator
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer, State, Told
+from chat_aio.store import blocks, conversations
+from chat_aio.store.change_stream import RawChange, lag_of
+from chat_aio.store.signals import ended_in
+from chat_aio.tasks import end
+
+log = logging.getLogger(__name__)
+
+SWEEP_SECONDS = 1.0
+OPENING_AT_ONCE = 32
+"""Thousands who come back at once leave connections to the database for those who write."""
+
+BREATH_BYTES = 64 * 1024
+REMOVED: Final = "position_removed"
+
+
+class Live:
+    """What goes out from this process. `open` returns once the feed is live."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._database = database = context.database
+        self._snapshots = context.snapshots
+        self._options = options = context.options
+        self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
+        self._translator = Translator(
+            database,
+            clock=context.clock,
+            extra_events=options.extra_events,
+            keeps_messages=context.permissions.asks_for_messages,
+        )
+        self._beats: asyncio.Task[None] | None = None
+        self._looking: asyncio.Task[None] | None = None
+        self._told_bytes = 0
+        self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
+        self.hub = Hub(streams_per_user=options.streams_per_user)
+        self._gate = Gate(context, self.hub)
+        self._ephemeral = EphemeralFilter(context, self.hub)
+        self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
+        self._announcer = Announcer(context.plugins)
+        self.feed = Feed(
+            database,
+            Listener(changed=self._changed, live=self._went_live, lost=self._lost),
+            clock=context.clock,
+            past=options.ring_seconds,
+            stall=options.feed_stall_seconds,
+            timed=bool(context.observers),
+        )
+
+        sift = self._sieve.sift if self._sieve else None
+        self._resuming = Resuming(context, self._ring, self.feed, sift)
+
+    async def open(self) -> None:
+        self.feed.open()
+        self._beats = asyncio.create_task(self._beat(), context=Variables())
+        await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
+
+    async def close(self) -> None:
+        """No new streams, end those there are, then stop following."""
+        closing = asyncio.create_task(self.feed.close())
+        await asyncio.sleep(0)
+        self.hub.end_all("closing")
+        await end(*filter(None, (self._beats, self._looking)))
+        await closing
+        await self._ephemeral.close()
+        self._snapshots.trust(False)
+        self._ephemeral.trust(False)
+        self._context.bans.trust(False)
+
+    @asynccontextmanager
+    async def attach(self, user_id: str, last_event_id: str | None) -> AsyncIterator[Stream]:
+        """A stream that holds back what comes from now on, with the replay to tell before that.
+
+        It is registered before its conversations are read, and subscribed before its replay is
+        put together: whatever happens in between is in one or the other. Raises RateLimited,
+        UserBanned and StorageUnavailable.
+        """
+        stream = Stream(
+            user_id,
+            max_bytes=self._options.stream_buffer_bytes,
+            max_events=self._options.stream_buffer_events,
+            on_message=self._announcer.message_told,
+            sieve=self._sieve.take if self._sieve else None,
+        )
+        self.hub.register(stream)
+        try:
+            await self._prepare(stream, last_event_id)
+            async with self._announcer.around(user_id):
+                with observed(stream, self._context.observers):
+                    yield stream
+        finally:
+            stream.end()
+            self.hub.remove(stream)
+
+    async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
+        if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
+            notify(self._context.observers, Observer.ban_enforced, "request")
+            raise UserBanned
+        began = self._context.clock()
+        async with self._opening:
+            ids = await conversations.ids_of_user(self._database, stream.user_id)
+        wanted = await self._resuming.find(last_event_id)
+        await self._gate.ask_for(stream, ids)
+        self.hub.subscribe(stream, ids)
+        stream.replay = await self._resuming.replay(stream, wanted, began)
+
+    def state(self) -> State:
+        """How this chat stands now."""
+        return state_of(
+            self.hub,
+            self.feed,
+            self._ring,
+            has_streams=Capability.STREAMS in self._context.capabilities,
+            sends_waiting=self._context.sequencer.count_waiting(),
+        )
+
+    async def _changed(self, changes: Sequence[RawChange]) -> None:
+        before = self.hub.deliveries
+        await self._tell(changes)
+        if observers := self._context.observers:
+            now = self._context.clock()
+            told = Told(
+                changes=len(changes),
+                deliveries=self.hub.deliveries - before,
+                lag=lag_of(changes, now=now) if self.feed.is_live else None,
+            )
+            notify(observers, Observer.feed_told, told)
+
+    async def _tell(self, changes: Sequence[RawChange]) -> None:
+        await self._forget(changes)
+        for told in await self._translator.events_from(changes):
+            if isinstance(told, Telling):
+                if not self._ephemeral.take(told):
+                    await self.hub.tell(told)
+            else:
+                await self._publish(told)
+
+    async def _forget(self, changes: Sequence[RawChange]) -> None:
+        """What is cached of what has changed is old; whoever is banned now hears no more."""
+        may_ban = False
+        for change in changes:
+            try:
+                may_ban |= await self._forget_one(change)
+            except (TypeError, KeyError, AttributeError) as error:
+                log.error("%r is not as it should be: %r", change.get("documentKey"), error)
+        if may_ban:
+            await self._end_banned()
+
+    async def _forget_one(self, change: RawChange) -> bool:
+        """Forget what one change is about; whether somebody may be banned by it."""
+        database, name = self._database, change["ns"]["coll"]
+        if name == database.conversations.name:
+            self._snapshots.forget(change["documentKey"]["_id"])
+        elif name == database.blocks.name:
+            if pair := blocks.pair_of(change["documentKey"]["_id"]):
+                direct_id = await self._context.settings.direct_conversation_id(*pair)
+                self._snapshots.forget(direct_id)
+                self._ephemeral.forget(pair)
+        elif name == database.bans.name:
+            return self._context.bans.learn(change)
+        elif name == database.signals.name:
+            for user_id in ended_in(change.get("fullDocument") or {}):
+                self.hub.end_user(user_id, "ended")
+        return False
+
+    async def _end_banned(self) -> None:
+        """End the streams of users who are banned (docs/behaviour.md 11.5)."""
+        if self._context.enforces_bans:
+            for user_id in await self._context.bans.banned_among(self.hub.user_ids()):
+                if self.hub.end_user(user_id, "banned"):
+                    notify(self._context.observers, Observer.ban_enforced, "stream")
+
+    async def _publish(self, event: Event) -> None:
+        if event.position:
+            self._ring.append(event)
+        asked = self._gate.hold(event)
+        await self.hub.publish(event)
+        self._gate.release(asked, event.conversation_id)
+        self._told_bytes += len(event.frame.chunk)
+        if self._told_bytes > BREATH_BYTES:  # Let the streams' sockets take what was written.
+            self._told_bytes = 0
+            await asyncio.sleep(0)
+
+    def _went_live(self) -> None:
+        self._snapshots.trust(True)
+        self._ephemeral.trust(True)
+        self._context.bans.trust(True)
+
+    def _lost(self, gap: bool) -> None:
+        """Nothing that is cached or promised holds any longer."""
+        self._snapshots.trust(False)
+        self._ephemeral.trust(False)
+        self._context.bans.trust(False)
+        self.hub.end_all()
+        notify(self._context.observers, Observer.feed_lost, gap)
+        if gap:
+            self._ring.clear()
+
+    async def _beat(self) -> None:
+        """One heartbeat for all streams, and a look for clients that have left."""
+        interval = self._options.heartbeat_interval_ms / 1000
+        sweeps = max(1, round(interval / SWEEP_SECONDS))
+        while True:
+            for _ in range(sweeps):
+                await asyncio.sleep(interval / sweeps)
+                await self.hub.sweep()
+            await self.hub.beat()
+            if self._looking is None or self._looking.done():
+                self._looking = asyncio.create_task(self._look_again(), context=Variables())
+
+    async def _look_again(self) -> None:
+        """Who is banned by now, and what may be read; heartbeats do not wait for it."""
+        try:
+            await self._end_banned()
+            await self.hub.end_logged_out()
+            await self._gate.ask_again()
+        except Exception as error:
+            log.warning("who may go on could not be looked up: %r", error)

@@ -1,0 +1,101 @@
+"""The gauges of `metrics`: the state of all chats of a process, looked up for each scrape."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from chat_aio.observability.multiprocess import FOLDER
+from chat_aio.observability.observer import State
+
+WRITE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A field of State as a gauge; of several chats and processes the sum, or the least."""
+
+    field: str
+    name: str
+    text: str
+    least: bool = False
+
+
+KINDS = (
+    _Kind("streams", "chat_aio_streams", "Open streams"),
+    _Kind("users", "chat_aio_users", "Users with an open stream"),
+    _Kind("queue_bytes", "chat_aio_stream_queue_bytes", "Bytes that clients have not taken yet"),
+    _Kind("queue_events", "chat_aio_stream_queue_events", "Events held back for streams"),
+    _Kind("sends_waiting", "chat_aio_sends_waiting", "Messages that are not decided yet"),
+    _Kind("feed_live", "chat_aio_feed_live", "1 while the feed is live, or else 0", least=True),
+    _Kind("ring_events", "chat_aio_ring_events", "Events held for replays"),
+    _Kind("ring_bytes", "chat_aio_ring_bytes", "Bytes held for replays"),
+)
+
+
+def gauges_in(registry: CollectorRegistry) -> "Gauges":
+    """Gauges that fit how the process is measured: alone, or together with others."""
+    return SharedGauges(registry) if FOLDER in os.environ else Gauges(registry)
+
+
+class Gauges(Collector):
+    """Of one process: looked up when it is scraped."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._chats: list[Callable[[], State]] = []
+        self._register(registry)
+
+    def _register(self, registry: CollectorRegistry) -> None:
+        registry.register(self)
+
+    def add(self, state: Callable[[], State]) -> None:
+        self._chats.append(state)
+
+    def remove(self, state: Callable[[], State]) -> None:
+        self._chats.remove(state)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        for kind, value in self._values():
+            yield GaugeMetricFamily(kind.name, kind.text, value)
+
+    def _values(self) -> Iterator[tuple[_Kind, float]]:
+        states = [each() for each in self._chats]
+        for kind in KINDS:
+            values = [float(getattr(each, kind.field)) for each in states]
+            yield kind, min(values, default=0.0) if kind.least else sum(values)
+
+
+class SharedGauges(Gauges):
+    """Of one process among several: any of them is scraped, so each writes its own down every few
+    seconds, from the first chat's opening until the last one has closed."""
+
+    def _register(self, registry: CollectorRegistry) -> None:
+        self._timer: asyncio.TimerHandle | None = None
+        self._gauges = {each.field: _shared(each, registry) for each in KINDS}
+
+    def add(self, state: Callable[[], State]) -> None:
+        super().add(state)
+        self._write()
+
+    def remove(self, state: Callable[[], State]) -> None:
+        super().remove(state)
+        self._write()
+
+    def _write(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for kind, value in self._values():
+            self._gauges[kind.field].set(value)
+        if self._chats:
+            self._timer = asyncio.get_running_loop().call_later(WRITE_SECONDS, self._write)
+
+
+def _shared(kind: _Kind, registry: CollectorRegistry) -> Gauge:
+    mode: Literal["livemin", "livesum"] = "livemin" if kind.least else "livesum"
+    return Gauge(kind.name, kind.text, registry=registry, multiprocess_mode=mode)

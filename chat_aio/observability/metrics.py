@@ -1,0 +1,130 @@
+"""Metrics of the chat for Prometheus, of the extra `metrics`; docs/observing.md says what each
+means."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
+
+from chat_aio.observability.gauges import gauges_in
+from chat_aio.observability.observer import (
+    Answer,
+    Banned,
+    Batch,
+    Ending,
+    Observer,
+    Outcome,
+    Replayed,
+    Request,
+    Reset,
+    Send,
+    Source,
+    State,
+    Told,
+    Written,
+)
+
+REQUEST_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+BATCH_SECONDS = (0.001, *REQUEST_SECONDS)
+LAG_SECONDS = (*REQUEST_SECONDS, 30.0)
+MESSAGES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+class _Maker:
+    """Makes metrics of the chat in one registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def counter(self, name: str, text: str, *labels: str, **values: object) -> Counter:
+        """A counter. A label that is given as a Literal begins with each of its values at 0."""
+        made = Counter(f"chat_aio_{name}", text, (*labels, *values), registry=self._registry)
+        for label, known in values.items():
+            for value in get_args(known):
+                made.labels(**{label: value})
+        return made
+
+    def histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
+        return Histogram(f"chat_aio_{name}", text, labels, buckets=buckets, registry=self._registry)
+
+
+class Metrics(Observer):
+    """Counts and measures what the chats of a process do, all of them together.
+
+    They are in `registry`, by default Prometheus's own; one registry takes one instance.
+    """
+
+    def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
+        self._gauges = gauges_in(registry)
+        new = _Maker(registry)
+        self._requests = new.counter("requests", "Requests answered", "method", "route", "status")
+        self._request_seconds = new.histogram(
+            "request_seconds", "Time to an answer", REQUEST_SECONDS, "method", "route"
+        )
+        self._errors = new.counter("errors", "Requests answered with an error", "code")
+        self._bans = new.counter("bans_enforced", "Times a ban kept somebody out", of=Banned)
+        self._sends = new.counter("sends", "Messages sent", outcome=Send)
+        self._batches = new.counter("batches", "Transactions", outcome=Outcome)
+        self._batch_messages = new.histogram("batch_messages", "Messages in a batch", MESSAGES)
+        self._batch_seconds = new.histogram("batch_seconds", "Time of a batch", BATCH_SECONDS)
+        self._notes_lost = new.counter("notes_lost", "Ephemeral events that were not sent")
+        self._feed_lag = new.histogram("feed_lag_seconds", "From written to told", LAG_SECONDS)
+        self._feed_losses = new.counter(
+            "feed_losses", "Times the feed was lost", gap=Literal["yes", "no"]
+        )
+        self._changes = new.counter("feed_changes", "Changes that the feed has told")
+        self._deliveries = new.counter("deliveries", "Events told to a stream")
+        self._opened = new.counter("streams_opened", "Streams that were opened")
+        self._closed = new.counter("streams_closed", "Streams that are over", reason=Ending)
+        self._replays = new.counter("replays", "Streams opened with a replay", source=Source)
+        self._replay_events = new.counter("replay_events", "Events replayed", source=Source)
+        self._replay_bytes = new.counter("replay_bytes", "Bytes replayed", source=Source)
+        self._resets = new.counter("resets", "Streams that told of a reset", reason=Reset)
+
+    def chat_opened(self, state: Callable[[], State]) -> None:
+        self._gauges.add(state)
+
+    def chat_closed(self, state: Callable[[], State]) -> None:
+        self._gauges.remove(state)
+
+    def request_answered(self, request: Request, answer: Answer) -> None:
+        self._requests.labels(request.method, request.route, answer.status).inc()
+        self._request_seconds.labels(request.method, request.route).observe(answer.seconds)
+        if answer.code is not None:
+            self._errors.labels(answer.code).inc()
+
+    def batch_ended(self, batch: Batch, written: Written) -> None:
+        self._batches.labels(written.outcome).inc()
+        if written.outcome == "committed":
+            self._batch_messages.observe(batch.messages)
+            self._batch_seconds.observe(written.seconds)
+
+    def message_sent(self, send: Send) -> None:
+        self._sends.labels(send).inc()
+
+    def notes_lost(self, count: int) -> None:
+        self._notes_lost.inc(count)
+
+    def feed_told(self, told: Told) -> None:
+        self._changes.inc(told.changes)
+        self._deliveries.inc(told.deliveries)
+        if told.lag is not None:
+            self._feed_lag.observe(told.lag)
+
+    def feed_lost(self, gap: bool) -> None:
+        self._feed_losses.labels("yes" if gap else "no").inc()
+
+    def stream_opened(self, replayed: Replayed, reset: Reset | None) -> None:
+        self._opened.inc()
+        if reset is not None:
+            self._resets.labels(reset).inc()
+            return
+        self._replays.labels(replayed.source).inc()
+        self._replay_events.labels(replayed.source).inc(replayed.events)
+        self._replay_bytes.labels(replayed.source).inc(replayed.bytes)
+
+    def stream_closed(self, ending: Ending) -> None:
+        self._closed.labels(ending).inc()
+
+    def ban_enforced(self, banned: Banned) -> None:
+        self._bans.labels(banned).inc()

@@ -1,0 +1,85 @@
+"""Traces of the chat for OpenTelemetry, of the extra `otel`: spans, where the host has an SDK."""
+
+from contextvars import Token
+from importlib.metadata import version
+
+from opentelemetry import context, propagate, trace
+from opentelemetry.context import Context
+from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
+
+from chat_aio.observability.observer import Answer, Batch, Observer, Request, Written
+
+Begun = tuple[Span, Token[Context]]
+
+MOST_LINKS = 128
+ERROR = Status(StatusCode.ERROR)
+
+
+class Tracing(Observer):
+    """A span for each request, and one for each batch of messages, linked to their requests'.
+
+    A request's span is a child of the host's own where there is one, or else of the trace that its
+    headers name. `user_ids` puts the acting user's id into it. Nothing that people have written
+    is in a span, nor any path or header.
+    """
+
+    def __init__(self, provider: TracerProvider | None = None, *, user_ids: bool = False) -> None:
+        self._tracer: Tracer = trace.get_tracer("chat_aio", version("chat-aio"), provider)
+        self._user_ids = user_ids
+        self._begun: dict[Request | Batch, Begun] = {}
+
+    def request_begun(self, request: Request) -> None:
+        is_inner = trace.get_current_span().get_span_context().is_valid
+        span = self._tracer.start_span(
+            f"{request.method} {request.route}",
+            context=None if is_inner else propagate.extract(request.headers),
+            kind=SpanKind.INTERNAL if is_inner else SpanKind.SERVER,
+            attributes={
+                "http.request.method": request.method,
+                "http.route": request.route,
+                "url.scheme": request.scheme,
+            },
+        )
+        self._enter(request, span)
+
+    def request_answered(self, request: Request, answer: Answer) -> None:
+        if (span := self._leave(request)) is None:
+            return
+        span.set_attribute("http.response.status_code", answer.status)
+        if answer.code is not None:
+            span.set_attribute("error.type", answer.code)
+        if answer.request_id is not None:
+            span.set_attribute("chat_aio.request_id", answer.request_id)
+        if self._user_ids and answer.user_id is not None:
+            span.set_attribute("user.id", answer.user_id)
+        if answer.status >= 500:
+            span.set_status(ERROR)
+        span.end()
+
+    def batch_begun(self, batch: Batch) -> None:
+        senders = (each.run(trace.get_current_span).get_span_context() for each in batch.origins)
+        links = {each.span_id: Link(each) for each in senders if each.is_valid}
+        span = self._tracer.start_span(
+            "chat_aio.batch",
+            links=list(links.values())[:MOST_LINKS],
+            attributes={"chat_aio.batch.messages": batch.messages},
+        )
+        self._enter(batch, span)
+
+    def batch_ended(self, batch: Batch, written: Written) -> None:
+        if (span := self._leave(batch)) is None:
+            return
+        span.set_attribute("chat_aio.batch.outcome", written.outcome)
+        if written.outcome == "failed":
+            span.set_status(ERROR)
+        span.end()
+
+    def _enter(self, of: Request | Batch, span: Span) -> None:
+        """From here on, what is begun in this context is part of the span."""
+        self._begun[of] = span, context.attach(trace.set_span_in_context(span))
+
+    def _leave(self, of: Request | Batch) -> Span | None:
+        span, token = self._begun.pop(of, (None, None))
+        if token is not None:
+            context.detach(token)
+        return span

@@ -1,0 +1,271 @@
+"""The fields that inputs are made of: what each may be, checked strictly and without coercion."""
+
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Annotated, Any
+
+import orjson
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+    WithJsonSchema,
+)
+
+from chat_aio.errors import GroupLimitExceeded
+from chat_aio.schema.pagination import DEFAULT_LIMIT
+
+MAX_ID_LENGTH = 256
+MAX_NAME_LENGTH = 200
+MAX_CLIENT_ID_LENGTH = 128
+MAX_METADATA_LEVELS = 64
+MAX_MENTIONS = 256
+MAX_PARTICIPANTS = 256
+MAX_NOTE_LENGTH = 500
+MAX_REASON_LENGTH = 1_000
+MAX_MODERATOR_NOTE_LENGTH = 2_000
+MAX_EMOJI_LENGTH = 32
+MAX_QUERY_LENGTH = 2_048
+MAX_SECONDS = 10 * 365 * 24 * 3600
+MAX_USES = 1_000_000
+
+
+def is_text(value: str) -> bool:
+    """Whether every code point can be written as UTF-8 (no lone surrogate)."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def is_id(value: object) -> bool:
+    """Whether `value` could be an id: a string of 1-256 characters, not blank, without NUL."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= MAX_ID_LENGTH
+        and not value.isspace()
+        and "\0" not in value
+        and is_text(value)
+    )
+
+
+def _id(value: str) -> str:
+    if not is_id(value):
+        raise ValueError("an id is 1 to 256 characters, not blank, without NUL")
+    return value
+
+
+def _text(value: str) -> str:
+    if not is_text(value):
+        raise ValueError("this is not valid Unicode")
+    return value
+
+
+def _body(value: str) -> str:
+    if not value.strip():
+        raise ValueError("a message needs a body that is not blank")
+    return _text(value)
+
+
+def _name(value: str) -> str:
+    name = _text(value).strip()
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        raise ValueError("a name is 1 to 200 characters after trimming")
+    return name
+
+
+def _client_id(value: str) -> str:
+    if not 1 <= len(value) <= MAX_CLIENT_ID_LENGTH or "\0" in value:
+        raise ValueError("an idempotency key is 1 to 128 characters, without NUL")
+    return _text(value)
+
+
+def _json_object(value: object, info: ValidationInfo) -> object:
+    """Metadata. `info.context` is how many bytes they may have, and bounds the looking through as
+    well: each value is a byte of JSON at least."""
+    if isinstance(value, dict):
+        _check_json(value, most=info.context)
+        _check_size(value, most=info.context)
+    return value
+
+
+def _check_size(value: object, *, most: int | None) -> None:
+    if most is not None and len(orjson.dumps(value)) > most:
+        raise ValueError(f"at most {most} bytes of JSON")
+
+
+def _check_json(value: object, *, most: int | None) -> None:
+    """Raise ValueError unless `value` is JSON that comes back exactly as it went in."""
+    layer, seen = [value], 0
+    for _ in range(MAX_METADATA_LEVELS + 1):
+        containers = [each for each in layer if isinstance(each, dict | list)]
+        seen += sum(map(len, containers))
+        if most is not None and seen > most:
+            raise ValueError(f"at most {most} bytes of JSON")
+        inner: list[object] = []
+        for each in layer:
+            if isinstance(each, dict):
+                _check_keys(each)
+                inner += each.values()
+            elif isinstance(each, list):
+                inner += each
+            else:
+                _check_scalar(each)
+        if not containers:
+            return
+        layer = inner
+    raise ValueError(f"more than {MAX_METADATA_LEVELS} levels")
+
+
+def _check_keys(value: dict[Any, object]) -> None:
+    for key in value:
+        if not isinstance(key, str):
+            raise ValueError("keys are strings")
+        _text(key)
+
+
+def _check_scalar(value: object) -> None:
+    if value is None or isinstance(value, bool):
+        return
+    if isinstance(value, str):
+        _text(value)
+    elif isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise ValueError("an integer does not fit into 64 bits")
+    elif type(value) is float:
+        if not isfinite(value):
+            raise ValueError("a number is not finite")
+    else:
+        raise ValueError(f"{type(value).__name__} is not JSON")
+
+
+def _list(value: object) -> object:
+    return list(value) if isinstance(value, tuple | set | frozenset) else value
+
+
+def _users(value: object) -> object:
+    """The users of a group; how many is looked at first, duplicates included."""
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_PARTICIPANTS:
+        raise GroupLimitExceeded
+    return _list(value)
+
+
+def _mentioned(value: object) -> object:
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_MENTIONS:
+        raise ValueError(f"a message mentions at most {MAX_MENTIONS} users")
+    return _list(value)
+
+
+def _note(value: str) -> str | None:
+    return _at_most(MAX_NOTE_LENGTH, value) or None
+
+
+def _reason(value: str) -> str:
+    reason = _at_most(MAX_REASON_LENGTH, value)
+    if not reason:
+        raise ValueError("a reason is needed")
+    return reason
+
+
+def _ban_reason(value: str) -> str | None:
+    return _at_most(MAX_REASON_LENGTH, value) or None
+
+
+def _moderator_note(value: str) -> str | None:
+    return _at_most(MAX_MODERATOR_NOTE_LENGTH, value) or None
+
+
+def _at_most(length: int, value: str) -> str:
+    """A text, trimmed."""
+    text = _text(value).strip()
+    if len(text) > length:
+        raise ValueError(f"at most {length} characters")
+    return text
+
+
+def _moment(value: object) -> datetime:
+    """ISO 8601 with a date, a time and an offset; whole milliseconds."""
+    if isinstance(value, datetime):
+        moment = value
+    elif isinstance(value, str) and "T" in value.upper():
+        moment = datetime.fromisoformat(value)
+    else:
+        raise ValueError("a time in ISO 8601 is needed, such as 2026-01-31T09:30:00Z")
+    if moment.tzinfo is None:
+        raise ValueError("a time needs an offset, such as Z")
+    try:
+        moment = moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("this time is out of the calendar") from None
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _distinct(value: list[str]) -> list[str]:
+    return list(dict.fromkeys(value))
+
+
+def _emoji(value: str) -> str:
+    emoji = _text(value).strip()
+    if not 1 <= len(emoji) <= MAX_EMOJI_LENGTH:
+        raise ValueError("a reaction is 1 to 32 characters after trimming")
+    return emoji
+
+
+def _query(value: str) -> str:
+    if not value.strip() or len(value) > MAX_QUERY_LENGTH:
+        raise ValueError(f"a search is 1 to {MAX_QUERY_LENGTH} characters, not blank")
+    return _text(value)
+
+
+def _text_of(**schema: object) -> WithJsonSchema:
+    """What JSON Schema can say of a text, for the API's description."""
+    return WithJsonSchema({"type": "string", **schema})
+
+
+NOT_BLANK = r"[^\s\x1c-\x1f]"
+NOT_BLANK_NOR_NUL = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
+WITHOUT_NUL = r"^[^\x00]*$"
+
+Id = Annotated[
+    StrictStr,
+    AfterValidator(_id),
+    _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
+]
+Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users)]
+"""Wrong entries are not all named, which took seconds for a megabyte of them: the first is."""
+Reason = Annotated[
+    StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
+]
+BanReason = Annotated[StrictStr, AfterValidator(_ban_reason), _text_of(maxLength=MAX_REASON_LENGTH)]
+ModeratorNote = Annotated[
+    StrictStr, AfterValidator(_moderator_note), _text_of(maxLength=MAX_MODERATOR_NOTE_LENGTH)
+]
+Moment = Annotated[datetime, PlainValidator(_moment), _text_of(format="date-time")]
+Note = Annotated[StrictStr, AfterValidator(_note), _text_of(maxLength=MAX_NOTE_LENGTH)]
+Mentions = Annotated[
+    list[Id], Field(fail_fast=True), BeforeValidator(_mentioned), AfterValidator(_distinct)
+]
+Emoji = Annotated[
+    StrictStr, AfterValidator(_emoji), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)
+]
+Query = Annotated[
+    StrictStr, AfterValidator(_query), _text_of(maxLength=MAX_QUERY_LENGTH, pattern=NOT_BLANK)
+]
+Body = Annotated[StrictStr, AfterValidator(_body), _text_of(pattern=NOT_BLANK)]
+Name = Annotated[
+    StrictStr, AfterValidator(_name), _text_of(maxLength=MAX_NAME_LENGTH, pattern=NOT_BLANK)
+]
+ClientId = Annotated[
+    StrictStr,
+    AfterValidator(_client_id),
+    _text_of(minLength=1, maxLength=MAX_CLIENT_ID_LENGTH, pattern=WITHOUT_NUL),
+]
+Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
+PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
+Seconds = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_SECONDS})]
+Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_USES})]

@@ -1,0 +1,206 @@
+"""What `chat-aio serve` runs: its settings, the database they name, and the app."""
+
+import importlib
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from typing import Any, TypeVar
+
+import click
+from aiohttp import web
+from pydantic import Field, Json, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import PyMongoError
+
+from chat_aio.chat import Chat
+from chat_aio.errors import SetupError
+from chat_aio.observability.observer import Observer
+from chat_aio.options import Options, Quotas
+from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.server.logging_setup import LogFormat
+from chat_aio.store.database import Database
+from chat_aio.web.health import add_health
+from chat_aio.web.openapi.routes import add_openapi
+from chat_aio.web.protecting import hide_server
+
+PLUGINS: dict[str, type[Plugin]] = {
+    "typing": Typing,
+    "presence": Presence,
+    "receipts": Receipts,
+}
+
+T = TypeVar("T")
+
+
+class WrongName(click.ClickException):
+    """Wrong usage, said in one line."""
+
+    exit_code = 2
+
+
+class ServeSettings(BaseSettings):
+    """What `serve` and `indexes` need, from options or from CHAT_AIO_* in the environment."""
+
+    model_config = SettingsConfigDict(env_prefix="CHAT_AIO_")
+
+    mongo_url: str = "mongodb://127.0.0.1:27017/?replicaSet=rs0"
+    database: str = "chat"
+    collection_prefix: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    auth_header: str | None = None
+    app: str | None = None
+    plugins: str = ""
+    extra_events: bool = False
+    separate_blocked: bool = False
+    presence_needs_exchange: bool = False
+    allowed_origins: str = ""
+    rate_limits: Json[dict[str, str]] = Field("{}", validate_default=True)
+    quotas: Json[dict[str, int | None] | None] = Field("{}", validate_default=True)
+    workers: int = Field(1, ge=1)
+    log_format: LogFormat = "text"
+
+
+def settings_from(**given: object) -> ServeSettings:
+    """Options that were given, the environment for the others, then the defaults."""
+    try:
+        return ServeSettings.model_validate(
+            {name: value for name, value in given.items() if value is not None}
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = f"CHAT_AIO_{'_'.join(map(str, first['loc'])).upper()}"
+        raise click.ClickException(f"{name}: {first['msg']}") from None
+
+
+async def with_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
+    """Do something with a database; SetupError where there is none to be reached."""
+    async with client_of(settings.mongo_url) as client:
+        database = Database(client[settings.database], prefix=settings.collection_prefix)
+        await database.require_replica_set()
+        return await act(database)
+
+
+def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
+    """A client of what `--mongo-url` names; SetupError for what is no such URL."""
+    try:
+        return AsyncMongoClient[dict[str, Any]](url)
+    except (PyMongoError, ValueError) as error:
+        raise SetupError(f"--mongo-url: {' '.join(str(error).split())}") from error
+
+
+class Clients:
+    """The client of a chat that has made its own: another one takes its place where it is stuck."""
+
+    def __init__(self, url: str, database: str) -> None:
+        self._url, self._database = url, database
+        self._clients: list[AsyncMongoClient[dict[str, Any]]] = []
+
+    def make(self) -> AsyncDatabase[dict[str, Any]]:
+        """The database over a new client; SetupError for what is no such URL."""
+        self._clients.append(client_of(self._url))
+        return self._clients[-1][self._database]
+
+    async def close(self, *_: object) -> None:
+        """Close the client in use. One that was stuck would not answer."""
+        if self._clients:
+            await self._clients[-1].close()
+
+
+async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
+    app = await _made_by(settings.app) if settings.app else _make_standalone(settings, plugins)
+    app.on_response_prepare.append(hide_server)
+    add_health(app)
+    add_openapi(app)
+    with suppress(ImportError):
+        from chat_aio.web.metrics import add_metrics
+
+        add_metrics(app)
+    return app
+
+
+def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
+    """Raises SetupError for a setting that makes no sense."""
+    header = settings.auth_header or ""
+    clients = Clients(settings.mongo_url, settings.database)
+    try:
+        chat = Chat(
+            clients.make(),
+            renew=clients.make,
+            auth=lambda request: {"id": _only(request.headers.getall(header, ()))},
+            options=_options_from(settings),
+            plugins=plugins,
+            observers=_observers(),
+        )
+    except ValueError as error:
+        raise SetupError(str(error)) from error
+    app = web.Application()
+    chat.mount(app)
+
+    app.on_cleanup.append(clients.close)
+    return app
+
+
+async def _made_by(place: str) -> web.Application:
+    """The app that `module:factory` makes; the factory may be async."""
+    module_name, _, name = place.partition(":")
+    try:
+        factory = getattr(importlib.import_module(module_name), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SetupError(f"--app {place}: {error}") from error
+    made = factory()
+    app = await made if inspect.isawaitable(made) else made
+    if not isinstance(app, web.Application):
+        raise SetupError(f"--app {place} made a {type(app).__name__}, not an aiohttp Application")
+    return app
+
+
+def plugins_from(names: str) -> list[Plugin]:
+    """The plugins that are named, with commas between."""
+    named = dict.fromkeys(each.strip() for each in names.split(",") if each.strip())
+    if unknown := next((each for each in named if each not in PLUGINS), None):
+        raise WrongName(f"--plugins: there is no {unknown!r}; there are {', '.join(PLUGINS)}")
+    return [PLUGINS[each]() for each in named]
+
+
+def _only(values: Sequence[str]) -> str | None:
+    """The value of a header that a proxy sets. Of two, one may be the client's own."""
+    return values[0] if len(values) == 1 else None
+
+
+def _options_from(settings: ServeSettings) -> Options:
+    """Bans hold here too, though nobody moderates through this service: they are made by another
+    one over the same database, or by `scripts/moderation`."""
+    origins = [each.strip() for each in settings.allowed_origins.split(",") if each.strip()]
+    return Options(
+        collection_prefix=settings.collection_prefix,
+        enforce_bans=True,
+        extra_events=settings.extra_events,
+        separate_blocked=settings.separate_blocked,
+        presence_needs_exchange=settings.presence_needs_exchange,
+        allowed_origins=origins or None,
+        rate_limits=settings.rate_limits,
+        quotas=_quotas_from(settings.quotas),
+    )
+
+
+def _quotas_from(given: dict[str, int | None] | None) -> Quotas | None:
+    """The quotas with what differs from the defaults; none where they are switched off."""
+    if given is None:
+        return None
+    names = {each.name for each in fields(Quotas)}
+    if unknown := next((each for each in given if each not in names), None):
+        raise ValueError(f"quotas: there is no {unknown!r}; there are {', '.join(sorted(names))}")
+    return Quotas(**given)
+
+
+def _observers() -> list[Observer]:
+    """Metrics, where the extra is installed."""
+    try:
+        from chat_aio.observability.metrics import Metrics
+    except ImportError:
+        return []
+    return [Metrics()]

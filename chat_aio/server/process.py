@@ -1,0 +1,99 @@
+"""A process that serves one app: from a bound socket until a signal, and gone within seconds."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+from collections.abc import Awaitable
+from contextlib import suppress
+
+from aiohttp import web
+from aiohttp.web import BaseRequest, StreamResponse
+
+from chat_aio.errors import SetupError
+from chat_aio.server.patience import IDLE_SECONDS, PatientRunner
+from chat_aio.web.access_log import RouteAccessLogger, route_of
+from chat_aio.web.mounts import UNLOGGED
+
+log = logging.getLogger(__name__)
+
+MAX_LINE_BYTES = 32 * 1024
+"""Room for a search of 2,048 characters, percent-encoded."""
+
+REQUEST_SECONDS = 1.0
+"""aiohttp waits for a request so long, then as long again after it has cut off its body."""
+
+
+class ServeAccessLogger(RouteAccessLogger):
+    """Without a line for each time that somebody looks whether the process is well."""
+
+    def log(self, request: BaseRequest, response: StreamResponse, time: float) -> None:
+        if route_of(request) not in UNLOGGED:
+            super().log(request, response, time)
+
+
+async def serve(
+    app: Awaitable[web.Application],
+    at: socket.socket,
+    *,
+    lifeline: socket.socket | None = None,
+    end_within: float | None = None,
+) -> None:
+    """Serve `app` at a bound socket until SIGTERM or SIGINT; it listens once the app has started.
+
+    A worker has a `lifeline`: it says there that it serves, and ends when whoever holds the other
+    end is gone. Raises SetupError where it has not ended within so many seconds, and what the
+    app's start raises.
+    """
+    runner = PatientRunner(
+        await app,
+        access_log_class=ServeAccessLogger,
+        shutdown_timeout=REQUEST_SECONDS,
+        max_line_size=MAX_LINE_BYTES,
+        keepalive_timeout=IDLE_SECONDS,
+        auto_decompress=False,
+    )
+    serving = asyncio.create_task(_run(runner, at, lifeline))
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):  # On Windows, where Ctrl+C cancels this coroutine.
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(each, serving.cancel)
+    if lifeline is not None:
+        loop.add_reader(lifeline, _cut, lifeline, serving)
+    try:
+        await asyncio.wait({serving})
+    finally:
+        serving.cancel()
+        await _end(runner, within=end_within)
+    if not serving.cancelled():
+        serving.result()
+
+
+async def _run(runner: web.AppRunner, at: socket.socket, lifeline: socket.socket | None) -> None:
+    await runner.setup()
+    host, port = at.getsockname()[:2]
+    try:
+        await web.SockSite(runner, at).start()
+    except OSError as error:
+        raise SetupError(f"cannot listen on {host}:{port} ({error})") from error
+    log.info("process %d is serving at %s, port %d", os.getpid(), host, port)
+    if lifeline is not None:
+        lifeline.send(b"+")
+    await asyncio.Event().wait()
+
+
+def _cut(lifeline: socket.socket, serving: asyncio.Task[None]) -> None:
+    """The only thing ever to be read from a lifeline is its end."""
+    asyncio.get_running_loop().remove_reader(lifeline)
+    log.warning("process %d ends, because its supervisor is gone", os.getpid())
+    serving.cancel()
+
+
+async def _end(runner: web.AppRunner, *, within: float | None) -> None:
+    """End streams, finish requests and writes; what is cut off in the end is not acknowledged."""
+    try:
+        async with asyncio.timeout(within):
+            await runner.cleanup()
+    except TimeoutError:
+        raise SetupError(f"not all was finished within {within} seconds, and is cut off") from None

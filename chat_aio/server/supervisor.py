@@ -1,0 +1,136 @@
+"""Several processes at one socket: a supervisor that starts, replaces and ends its workers."""
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+from contextlib import suppress
+
+from chat_aio.observability.multiprocess import Forget, shared_metrics
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 1.0
+GRACE_SECONDS = 8.0
+
+AS_WORKER = "--as-worker"
+"""The option, behind our own command line, that names the two sockets that a worker is given."""
+
+
+class Workers:
+    """The processes at one bound socket. Each runs this command line once more, with whatever is
+    installed by then."""
+
+    def __init__(self, count: int, at: socket.socket) -> None:
+        self._at = at
+        self._workers = [_Worker(at, self._forget) for _ in range(count)]
+        self._rolling: asyncio.Task[None] | None = None
+
+    async def run(self) -> int:
+        """Until SIGTERM or SIGINT, or until the first worker was not able to start; gives the exit
+        code. SIGHUP replaces the workers one after the other, each once the last one serves.
+        """
+        with shared_metrics() as self._forget_metrics:
+            return await self._run()
+
+    async def _run(self) -> int:
+        keeping = asyncio.create_task(self._keep())
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(each, keeping.cancel)
+        loop.add_signal_handler(signal.SIGHUP, self._roll)
+        try:
+            await asyncio.wait({keeping})
+        finally:
+            self._at.close()
+            if self._rolling is not None:
+                self._rolling.cancel()
+            codes = await asyncio.gather(*(each.end() for each in self._workers))
+        return max(codes) if keeping.cancelled() else keeping.result()
+
+    async def _keep(self) -> int:
+        """The first worker shows whether there can be any; from then on all are kept."""
+        if not await self._workers[0].start():
+            return await self._workers[0].ended()
+        await asyncio.gather(*(each.keep() for each in self._workers))
+        return 0
+
+    def _forget(self, pid: int) -> None:
+        self._forget_metrics(pid)
+
+    def _roll(self) -> None:
+        if self._rolling is None or self._rolling.done():
+            self._rolling = asyncio.create_task(self._replace_all())
+
+    async def _replace_all(self) -> None:
+        for each in self._workers:
+            await each.replace()
+
+
+class _Worker:
+    """A place for one process, and the process that has it now."""
+
+    def __init__(self, at: socket.socket, forget: Forget) -> None:
+        self._at = at
+        self._forget = forget
+        self._process: asyncio.subprocess.Process | None = None
+        self._lifeline: socket.socket | None = None
+        self._serves = asyncio.Event()
+
+    async def start(self) -> bool:
+        """Start a process; whether it has come to serve."""
+        self._lifeline, theirs = socket.socketpair()
+        self._lifeline.setblocking(False)
+        with theirs:
+            given = (self._at.fileno(), theirs.fileno())
+            self._process = await asyncio.create_subprocess_exec(
+                *(sys.executable, *sys.orig_argv[1:], AS_WORKER, *map(str, given)),
+                pass_fds=given,
+                start_new_session=True,  # Ctrl+C is for the supervisor.
+            )
+        if await asyncio.get_running_loop().sock_recv(self._lifeline, 1):
+            self._serves.set()
+        return self._serves.is_set()
+
+    async def keep(self) -> None:
+        """Have a process here for ever. One that has failed is replaced after a pause."""
+        while True:
+            if self._process is None:
+                await self.start()
+            if code := await self.ended():
+                log.warning("a worker ended with exit code %d, and is replaced", code)
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    async def ended(self) -> int:
+        """Wait for the end of the process; gives its exit code, 1 where a signal killed it."""
+        assert self._process is not None
+        assert self._lifeline is not None
+        code = await self._process.wait()
+        self._forget(self._process.pid)
+        self._lifeline.close()
+        self._serves.clear()
+        self._process = None
+        return code if code >= 0 else 1
+
+    async def replace(self) -> None:
+        """End the process, and wait until another one serves."""
+        self._serves.clear()
+        await self.end()
+        await self._serves.wait()
+
+    async def end(self) -> int:
+        """End the process, by force where it takes too long; gives 0 if it ended cleanly."""
+        process = self._process
+        if process is None:
+            return 0
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            async with asyncio.timeout(GRACE_SECONDS):
+                return 0 if await process.wait() in (0, -signal.SIGTERM) else 1
+        except TimeoutError:
+            log.error("worker %d did not end, and is killed", process.pid)
+            process.kill()
+            await process.wait()
+            return 1

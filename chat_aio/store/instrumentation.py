@@ -1,0 +1,35 @@
+"""A batch as observers hear of it: when it is begun, and what became of it."""
+
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Batch, Observer, Outcome, Written
+from chat_aio.store.drafts import Draft
+from chat_aio.store.drafts import Outcome as Decision
+from chat_aio.store.transactions import Conflict
+
+Decided = Mapping[Draft, Decision]
+
+
+async def observed(
+    writing: Awaitable[Decided], drafts: Sequence[Draft], observers: Sequence[Observer]
+) -> Decided:
+    """Write a batch before the eyes of observers."""
+    if not observers:
+        return await writing
+    origins = tuple(each.origin for each in drafts if each.origin)
+    batch = Batch(messages=len(drafts), origins=origins)
+    notify(observers, Observer.batch_begun, batch)
+    began = time.perf_counter()
+    outcome: Outcome = "failed"
+    try:
+        decided = await writing
+        outcome = "committed"
+        return decided
+    except Conflict:
+        outcome = "conflict"
+        raise
+    finally:
+        written = Written(outcome=outcome, seconds=time.perf_counter() - began)
+        notify(observers, Observer.batch_ended, batch, written)

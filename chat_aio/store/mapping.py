@@ -1,0 +1,273 @@
+"""Documents of the database as the models that go out."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import groupby
+
+from chat_aio.schema.models import (
+    Ban,
+    BareMessage,
+    Block,
+    ChannelPreview,
+    Conversation,
+    ForwardedFrom,
+    Invite,
+    JoinRequest,
+    Message,
+    Mute,
+    Participant,
+    Reactions,
+    ReplyPreview,
+    Report,
+    ThreadSummary,
+    ViewedConversation,
+)
+from chat_aio.store.bans import LONG_AGO
+from chat_aio.store.channels import ChannelDocument
+from chat_aio.store.documents import (
+    BanDocument,
+    BlockDocument,
+    ConversationDocument,
+    ForwardedFromDocument,
+    InviteDocument,
+    JoinRequestDocument,
+    MessageDocument,
+    MuteDocument,
+    ParentDocument,
+    ReactionDocument,
+    ReportDocument,
+    ThreadDocument,
+)
+from chat_aio.store.metadata import unescaped
+
+EXCERPT_LENGTH = 140
+
+Parents = Mapping[str, ParentDocument]
+"""What replies answer to, by id."""
+
+
+@lru_cache(4_096)
+def aware(moment: datetime) -> datetime:
+    """A time as MongoDB has it, in UTC, also where it was read without saying so."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def conversation_from(document: ConversationDocument) -> Conversation:
+    return Conversation.model_validate(_conversation_fields(document))
+
+
+def viewed_conversation_from(
+    document: ConversationDocument, *, unread_count: int
+) -> ViewedConversation:
+    fields = _conversation_fields(document)
+    return ViewedConversation.model_validate({**fields, "unread_count": unread_count})
+
+
+def _conversation_fields(document: ConversationDocument) -> dict[str, object]:
+    return {
+        "id": document["_id"],
+        "type": document["type"],
+        "pair_key": document["pairKey"],
+        "name": document["name"],
+        "created_at": aware(document["createdAt"]),
+        "metadata": unescaped(document["metadata"]),
+        "participants": tuple(
+            Participant(
+                conversation_id=document["_id"],
+                user_id=each["userId"],
+                role=each["role"],
+                joined_at=aware(each["joinedAt"]),
+                last_read_message_id=each["lastReadMessageId"],
+            )
+            for each in document["participants"]
+        ),
+        "visibility": document["visibility"],
+        "join_policy": document["joinPolicy"],
+    }
+
+
+def invite_from(document: InviteDocument) -> Invite:
+    return Invite(
+        code=document["_id"],
+        conversation_id=document["conversationId"],
+        created_by=document["createdBy"],
+        created_at=document["createdAt"],
+        expires_at=document["expiresAt"],
+        max_uses=document["maxUses"],
+        uses=document["uses"],
+        requires_approval=document["requiresApproval"],
+        metadata=unescaped(document["metadata"]),
+    )
+
+
+def join_request_from(document: JoinRequestDocument) -> JoinRequest:
+    return JoinRequest(
+        id=document["_id"],
+        conversation_id=document["conversationId"],
+        user_id=document["userId"],
+        status=document["status"],
+        message=document["message"],
+        invite_code=document["inviteCode"],
+        created_at=document["createdAt"],
+        resolved_at=document["resolvedAt"],
+        resolved_by=document["resolvedBy"],
+        metadata=unescaped(document["metadata"]),
+    )
+
+
+def channel_preview_from(document: ChannelDocument, *, request_pending: bool) -> ChannelPreview:
+    return ChannelPreview(
+        conversation_id=document["_id"],
+        name=document["name"],
+        participant_count=document["participantCount"],
+        join_policy=document["joinPolicy"],
+        created_at=document["createdAt"],
+        metadata=unescaped(document["metadata"]),
+        already_participant=document["alreadyParticipant"],
+        request_pending=request_pending,
+    )
+
+
+def bare_message_from(document: MessageDocument) -> BareMessage:
+    return BareMessage.model_validate(_bare_fields(document))
+
+
+def message_from(document: MessageDocument, parents: Parents) -> Message:
+    """A message with its decorations; where it answers something, `parents` has that."""
+    mentions = document["mentions"]
+    return Message.model_validate(
+        {
+            **_bare_fields(document),
+            "reply_to": _reply_preview_from(document["replyToMessageId"], parents),
+            "reactions": reactions_from(document["reactions"]) if document["reactions"] else (),
+            "mentions": tuple(
+                each["userId"]
+                for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
+            ),
+            "thread_summary": _thread_summary_from(document.get("thread")),
+        }
+    )
+
+
+def reactions_from(documents: list[ReactionDocument]) -> tuple[Reactions, ...]:
+    """Grouped by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
+    first = {each["emoji"]: place for place, each in reversed(list(enumerate(documents)))}
+    ordered = sorted(documents, key=lambda each: first[each["emoji"]])
+    groups = [(emoji, tuple(group)) for emoji, group in groupby(ordered, lambda e: e["emoji"])]
+    return tuple(
+        Reactions(emoji=emoji, count=len(group), user_ids=tuple(each["userId"] for each in group))
+        for emoji, group in groups
+    )
+
+
+def _bare_fields(document: MessageDocument) -> dict[str, object]:
+    return {
+        "id": document["_id"],
+        "conversation_id": document["conversationId"],
+        "sender_id": document["senderId"],
+        "body": document["body"],
+        "role": document["role"],
+        "seq": document["seq"],
+        "created_at": document["createdAt"],
+        "edited_at": document["editedAt"],
+        "deleted_at": document["deletedAt"],
+        "reply_to_message_id": document["replyToMessageId"],
+        "thread_root_message_id": document["threadRootMessageId"],
+        "also_send_to_main": _stands_in_both(document),
+        "client_message_id": document.get("clientMessageId"),
+        "forwarded_from": forwarded_from_of(document["forwardedFrom"]),
+        "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
+    }
+
+
+def _stands_in_both(document: MessageDocument) -> bool:
+    in_main = document["conversationId"] in document["timelines"]
+    return in_main and document["threadRootMessageId"] is not None
+
+
+def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
+    """What a message was copied from, None if it is no forward."""
+    if document is None:
+        return None
+    return ForwardedFrom(
+        message_id=document["messageId"],
+        conversation_id=document["conversationId"],
+        sender_id=document["senderId"],
+    )
+
+
+def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview | None:
+    """The first 140 code points of the parent; one that is gone shows as deleted."""
+    if parent_id is None:
+        return None
+    parent = parents.get(parent_id)
+    if parent is None or parent["deletedAt"]:
+        sender_id = parent["senderId"] if parent else ""
+        return ReplyPreview(id=parent_id, sender_id=sender_id, excerpt="", deleted=True)
+    excerpt = _excerpt(parent["body"])
+    return ReplyPreview(id=parent_id, sender_id=parent["senderId"], excerpt=excerpt, deleted=False)
+
+
+def _excerpt(body: str) -> str:
+    return body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
+
+
+def _thread_summary_from(document: ThreadDocument | None) -> ThreadSummary | None:
+    if document is None:
+        return None
+    return ThreadSummary(reply_count=document["replyCount"], last_reply_at=document["lastReplyAt"])
+
+
+def block_from(document: BlockDocument) -> Block:
+    return Block(
+        blocker_user_id=document["blockerUserId"],
+        blocked_user_id=document["blockedUserId"],
+        created_at=document["createdAt"],
+    )
+
+
+def mute_from(document: MuteDocument) -> Mute:
+    return Mute(
+        user_id=document["userId"],
+        conversation_id=document["conversationId"],
+        created_at=document["createdAt"],
+    )
+
+
+def report_from(document: ReportDocument) -> Report:
+    return Report(
+        id=document["_id"],
+        reporter_user_id=document["reporterUserId"],
+        target_type=document["targetType"],
+        target_id=document["targetId"],
+        reason=document["reason"],
+        status=document["status"],
+        moderator_note=document["moderatorNote"],
+        evidence=document["evidence"],
+        created_at=document["createdAt"],
+        updated_at=document["updatedAt"],
+        resolved_by=document["resolvedBy"],
+    )
+
+
+def ban_from(document: BanDocument) -> Ban:
+    """A ban; the row may be another program's, with no more than it needs to be in force."""
+    return Ban(
+        id=str(document["_id"]),
+        user_id=str(document["userId"]),
+        created_by_user_id=_text(document.get("createdByUserId")) or "",
+        reason=_text(document.get("reason")),
+        created_at=_time(document.get("createdAt")) or LONG_AGO,
+        expires_at=_time(document.get("expiresAt")),
+        revoked_at=_time(document.get("revokedAt")),
+        revoked_by_user_id=_text(document.get("revokedByUserId")),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _time(value: object) -> datetime | None:
+    return value if isinstance(value, datetime) else None

@@ -1,0 +1,136 @@
+"""Request bodies: JSON objects within limits; anything hostile is a 400 or 413, never a 500."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from itertools import chain
+from math import inf
+from typing import Any
+
+from aiohttp import ClientError, web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from chat_aio.errors import InvalidInput, PayloadTooLarge
+from chat_aio.store.turns import Turns
+from chat_aio.web.parting import stop_reading
+
+MAX_LEVELS = 80
+BODY_SECONDS = 15.0
+SMALL_BYTES = 64 * 1024
+MAX_PARTS = 128 * 1024
+"""Brackets and commas in a body, those in texts included: what a megabyte of them stands for keeps
+the parser, and so everybody, waiting for a second. No request has reason for so many."""
+
+_LARGE_NUMBER = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}")
+"""What stands in every integer past 64 bits and in every float that is not finite."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+async def read_object(
+    request: web.Request, *, limit: int, turns: Turns, optional: bool = False
+) -> dict[str, Any]:
+    """The JSON object in the body; `{}` for a missing one where it is `optional`.
+
+    Raises PayloadTooLarge above `limit` bytes, InvalidInput for everything that is not plain JSON:
+    not UTF-8, no object, repeated keys, numbers beyond 64 bits, more than 80 levels. Large ones
+    are looked through one after the other.
+    """
+    raw = await _read(request, limit)
+    if not raw and optional:
+        return {}
+    if len(raw) <= SMALL_BYTES:
+        return object_from(raw)
+    return await turns.alone(lambda: object_from(raw))
+
+
+def object_from(raw: bytes) -> dict[str, Any]:
+    """`raw` as a JSON object, checked; InvalidInput says what is wrong."""
+    brackets = raw.count(b"[") + raw.count(b"{")
+    if brackets + raw.count(b",") > MAX_PARTS:
+        raise InvalidInput(f"the body has more than {MAX_PARTS} brackets and commas")
+    repeated = False
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeated
+        made = dict(found)
+        repeated = len(made) != len(found)  # The outermost object is made last.
+        return made
+
+    try:
+        value = json.loads(raw.decode(), object_pairs_hook=pairs, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"the body is not valid JSON: {_reason(error)}") from None
+    if not isinstance(value, dict):
+        raise InvalidInput("the body must be a JSON object")
+    if repeated:
+        raise InvalidInput("the body has a key twice")
+    if brackets > MAX_LEVELS and sum(1 for _ in _layers(value)) > MAX_LEVELS + 1:
+        raise InvalidInput(f"the body has more than {MAX_LEVELS} levels")
+    if _LARGE_NUMBER.search(raw):
+        _check_numbers(value)
+    if _SURROGATE.search(raw):
+        _check_surrogates(value)
+    return value
+
+
+async def _read(request: web.Request, limit: int) -> bytes:
+    """The body, which must be here within 15 seconds: whoever sends it byte by byte would keep a
+    connection for ever. Then the connection ends with the answer."""
+    if (request.content_length or 0) > limit:
+        raise PayloadTooLarge(f"a request body has at most {limit} bytes")
+    raw = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.content.iter_any():
+                raw += chunk
+                if len(raw) > limit:
+                    raise PayloadTooLarge(f"a request body has at most {limit} bytes")
+    except TimeoutError:
+        stop_reading(request)
+        raise InvalidInput(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
+    except (ClientError, HttpProcessingError, web.RequestPayloadError, ConnectionError) as error:
+        raise InvalidInput("the body could not be read") from error
+    return bytes(raw)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _check_numbers(value: object) -> None:
+    """Numbers that a double or 64 bits cannot hold; all at once, not one by one as they are
+    parsed."""
+    for layer in _layers(value):
+        integers = [each for each in layer if type(each) is int]
+        if integers and not -(2**63) <= min(integers) <= max(integers) < 2**63:
+            raise InvalidInput("the body has an integer that does not fit into 64 bits")
+        floats = {each for each in layer if type(each) is float}
+        if inf in floats or -inf in floats:
+            raise InvalidInput("the body has a number that is too large")
+
+
+def _layers(value: object) -> Iterator[list[object]]:
+    """The values by how deep they are nested, without recursion."""
+    layer = [value]
+    while layer:
+        yield layer
+        arrays = [each for each in layer if type(each) is list]
+        objects = [each for each in layer if type(each) is dict]
+        layer = [
+            *chain.from_iterable(arrays),
+            *chain.from_iterable(each.values() for each in objects),
+        ]
+
+
+def _check_surrogates(value: object) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("the body has text that is not valid Unicode") from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "too many levels"
+    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)

@@ -1,0 +1,141 @@
+"""GET /stream: server-sent events over HTTP. What they say is decided under `live`."""
+
+import asyncio
+import random
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import cast
+
+from aiohttp import HttpVersion11, web
+from aiohttp_sse import EventSourceResponse
+
+from chat_aio.capabilities import Capability, require
+from chat_aio.errors import InternalError, StorageUnavailable, Unauthenticated
+from chat_aio.live.frames import Frame, opening_frame
+from chat_aio.live.service import Live
+from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
+from chat_aio.observability.observer import Ending
+from chat_aio.web.authentication import authenticated
+from chat_aio.web.keys import API, LIVE, USER_ID
+
+NEVER = 10.0**8
+UNACKNOWLEDGED_SECONDS = 30
+SEND_BUFFER_BYTES = 64 * 1024
+FAREWELL_SECONDS = 3
+LAST_FAREWELL_SECONDS = 1
+REPLAY_SECONDS = 60
+OPENING_SECONDS = 3
+
+
+async def stream(request: web.Request) -> web.StreamResponse:
+    """The acting user's events until the client leaves, falls behind, or the feed is lost.
+
+    EventSource gives up for good on any answer but 200; where the stream cannot be opened now the
+    connection is closed without one, and the client tries again.
+    """
+    require(request.config_dict[API], Capability.STREAMS)
+    live: Live = request.config_dict[LIVE]
+    response = _response()
+    if not await live.feed.wait_live(seconds=OPENING_SECONDS):
+        return hung_up(request)
+    last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
+    try:
+        async with live.attach(request[USER_ID], last_event_id) as events:
+            if request.transport is None:
+                return hung_up(request)
+            if request.config_dict[API].options.reauthenticate:
+                events.still_logged_in = partial(_is_logged_in, request)
+            _bound_kernel_buffer(request.transport)
+            await response.prepare(request)
+            response.stop_streaming()  # Its own keep-alive: a task for each stream.
+            await _tell(response, events)
+            pipe = cast(Pipe, request.transport)
+            events.go_live(pipe, chunked=request.version >= HttpVersion11)
+            await events.ended
+    except (StorageUnavailable, ConnectionError, TimeoutError):
+        return hung_up(request)
+    return await _finished(request, response, events.ending)
+
+
+async def _is_logged_in(request: web.Request) -> bool:
+    """Whether the host still takes the request that opened a stream for the same user's. A hook
+    that fails says nothing of that."""
+    try:
+        return await authenticated(request) == request[USER_ID]
+    except Unauthenticated:
+        return False
+    except InternalError:
+        return True
+
+
+def is_stream(request: web.Request) -> bool:
+    return request.match_info.handler is stream
+
+
+def hung_up(request: web.Request) -> web.StreamResponse:
+    """No answer at all: the connection is closed, and what is returned here cannot be sent."""
+    if request.transport is not None:
+        cast(Pipe, request.transport).abort()
+    return web.Response(status=503)
+
+
+def _response() -> EventSourceResponse:
+    """An SSE response whose keep-alive is left to the hub: one heartbeat serves all streams. Its
+    connection is for nothing else afterwards."""
+    response = EventSourceResponse(
+        sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS
+    )
+    response.headers["Cache-Control"] = "no-cache, no-transform"
+    response.headers["Connection"] = "close"
+    response.force_close()
+    return response
+
+
+async def _tell(response: EventSourceResponse, events: Stream) -> None:
+    """What comes before the live events, as fast as the client takes it; not all of it need be in
+    memory twice."""
+    opening = opening_frame(random.randint(2_000, 5_000))
+    async with asyncio.timeout(REPLAY_SECONDS):
+        for part in _parts((opening, *events.replay.frames)):
+            if events.ended.done():
+                return
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await response.write(part)
+
+
+def _parts(frames: Iterable[Frame]) -> Iterator[bytes]:
+    """Frames together in about as many bytes as are sent at once."""
+    part: list[bytes] = []
+    size = 0
+    for frame in frames:
+        part.append(frame.plain)
+        size += len(part[-1])
+        if size >= SEND_BUFFER_BYTES:
+            yield b"".join(part)
+            part, size = [], 0
+    if part:
+        yield b"".join(part)
+
+
+def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
+    """A client that reads nothing must not fill megabytes before it is noticed."""
+    connection = transport.get_extra_info("socket")
+    if connection is not None:
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+
+
+async def _finished(
+    request: web.Request, response: EventSourceResponse, ending: Ending
+) -> EventSourceResponse:
+    """End cleanly after what is buffered; a client that does not take it is cut off a little
+    later. That is arranged first: writing the end waits for such a client."""
+    if request.transport is not None:
+        abort = cast(Pipe, request.transport).abort
+        patience = LAST_FAREWELL_SECONDS if ending == "closing" else FAREWELL_SECONDS
+        asyncio.get_running_loop().call_later(patience, abort)
+    with suppress(ConnectionError, RuntimeError):
+        await response.write_eof()
+    return response
