@@ -3,7 +3,8 @@
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import acting, load_fresh, load_group, within
-from chat_aio.actions.joining import ask, join, pending
+from chat_aio.actions.joining import ask, joined, pending
+from chat_aio.actions.membership import admit, change_membership
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
 from chat_aio.schema import inputs, pagination
@@ -11,7 +12,7 @@ from chat_aio.schema.models import ChannelPage, ChannelPreview, Conversation, Jo
 from chat_aio.store import channels, join_requests
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.mapping import channel_preview_from
-from chat_aio.store.membership import Locked
+from chat_aio.store.membership import Locked, MembershipChange
 
 
 @acting
@@ -71,22 +72,21 @@ async def join_conversation(
 async def _join(
     context: Context, user_id: str, channel: Conversation, message: str | None
 ) -> Joining:
-    async def unmoved(locked: Locked) -> None:
+    async def require_unmoved(locked: Locked) -> None:
         found = locked.conversation["visibility"], locked.conversation["joinPolicy"]
         if found != (channel.visibility, channel.join_policy):
             raise _Moved(locked.conversation["epoch"])
 
+    async def join(locked: Locked) -> MembershipChange | None:
+        if locked.find_participant(user_id):
+            raise AlreadyParticipant
+        await require_unmoved(locked)
+        return await admit(context, locked, [user_id], actor_id=user_id)
+
     if channel.join_policy == "open":
-        return await join(
-            context,
-            user_id,
-            channel.id,
-            actor_id=user_id,
-            already_in=AlreadyParticipant,
-            before=unmoved,
-        )
+        return joined(await change_membership(context, user_id, channel.id, join))
     require(context, Capability.INVITES)
-    return pending(await ask(context, user_id, channel.id, message, before=unmoved))
+    return pending(await ask(context, user_id, channel.id, message, before=require_unmoved))
 
 
 class _Moved(Exception):

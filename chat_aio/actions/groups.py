@@ -7,8 +7,8 @@ from typing import Any
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import acting, load_fresh, load_group, load_manageable, within
 from chat_aio.actions.membership import (
-    admission,
-    alter,
+    admit,
+    change_membership,
     new_change,
     require_another_admin,
     require_still_managing,
@@ -35,7 +35,7 @@ from chat_aio.schema.models import (
 from chat_aio.store import conversations
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.mapping import viewed_conversation_from
-from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 
 
@@ -123,14 +123,14 @@ async def update_conversation(
     _require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)
 
-    async def decide(locked: Locked) -> Alteration | None:
+    async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
         if fields.items() <= locked.conversation.items():
             return None
         change = new_change(context, "conversation.updated", user_id)
-        return Alteration(change=change, fields=fields)
+        return MembershipChange(change=change, fields=fields)
 
-    return await alter(context, user_id, conversation_id, decide)
+    return await change_membership(context, user_id, conversation_id, decide)
 
 
 @acting
@@ -173,15 +173,15 @@ async def _add(
 ) -> ViewedConversation:
     """Add users, of whom those who were `inside` must still be: nobody knows whether they exist."""
 
-    async def decide(locked: Locked) -> Alteration | None:
+    async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
         if any(locked.find_participant(each) is None for each in inside):
             raise _Left(locked.conversation["epoch"])
         new = [each for each in user_ids if locked.find_participant(each) is None]
         await require_together(context, user_id, new, locked.session)
-        return admission(context, locked, user_ids, actor_id=user_id)
+        return await admit(context, locked, user_ids, actor_id=user_id)
 
-    return await alter(context, user_id, conversation_id, decide)
+    return await change_membership(context, user_id, conversation_id, decide)
 
 
 @acting
@@ -200,7 +200,7 @@ async def remove_participant(
     else:
         await load_manageable(context, user_id, conversation_id)
 
-    async def decide(locked: Locked) -> Alteration | None:
+    async def decide(locked: Locked) -> MembershipChange | None:
         if not leaving:
             require_still_managing(context, locked, user_id)
         if role_of(locked, given.target_user_id) is None:
@@ -210,9 +210,9 @@ async def remove_participant(
         require_another_admin(locked, given.target_user_id)
         change = new_change(context, "participant.removed", user_id)
         change["removedUserIds"] = [given.target_user_id]
-        return Alteration(change=change, removed=(given.target_user_id,))
+        return MembershipChange(change=change, removed=(given.target_user_id,))
 
-    return await alter(context, user_id, conversation_id, decide)
+    return await change_membership(context, user_id, conversation_id, decide)
 
 
 @acting
@@ -231,7 +231,7 @@ async def set_participant_role(
     given = inputs.read(inputs.ParticipantChange, target_user_id=target_user_id, role=role)
     await load_manageable(context, user_id, conversation_id)
 
-    async def decide(locked: Locked) -> Alteration | None:
+    async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
         held = role_of(locked, given.target_user_id)
         if held is None:
@@ -242,9 +242,9 @@ async def set_participant_role(
             require_another_admin(locked, given.target_user_id)
         change = new_change(context, "conversation.updated", user_id)
         change["affectedUserIds"] = [given.target_user_id]
-        return Alteration(change=change, roles={given.target_user_id: given.role})
+        return MembershipChange(change=change, roles={given.target_user_id: given.role})
 
-    return await alter(context, user_id, conversation_id, decide)
+    return await change_membership(context, user_id, conversation_id, decide)
 
 
 def _require_channels(

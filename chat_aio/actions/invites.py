@@ -8,8 +8,13 @@ from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.actions.guards import acting, acting_as, load_invitable, load_manageable
-from chat_aio.actions.joining import ask, join, joined, pending
-from chat_aio.actions.membership import require_still_inviting, write_beside
+from chat_aio.actions.joining import ask, joined, pending
+from chat_aio.actions.membership import (
+    admit,
+    change_membership,
+    require_still_inviting,
+    write_locked,
+)
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import (
     AlreadyParticipant,
@@ -24,7 +29,7 @@ from chat_aio.schema.models import Invite, InvitePreview, Joining, ViewedConvers
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
 from chat_aio.store.mapping import invite_from
-from chat_aio.store.membership import Locked
+from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 
 MAX_INVITES = 50
@@ -67,7 +72,7 @@ async def create_invite(
         await invites.insert(locked, invite)
         return invite
 
-    return invite_from(await write_beside(context, conversation_id, write))
+    return invite_from(await write_locked(context, conversation_id, write))
 
 
 @acting
@@ -151,8 +156,14 @@ async def accept_invite(
         if await invites.use(locked, code, at=context.clock()) is None:
             raise InviteExpired if await invites.exists(locked, code) else InviteNotFound
 
+    async def join(locked: Locked) -> MembershipChange | None:
+        if locked.find_participant(user_id):
+            return None
+        await use(locked)
+        return await admit(context, locked, [user_id], actor_id=invite["createdBy"])
+
     if not invite["requiresApproval"]:
-        return await join(context, *place, actor_id=invite["createdBy"], before=use)
+        return joined(await change_membership(context, *place, join))
     try:
         request = await ask(context, *place, given.message, invite_code=code, before=use)
     except AlreadyParticipant:

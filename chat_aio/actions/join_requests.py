@@ -5,7 +5,13 @@ from typing import Literal
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import acting, load_group, load_manageable
 from chat_aio.actions.joining import ask
-from chat_aio.actions.membership import admission, alter, require_still_managing, write_beside
+from chat_aio.actions.membership import (
+    admit,
+    apply_change,
+    require_still_managing,
+    viewed,
+    write_locked,
+)
 from chat_aio.actions.optional_events import tell_join_request
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import JoinRequestNotFound
@@ -19,7 +25,7 @@ from chat_aio.schema.models import (
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.mapping import join_request_from
-from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.shapes import readable
 
 
@@ -100,23 +106,21 @@ async def _approve(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
 ) -> Resolution:
     """Letting somebody in closes the request in the same transaction."""
-    approved: JoinRequestDocument | None = None
 
-    async def decide(locked: Locked) -> Alteration | None:
-        nonlocal approved
+    async def decide(locked: Locked) -> MembershipChange:
         require_still_managing(context, locked, user_id)
-        request = await _load_pending(locked, target_user_id)
-        alteration = admission(context, locked, [target_user_id], actor_id=user_id)
-        if alteration is None:
+        await _load_pending(locked, target_user_id)
+        change = await admit(context, locked, [target_user_id], actor_id=user_id)
+        if change is None:
             raise JoinRequestNotFound
-        at = alteration.change["at"]
-        approved = {**request, "status": "approved", "resolvedAt": at, "resolvedBy": user_id}
-        return alteration
+        return change
 
-    conversation = await alter(context, user_id, conversation_id, decide)
-    if approved is None:
-        raise JoinRequestNotFound
-    return Resolution(join_request=join_request_from(approved), conversation=conversation)
+    changed = await apply_change(context, conversation_id, decide)
+    (request,) = changed.change.approved if changed.change else ()
+    return Resolution(
+        join_request=join_request_from(request),
+        conversation=await viewed(context, user_id, changed),
+    )
 
 
 async def _deny(
@@ -129,7 +133,7 @@ async def _deny(
             locked, request, "denied", by=user_id, at=context.clock()
         )
 
-    denied = await write_beside(context, conversation_id, write)
+    denied = await write_locked(context, conversation_id, write)
     await tell_join_request(context, "join_request.resolved", denied)
     return Resolution(join_request=join_request_from(denied), conversation=None)
 

@@ -3,40 +3,18 @@
 from collections.abc import Awaitable, Callable
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.membership import admission, alter, write_beside
+from chat_aio.actions.membership import write_locked
 from chat_aio.actions.optional_events import tell_join_request
 from chat_aio.errors import AlreadyParticipant
 from chat_aio.schema.models import Joining, ViewedConversation
 from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.mapping import join_request_from
-from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.membership import Locked
 from chat_aio.store.transactions import Unchanged
 
 Before = Callable[[Locked], Awaitable[None]]
-"""What must hold, and is written, in the same transaction; what it raises undoes all."""
-
-
-async def join(
-    context: Context,
-    user_id: str,
-    conversation_id: str,
-    *,
-    actor_id: str,
-    already_in: type[Exception] | None = None,
-    before: Before,
-) -> Joining:
-    """Let a user in; one who is in stays so, or meets `already_in`. `before` is not run then."""
-
-    async def decide(locked: Locked) -> Alteration | None:
-        if locked.find_participant(user_id):
-            if already_in is not None:
-                raise already_in
-            return None
-        await before(locked)
-        return admission(context, locked, [user_id], actor_id=actor_id)
-
-    return joined(await alter(context, user_id, conversation_id, decide))
+"""What must hold, and is written, in the transaction of the request; what it raises undoes all."""
 
 
 async def ask(
@@ -70,7 +48,7 @@ async def ask(
         made = True
         return request
 
-    request = await write_beside(context, conversation_id, write)
+    request = await write_locked(context, conversation_id, write)
     if made:
         await tell_join_request(context, "join_request.created", request)
     return request

@@ -1,10 +1,10 @@
-"""Changing a group: the road that all membership actions share, and the rules that hold there."""
+"""Membership: the road that all changes of a group share, and the rules that hold there."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, TypeVar
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.optional_events import tell_let_in
+from chat_aio.actions.optional_events import publish_resolved
 from chat_aio.actions.permissions import is_admin
 from chat_aio.errors import (
     OUTCOME_UNKNOWN,
@@ -16,57 +16,50 @@ from chat_aio.errors import (
 )
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.models import ViewedConversation
-from chat_aio.store import membership
+from chat_aio.store import join_requests, membership
 from chat_aio.store.conversations import new_participant
-from chat_aio.store.documents import Change, ConversationDocument, CounterDocument, EventName
-from chat_aio.store.membership import Alteration, Locked
+from chat_aio.store.documents import Change, EventName
+from chat_aio.store.membership import Changed, Decide, Locked, MembershipChange
 from chat_aio.store.unread import count_viewed
 
 T = TypeVar("T")
-Decide = Callable[[Locked], Awaitable[Alteration | None]]
 
 
-async def alter(
+async def change_membership(
     context: Context, user_id: str, conversation_id: str, decide: Decide
 ) -> ViewedConversation:
-    """Change a conversation as `decide` says, which sees it behind its lock; returns it as it is
-    then, with the unread count of `user_id`. Raises ConversationNotFound and what `decide` raises.
-    """
-    made: Alteration | None = None
-    head: CounterDocument | None = None
+    """Change a conversation as `decide` says, which gets it locked; returns it as it is then, with
+    the unread count of `user_id`. Raises ConversationNotFound and what `decide` raises."""
+    return await viewed(context, user_id, await apply_change(context, conversation_id, decide))
 
-    async def noted(locked: Locked) -> Alteration | None:
-        nonlocal made, head
-        head = locked.head
-        made = await decide(locked)
-        return made
 
+async def apply_change(context: Context, conversation_id: str, decide: Decide) -> Changed:
+    """Change a conversation as `decide` says, and publish the join requests that this resolves."""
     changed = await membership.change_conversation(
-        context.database, context.sequencer, context.snapshots, conversation_id, noted
+        context.database, context.sequencer, context.snapshots, conversation_id, decide
     )
-    if changed is None or head is None:
+    if changed is None:
         raise ConversationNotFound
-    if made is not None:
-        await tell_let_in(context, conversation_id, made)
-    return await _viewed(context, user_id, changed, head)
+    if changed.change is not None:
+        await publish_resolved(context, changed.change.approved)
+    return changed
 
 
-async def _viewed(
-    context: Context, user_id: str, changed: ConversationDocument, head: CounterDocument
-) -> ViewedConversation:
-    """What has been committed, as the user sees it; it cannot be said that nothing was written."""
+async def viewed(context: Context, user_id: str, changed: Changed) -> ViewedConversation:
+    """The conversation as the user sees it. The change is committed: a failure from here on must
+    not say that nothing was written."""
     try:
-        return await count_viewed(context.database, user_id, changed, head)
+        return await count_viewed(context.database, user_id, changed.conversation, changed.head)
     except StorageUnavailable as error:
         raise StorageUnavailable(OUTCOME_UNKNOWN) from error
 
 
-async def write_beside(
+async def write_locked(
     context: Context, conversation_id: str, write: Callable[[Locked], Awaitable[T]]
 ) -> T:
     """Write what depends on who is in a conversation and changes nothing of that; Unchanged, raised
     by `write`, has the answer where nothing is written. Raises ConversationNotFound."""
-    written = await membership.write_beside(
+    written = await membership.write_locked(
         context.database, context.sequencer, conversation_id, write
     )
     if written is None:
@@ -74,10 +67,12 @@ async def write_beside(
     return written
 
 
-def admission(
+async def admit(
     context: Context, locked: Locked, user_ids: Iterable[str], *, actor_id: str
-) -> Alteration | None:
-    """Let users in as members, None where all are in; GroupLimitExceeded for too many."""
+) -> MembershipChange | None:
+    """Let users in as members; None where all are in already. In whichever way they get in, their
+    pending join requests are approved by that (docs/behaviour.md 9.6). Raises GroupLimitExceeded.
+    """
     here = {each["userId"] for each in locked.conversation["participants"]}
     new = [each for each in dict.fromkeys(user_ids) if each not in here]
     if not new:
@@ -86,9 +81,11 @@ def admission(
         raise GroupLimitExceeded
     change = new_change(context, "participant.added", actor_id)
     change["addedUserIds"] = new
-    return Alteration(
+    approved = await join_requests.approve_pending(locked, new, by=actor_id, at=change["at"])
+    return MembershipChange(
         change=change,
         added=tuple(new_participant(each, role="member", at=change["at"]) for each in new),
+        approved=tuple(approved),
     )
 
 

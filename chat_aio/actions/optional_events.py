@@ -7,10 +7,8 @@ from typing import TypeVar
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store import join_requests
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.mapping import join_request_from
-from chat_aio.store.membership import Alteration
 from chat_aio.store.signals import Note
 
 log = logging.getLogger(__name__)
@@ -34,14 +32,9 @@ async def tell_join_request(context: Context, name: str, request: JoinRequestDoc
     )
 
 
-async def tell_let_in(context: Context, conversation_id: str, alteration: Alteration) -> None:
-    """Tell of the requests that were closed because who asked was let in, in whichever way."""
-    if not context.options.extra_events or not alteration.added:
-        return
-    user_ids = [each["userId"] for each in alteration.added]
-    at = alteration.change["at"]
-    closed = join_requests.list_closed(context.database, conversation_id, user_ids, at=at)
-    for request in await _unless_away(closed) or ():
+async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocument]) -> None:
+    """Publish that these join requests are resolved."""
+    for request in requests:
         await tell_join_request(context, "join_request.resolved", request)
 
 

@@ -23,8 +23,8 @@ class ChatClient(Conversations, Messages, WaysIn, Company):
 
     Results are objects of `chat_aio.schema.models`. A refusal is a ChatError, of the class that
     has its code; where there is no answer it is an error of aiohttp or a TimeoutError. Reads, sends
-    and forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504; other
-    writes are not.
+    and forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504;
+    other writes are not.
     """
 
     def __init__(

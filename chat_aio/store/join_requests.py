@@ -51,20 +51,6 @@ async def list_newest(
     return cast(list[JoinRequestDocument], found)
 
 
-async def list_closed(
-    database: Database, conversation_id: str, user_ids: Sequence[str], *, at: datetime
-) -> list[JoinRequestDocument]:
-    """The requests of these users that were approved at a moment."""
-    chosen = {
-        "conversationId": conversation_id,
-        "userId": {"$in": list(user_ids)},
-        "status": "approved",
-        "resolvedAt": at,
-    }
-    found = await database.read(lambda: database.join_requests.find(chosen).to_list(None))
-    return shapes.readable("join_requests", cast(list[JoinRequestDocument], found))
-
-
 async def find(locked: Locked, user_id: str) -> JoinRequestDocument | None:
     """The user's request for the group, of whatever status; None for what cannot be read, which
     another one replaces."""
@@ -80,6 +66,25 @@ async def put(locked: Locked, request: JoinRequestDocument) -> None:
     place = {"conversationId": request["conversationId"], "userId": request["userId"]}
     await requests.delete_one(place, session=locked.session)
     await requests.insert_one(request, session=locked.session)
+
+
+async def approve_pending(
+    locked: Locked, user_ids: Sequence[str], *, by: str, at: datetime
+) -> list[JoinRequestDocument]:
+    """Approve the pending requests of these users; returns them as they are then."""
+    requests = locked.database.join_requests
+    pending = {
+        "conversationId": locked.conversation["_id"],
+        "userId": {"$in": list(user_ids)},
+        "status": "pending",
+    }
+    found = await requests.find(pending, session=locked.session).to_list(None)
+    if not found:
+        return []
+    approved = {"status": "approved", "resolvedAt": at, "resolvedBy": by}
+    await requests.update_many(pending, {"$set": approved}, session=locked.session)
+    closed = [cast(JoinRequestDocument, {**each, **approved}) for each in found]
+    return shapes.readable("join_requests", closed)
 
 
 async def resolve(

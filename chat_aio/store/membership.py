@@ -18,6 +18,7 @@ from chat_aio.store.documents import (
     Change,
     ConversationDocument,
     CounterDocument,
+    JoinRequestDocument,
     ParticipantDocument,
 )
 from chat_aio.store.sequencer import Sequencer
@@ -46,18 +47,29 @@ class Locked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alteration:
-    """What changes in a conversation, and the stamp that tells of it: who comes, who goes, who gets
-    which role, which of its own fields are set."""
+class MembershipChange:
+    """A change of a conversation: who joins, who leaves, who gets which role, which of its fields
+    are set. `change` is the stamp that is stored, and from which the event is made; `approved` are
+    the join requests that it closes."""
 
     change: Change
     added: tuple[ParticipantDocument, ...] = ()
     removed: tuple[str, ...] = ()
     roles: Mapping[str, Literal["admin", "member"]] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
+    approved: tuple[JoinRequestDocument, ...] = ()
 
 
-Decide = Callable[[Locked], Awaitable[Alteration | None]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A conversation after a change, its head, and the change; None where nothing changed."""
+
+    conversation: ConversationDocument
+    head: CounterDocument
+    change: MembershipChange | None
+
+
+Decide = Callable[[Locked], Awaitable[MembershipChange | None]]
 
 
 async def change_conversation(
@@ -66,13 +78,14 @@ async def change_conversation(
     snapshots: Snapshots,
     conversation_id: str,
     decide: Decide,
-) -> ConversationDocument | None:
-    """Change a conversation; returns it as it is then, None if there is none.
+) -> Changed | None:
+    """Change a conversation; None if there is no such conversation.
 
-    `decide` sees it behind the lock, may write beside it, and returns what changes; None where
-    nothing does and nothing was written. What it raises undoes what it wrote. It may be asked
-    several times. Changes of one conversation that come while another is made go together, one
-    after the other in one transaction: each process takes a turn at the lock, not each caller.
+    `decide` gets the locked conversation and returns the change, or None for no change. It may
+    write in the same transaction; what it raises undoes that. It may be called several times,
+    because MongoDB may ask for the transaction to be repeated. Changes that arrive while another
+    change of the same conversation is under way share the next transaction: each process waits once
+    for the lock, not each caller.
     """
     queues = sequencer.changes
     queue = queues.setdefault(
@@ -107,14 +120,14 @@ async def _change_together(
     snapshots: Snapshots,
     conversation_id: str,
     decides: Sequence[Decide],
-) -> Sequence[ConversationDocument | Exception | None]:
+) -> Sequence[Changed | Exception | None]:
     """Make some changes in one transaction; where one is refused, each in its own."""
     async with sequencer.hold(conversation_id) as deadline:
         try:
             body = partial(_decide_all, database, conversation_id, decides)
             return await transact(database, body, deadline=deadline)
         except _Refused:
-            answers: list[ConversationDocument | Exception | None] = []
+            answers: list[Changed | Exception | None] = []
             for decide in decides:
                 answers += await _change_alone(database, conversation_id, decide, deadline)
             return answers
@@ -128,7 +141,7 @@ class _Refused(Exception):
 
 async def _change_alone(
     database: Database, conversation_id: str, decide: Decide, deadline: float
-) -> Sequence[ConversationDocument | Exception | None]:
+) -> Sequence[Changed | Exception | None]:
     try:
         body = partial(_decide_all, database, conversation_id, [decide])
         return await transact(database, body, deadline=deadline)
@@ -138,7 +151,7 @@ async def _change_alone(
 
 async def _decide_all(
     database: Database, conversation_id: str, decides: Sequence[Decide], session: Session
-) -> list[ConversationDocument | None]:
+) -> list[Changed | None]:
     """What became of the conversation by each change. All have the same new epoch: none of them is
     seen without the others."""
     locked = await _lock(database, conversation_id, {"epoch": 1}, session)
@@ -146,32 +159,32 @@ async def _decide_all(
         raise Unchanged([None] * len(decides))
     head, conversation = locked
     found = conversation
-    answers: list[ConversationDocument | None] = []
+    answers: list[Changed | None] = []
     for decide in decides:
         try:
-            alteration = await decide(Locked(database, session, head, conversation))
-            if alteration is not None:
+            change = await decide(Locked(database, session, head, conversation))
+            if change is not None:
                 conversation = await _write(
-                    database, conversation_id, alteration, head["epoch"], session
+                    database, conversation_id, change, head["epoch"], session
                 )
         except Exception as refusal:
             if len(decides) == 1 or is_passing(refusal):
                 raise
             raise _Refused from refusal
-        answers.append(conversation)
+        answers.append(Changed(conversation=conversation, head=head, change=change))
     if conversation is found:
         raise Unchanged(answers)
     return answers
 
 
-async def write_beside(
+async def write_locked(
     database: Database,
     sequencer: Sequencer,
     conversation_id: str,
     write: Callable[[Locked], Awaitable[T]],
 ) -> T | None:
-    """Write what depends on who is in a conversation, and changes nothing of that; None if there is
-    no such conversation. `write` raises Unchanged where it writes nothing."""
+    """Write something that depends on who is in a conversation, and changes nothing of that; None
+    if there is no such conversation. `write` raises Unchanged where it writes nothing."""
 
     async def body(session: Session) -> T | None:
         locked = await _lock(database, conversation_id, {"fence": 1}, session)
@@ -203,21 +216,19 @@ async def _lock(
 async def _write(
     database: Database,
     conversation_id: str,
-    alteration: Alteration,
+    change: MembershipChange,
     epoch: int,
     session: Session,
 ) -> ConversationDocument:
-    if "visibility" in alteration.fields:
-        public = alteration.fields["visibility"] == "public"
+    if "visibility" in change.fields:
+        public = change.fields["visibility"] == "public"
         await database.counters.update_one(
             {"_id": conversation_id}, {"$set": {"public": public}}, session=session
         )
-    if alteration.added:
-        await _close_requests(database, conversation_id, alteration, session)
     written = await database.conversations.find_one_and_update(
         {"_id": conversation_id},
-        _update(alteration, epoch),
-        array_filters=[{f"r{place}.userId": each} for place, each in enumerate(alteration.roles)]
+        _update(change, epoch),
+        array_filters=[{f"r{place}.userId": each} for place, each in enumerate(change.roles)]
         or None,
         return_document=True,
         session=session,
@@ -225,39 +236,16 @@ async def _write(
     return cast(ConversationDocument, written)
 
 
-def _update(alteration: Alteration, epoch: int) -> dict[str, Any]:
+def _update(change: MembershipChange, epoch: int) -> dict[str, Any]:
     roles = {
-        f"participants.$[r{place}].role": role
-        for place, role in enumerate(alteration.roles.values())
+        f"participants.$[r{place}].role": role for place, role in enumerate(change.roles.values())
     }
     update: dict[str, Any] = {
-        "$set": {**alteration.fields, **roles, "epoch": epoch, "change": alteration.change}
+        "$set": {**change.fields, **roles, "epoch": epoch, "change": change.change}
     }
-    if alteration.added:
+    if change.added:
         order = {"joinedAt": 1, "userId": 1}
-        update["$push"] = {"participants": {"$each": list(alteration.added), "$sort": order}}
-    if alteration.removed:
-        update["$pull"] = {"participants": {"userId": {"$in": list(alteration.removed)}}}
+        update["$push"] = {"participants": {"$each": list(change.added), "$sort": order}}
+    if change.removed:
+        update["$pull"] = {"participants": {"userId": {"$in": list(change.removed)}}}
     return update
-
-
-async def _close_requests(
-    database: Database, conversation_id: str, alteration: Alteration, session: Session
-) -> None:
-    """Whoever gets in, by whichever way, waits no longer (docs/behaviour.md 9.6)."""
-    change = alteration.change
-    await database.join_requests.update_many(
-        {
-            "conversationId": conversation_id,
-            "userId": {"$in": [each["userId"] for each in alteration.added]},
-            "status": "pending",
-        },
-        {
-            "$set": {
-                "status": "approved",
-                "resolvedAt": change["at"],
-                "resolvedBy": change["actorId"],
-            }
-        },
-        session=session,
-    )

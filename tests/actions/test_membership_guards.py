@@ -144,11 +144,11 @@ async def test_who_is_no_admin_any_more_changes_nothing(make_chat: MakeChat) -> 
         await chat.api.set_participant_role("alice", group.id, "bob", "admin")
 
         async def late(*given: Any) -> Any:
-            with patch.object(groups, "alter", membership.alter):
+            with patch.object(groups, "change_membership", membership.change_membership):
                 await chat.api.remove_participant("alice", group.id, "bob")
-            return await membership.alter(*given)
+            return await membership.change_membership(*given)
 
-        with patch.object(groups, "alter", late):
+        with patch.object(groups, "change_membership", late):
             removed = await outcomes([chat.api.remove_participant("bob", group.id, "carol")])
         assert removed == {NotConversationAdmin.__name__: 1}
         now = await chat.api.get_conversation("alice", group.id)
@@ -170,9 +170,9 @@ async def test_who_is_no_admin_any_more_invites_nobody(make_chat: MakeChat) -> N
 
         async def late(*args: Any) -> Any:
             await chat.api.remove_participant("alice", group.id, "bob")
-            return await membership.write_beside(*args)
+            return await membership.write_locked(*args)
 
-        with patch.object(invite_actions, "write_beside", late):
+        with patch.object(invite_actions, "write_locked", late):
             made = await outcomes([chat.api.create_invite("bob", group.id)])
         assert made == {NotConversationAdmin.__name__: 1}
         assert await chat.api.list_invites("alice", group.id) == ()

@@ -12,7 +12,7 @@ from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store import conversations, indexes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument
-from chat_aio.store.membership import Alteration, Locked, change_conversation
+from chat_aio.store.membership import Locked, MembershipChange, change_conversation
 from chat_aio.store.messages import new_message
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
@@ -61,12 +61,13 @@ class Store:
     ) -> ConversationDocument | None:
         """Add users, or remove them, as far as they are not in, or not out, already."""
 
-        async def decide(locked: Locked) -> Alteration | None:
+        async def decide(locked: Locked) -> MembershipChange | None:
             return alteration(locked, add, remove)
 
-        return await change_conversation(
+        changed = await change_conversation(
             self.database, self.sequencer, self.snapshots, conversation_id, decide
         )
+        return changed.conversation if changed else None
 
 
 MakeStore = Callable[..., Store]

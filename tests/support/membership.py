@@ -6,10 +6,12 @@ from chat_aio import Chat
 from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import EventName
-from chat_aio.store.membership import Alteration, Locked, change_conversation
+from chat_aio.store.membership import Locked, MembershipChange, change_conversation
 
 
-def alteration(locked: Locked, add: tuple[str, ...], remove: tuple[str, ...]) -> Alteration | None:
+def alteration(
+    locked: Locked, add: tuple[str, ...], remove: tuple[str, ...]
+) -> MembershipChange | None:
     """The change that brings `add` in, or `remove` out; None where that is so already."""
     inside = {each["userId"] for each in locked.conversation["participants"]}
     added = [each for each in add if each not in inside]
@@ -17,7 +19,7 @@ def alteration(locked: Locked, add: tuple[str, ...], remove: tuple[str, ...]) ->
     if not added and not removed:
         return None
     kind: EventName = "participant.added" if added else "participant.removed"
-    return Alteration(
+    return MembershipChange(
         added=tuple(new_participant(each, role="member", at=utc_now()) for each in added),
         removed=tuple(removed),
         change={
@@ -41,9 +43,10 @@ async def change(
     """Change who is in a conversation, through this chat's store."""
     context = chat.api
 
-    async def decide(locked: Locked) -> Alteration | None:
+    async def decide(locked: Locked) -> MembershipChange | None:
         return alteration(locked, add, remove)
 
-    return await change_conversation(
+    changed = await change_conversation(
         context.database, context.sequencer, context.snapshots, conversation_id, decide
     )
+    return changed and changed.conversation

@@ -8,7 +8,7 @@ from typing import Any, cast
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.maintenance.erasure import Erasure
-from chat_aio.store.membership import Alteration, Locked, change_conversation
+from chat_aio.store.membership import Locked, MembershipChange, change_conversation
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
 from chat_aio.store.snapshots import Snapshots
@@ -32,23 +32,25 @@ async def depart(
 ) -> None:
     """Leave a conversation, if one is in it. It is told of who has left; the stamp, once told,
     names the pseudonym."""
-    left = await change_conversation(
+    changed = await change_conversation(
         database, sequencer, snapshots, conversation_id, partial(_departure, settings, of)
     )
-    if left is not None:
-        await rename_in_stamp(database, of, left)
+    if changed is not None:
+        await rename_in_stamp(database, of, changed.conversation)
 
 
-async def _departure(settings: Settings, of: Erasure, locked: Locked) -> Alteration | None:
+async def _departure(settings: Settings, of: Erasure, locked: Locked) -> MembershipChange | None:
     conversation = locked.conversation
     if not is_in(of, conversation):
         return None
     change = of.change("participant.removed")
     change["removedUserIds"] = [of.user_id]
     if conversation["type"] == "group":
-        return Alteration(change=change, fields={"participants": _left_behind(of, conversation)})
+        return MembershipChange(
+            change=change, fields={"participants": _left_behind(of, conversation)}
+        )
     await settings.count_erasure(of.pseudonym, locked.session)
-    return Alteration(change=change, fields=_replaced(of, conversation))
+    return MembershipChange(change=change, fields=_replaced(of, conversation))
 
 
 def _left_behind(of: Erasure, conversation: ConversationDocument) -> list[ParticipantDocument]:
