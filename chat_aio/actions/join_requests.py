@@ -111,7 +111,7 @@ async def _approve(
         require_still_managing(context, locked, user_id)
         await _load_pending(locked, target_user_id)
         change = await admit(context, locked, [target_user_id], actor_id=user_id)
-        if change is None:
+        if change is None or not change.approved:
             raise JoinRequestNotFound
         return change
 
