@@ -15,10 +15,9 @@ from chat_aio.store.calls import budget, retrieve
 from chat_aio.store.change_stream import (
     ChangesBroken,
     HistoryLost,
-    RawChange,
+    StreamChange,
     open_changes,
     tick,
-    tick_id_of,
 )
 from chat_aio.store.database import Database
 from chat_aio.tasks import end
@@ -38,7 +37,7 @@ class Listener:
     `lost(gap=True)` says that what follows does not join on to what was told.
     """
 
-    changed: Callable[[Sequence[RawChange]], Awaitable[None]]
+    changed: Callable[[Sequence[StreamChange]], Awaitable[None]]
     live: Callable[[], None]
     lost: Callable[[bool], None]
 
@@ -74,7 +73,7 @@ class Feed:
         self._stuck_at: Any = None
         self._task: asyncio.Task[None] | None = None
         self._live = asyncio.Event()
-        self._untold: list[RawChange] = []
+        self._untold: list[StreamChange] = []
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._ticks: dict[str, asyncio.Future[None]] = {}
@@ -152,7 +151,7 @@ class Feed:
         self._token, self._past, self._stuck = None, 0.0, 0
         return True
 
-    async def _take(self, change: RawChange) -> None:
+    async def _take(self, change: StreamChange) -> None:
         """Gather changes; while they are being told, what arrives makes the next batch."""
         self._untold.append(change)
         self._arrived.set()
@@ -167,9 +166,9 @@ class Feed:
             batch, self._untold = self._untold, []
             self._room.set()
             await self._listener.changed(batch)
-            self._token = batch[-1]["_id"]
+            self._token = batch[-1].token
             for change in batch:
-                seen = self._ticks.get(tick_id_of(change, self._database) or "")
+                seen = self._ticks.get(change.tick_id or "")
                 if seen and not seen.done():
                     seen.set_result(None)
 

@@ -5,14 +5,11 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context as Variables
-from typing import Final
 
 from chat_aio.actions.context import Context
 from chat_aio.capabilities import Capability
 from chat_aio.errors import UserBanned
-from chat_aio.live.ephemeral import Telling
-from chat_aio.live.ephemeral_filter import EphemeralFilter
-from chat_aio.live.event import Event
+from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.hub import Hub
 from chat_aio.live.instrumentation import observed, state_of
@@ -22,12 +19,10 @@ from chat_aio.live.read_filter import Gate
 from chat_aio.live.replay.buffer import Ring
 from chat_aio.live.replay.plan import Resuming
 from chat_aio.live.stream import Stream
-from chat_aio.live.translator import Translator
 from chat_aio.observability.dispatch import notify
-from chat_aio.observability.observer import Observer, State, Told
-from chat_aio.store import blocks, conversations
-from chat_aio.store.change_stream import RawChange, lag_of
-from chat_aio.store.signals import ended_in
+from chat_aio.observability.observer import Observer, State
+from chat_aio.store import conversations
+from chat_aio.store.change_stream import StreamChange
 from chat_aio.tasks import end
 
 log = logging.getLogger(__name__)
@@ -36,9 +31,6 @@ SWEEP_SECONDS = 1.0
 OPENING_AT_ONCE = 32
 """Thousands who come back at once leave connections to the database for those who write."""
 
-BREATH_BYTES = 64 * 1024
-REMOVED: Final = "position_removed"
-
 
 class Live:
     """What goes out from this process. `open` returns once the feed is live."""
@@ -46,22 +38,14 @@ class Live:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._database = database = context.database
-        self._snapshots = context.snapshots
         self._options = options = context.options
         self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
-        self._translator = Translator(
-            database,
-            clock=context.clock,
-            extra_events=options.extra_events,
-            keeps_messages=context.permissions.asks_for_messages,
-        )
         self._beats: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
-        self._told_bytes = 0
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._gate = Gate(context, self.hub)
-        self._ephemeral = EphemeralFilter(context, self.hub)
+        self._delivery = Delivery(context, self.hub, self._ring, self._gate)
         self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
         self._announcer = Announcer(context.plugins)
         self.feed = Feed(
@@ -88,10 +72,7 @@ class Live:
         self.hub.end_all("closing")
         await end(*filter(None, (self._beats, self._looking)))
         await closing
-        await self._ephemeral.close()
-        self._snapshots.trust(False)
-        self._ephemeral.trust(False)
-        self._context.bans.trust(False)
+        await self._delivery.close()
 
     @asynccontextmanager
     async def attach(self, user_id: str, last_event_id: str | None) -> AsyncIterator[Stream]:
@@ -140,83 +121,15 @@ class Live:
             sends_waiting=self._context.sequencer.count_waiting(),
         )
 
-    async def _changed(self, changes: Sequence[RawChange]) -> None:
-        before = self.hub.deliveries
-        await self._tell(changes)
-        if observers := self._context.observers:
-            now = self._context.clock()
-            told = Told(
-                changes=len(changes),
-                deliveries=self.hub.deliveries - before,
-                lag=lag_of(changes, now=now) if self.feed.is_live else None,
-            )
-            notify(observers, Observer.feed_told, told)
-
-    async def _tell(self, changes: Sequence[RawChange]) -> None:
-        await self._forget(changes)
-        for told in await self._translator.events_from(changes):
-            if isinstance(told, Telling):
-                if not self._ephemeral.take(told):
-                    await self.hub.tell(told)
-            else:
-                await self._publish(told)
-
-    async def _forget(self, changes: Sequence[RawChange]) -> None:
-        """What is cached of what has changed is old; whoever is banned now hears no more."""
-        may_ban = False
-        for change in changes:
-            try:
-                may_ban |= await self._forget_one(change)
-            except (TypeError, KeyError, AttributeError) as error:
-                log.error("%r is not as it should be: %r", change.get("documentKey"), error)
-        if may_ban:
-            await self._end_banned()
-
-    async def _forget_one(self, change: RawChange) -> bool:
-        """Forget what one change is about; whether somebody may be banned by it."""
-        database, name = self._database, change["ns"]["coll"]
-        if name == database.conversations.name:
-            self._snapshots.forget(change["documentKey"]["_id"])
-        elif name == database.blocks.name:
-            if pair := blocks.pair_of(change["documentKey"]["_id"]):
-                direct_id = await self._context.settings.direct_conversation_id(*pair)
-                self._snapshots.forget(direct_id)
-                self._ephemeral.forget(pair)
-        elif name == database.bans.name:
-            return self._context.bans.learn(change)
-        elif name == database.signals.name:
-            for user_id in ended_in(change.get("fullDocument") or {}):
-                self.hub.end_user(user_id, "ended")
-        return False
-
-    async def _end_banned(self) -> None:
-        """End the streams of users who are banned (docs/behaviour.md 11.5)."""
-        if self._context.enforces_bans:
-            for user_id in await self._context.bans.banned_among(self.hub.user_ids()):
-                if self.hub.end_user(user_id, "banned"):
-                    notify(self._context.observers, Observer.ban_enforced, "stream")
-
-    async def _publish(self, event: Event) -> None:
-        if event.position:
-            self._ring.append(event)
-        asked = self._gate.hold(event)
-        await self.hub.publish(event)
-        self._gate.release(asked, event.conversation_id)
-        self._told_bytes += len(event.frame.chunk)
-        if self._told_bytes > BREATH_BYTES:  # Let the streams' sockets take what was written.
-            self._told_bytes = 0
-            await asyncio.sleep(0)
+    async def _changed(self, changes: Sequence[StreamChange]) -> None:
+        await self._delivery.deliver(changes, is_live=self.feed.is_live)
 
     def _went_live(self) -> None:
-        self._snapshots.trust(True)
-        self._ephemeral.trust(True)
-        self._context.bans.trust(True)
+        self._delivery.set_feed_live(True)
 
     def _lost(self, gap: bool) -> None:
-        """Nothing that is cached or promised holds any longer."""
-        self._snapshots.trust(False)
-        self._ephemeral.trust(False)
-        self._context.bans.trust(False)
+        """Caches may be outdated from here on, and streams would miss events: they end."""
+        self._delivery.set_feed_live(False)
         self.hub.end_all()
         notify(self._context.observers, Observer.feed_lost, gap)
         if gap:
@@ -237,7 +150,7 @@ class Live:
     async def _look_again(self) -> None:
         """Who is banned by now, and what may be read; heartbeats do not wait for it."""
         try:
-            await self._end_banned()
+            await self._delivery.end_banned()
             await self.hub.end_logged_out()
             await self._gate.ask_again()
         except Exception as error:

@@ -16,7 +16,7 @@ from chat_aio.schema.events import (
 )
 from chat_aio.schema.models import Message
 from chat_aio.store import conversations, messages
-from chat_aio.store.change_stream import RawChange
+from chat_aio.store.change_stream import StreamChange
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
@@ -53,12 +53,9 @@ class Translator:
         self._database = database
         self._clock = clock
         self._extra_events = extra_events
-        self._signals = database.signals.name
-        self._conversations = database.conversations.name
-        self._messages = database.messages.name
         self.index = 0
 
-    async def events_from(self, changes: Sequence[RawChange]) -> list[Event | Telling]:
+    async def events_from(self, changes: Sequence[StreamChange]) -> list[Event | Telling]:
         """The events of a batch of changes. What was updated is read once for the whole batch:
         its state may be later than the change, never earlier; what is gone meanwhile is skipped."""
         changes = [each for each in changes if self._is_sound(each)]
@@ -66,22 +63,22 @@ class Translator:
         told: list[Event | Telling] = []
         for change in changes:
             try:
-                if change["ns"]["coll"] == self._signals:
-                    told += tellings_from(change["fullDocument"], now=self._clock())
+                if change.collection == "signals":
+                    told += tellings_from(change.document, now=self._clock())
                 elif event := self._event_from(change, fetched):
                     self.index = event.index
                     told.append(event)
             except Exception as error:
-                log.error("%r cannot be announced: %r", change.get("documentKey"), error)
+                log.error("%r cannot be announced: %r", change.document_id, error)
         return told
 
-    async def _fetch(self, changes: Sequence[RawChange]) -> Fetched:
-        updated = _updated_ids(changes, self._messages)
+    async def _fetch(self, changes: Sequence[StreamChange]) -> Fetched:
+        updated = _updated_ids(changes, "messages")
         edited = await messages.find_many(self._database, updated) if updated else []
-        created = [each["fullDocument"] for each in changes if self._is_new_message(each)]
+        created = [each.document for each in changes if self._is_new_message(each)]
         find = messages.find_whole_parents if self._keeps_messages else messages.find_parents
         parents = await find(self._database, [*created, *edited])
-        changed = _updated_ids(changes, self._conversations)
+        changed = _updated_ids(changes, "conversations")
         later = self._in_later_states(changes, edited)
         wanted = [*changed, *later]
         found = await conversations.find_many(self._database, wanted) if wanted else {}
@@ -93,13 +90,13 @@ class Translator:
         )
 
     def _in_later_states(
-        self, changes: Sequence[RawChange], edited: Sequence[MessageDocument]
+        self, changes: Sequence[StreamChange], edited: Sequence[MessageDocument]
     ) -> set[str]:
         """The conversations of messages that are told in a later state than their change's."""
         last = {
-            each["documentKey"]["_id"]: _stamp(each)["id"]
+            each.document_id: _stamp(each)["id"]
             for each in reversed(changes)
-            if each["operationType"] == "update" and each["ns"]["coll"] == self._messages
+            if each.operation == "update" and each.collection == "messages"
         }
         return {
             each["conversationId"]
@@ -107,36 +104,36 @@ class Translator:
             if _change_id(each) != last[each["_id"]] and isinstance(each.get("conversationId"), str)
         }
 
-    def _is_sound(self, change: RawChange) -> bool:
+    def _is_sound(self, change: StreamChange) -> bool:
         """Whether an update has a stamp that can be told; another program's may have none."""
-        if change["operationType"] != "update":
+        if change.operation != "update":
             return True
-        if change["ns"]["coll"] not in (self._messages, self._conversations):
+        if change.collection not in ("messages", "conversations"):
             return True
-        stamp = change["updateDescription"]["updatedFields"]["change"]
+        stamp = change.updated["change"]
         sound = isinstance(stamp, Mapping) and {"id", "kind", "actorId"} <= stamp.keys()
         if not sound:
-            log.error("%r was changed without a stamp that can be told", change["documentKey"])
+            log.error("%r was changed without a stamp that can be told", change.document_id)
         return sound
 
-    def _is_new_message(self, change: RawChange) -> bool:
-        return bool(change["operationType"] == "insert" and change["ns"]["coll"] == self._messages)
+    def _is_new_message(self, change: StreamChange) -> bool:
+        return bool(change.operation == "insert" and change.collection == "messages")
 
-    def _event_from(self, change: RawChange, fetched: Fetched) -> Event | None:
-        collection = change["ns"]["coll"]
-        if collection not in (self._messages, self._conversations):
+    def _event_from(self, change: StreamChange, fetched: Fetched) -> Event | None:
+        collection = change.collection
+        if collection not in ("messages", "conversations"):
             return None
         if self._is_new_message(change):
-            found = one_readable("messages", change["fullDocument"])
+            found = one_readable("messages", change.document)
             return self._message_created(found, fetched) if found else None
-        if change["operationType"] == "insert":
-            return self._conversation_created(change["fullDocument"])
+        if change.operation == "insert":
+            return self._conversation_created(change.document)
         return self._updated(collection, change, fetched)
 
-    def _updated(self, collection: str, change: RawChange, fetched: Fetched) -> Event | None:
+    def _updated(self, collection: str, change: StreamChange, fetched: Fetched) -> Event | None:
         stamp = _stamp(change)
-        document_id = change["documentKey"]["_id"]
-        if collection == self._messages:
+        document_id = change.document_id
+        if collection == "messages":
             edited = fetched.messages.get(document_id)
             return self._message_changed(stamp, edited, fetched) if edited else None
         document = fetched.conversations.get(document_id)
@@ -213,8 +210,8 @@ class Translator:
         )
 
 
-def _stamp(change: RawChange) -> Change:
-    stamp: Change = change["updateDescription"]["updatedFields"]["change"]
+def _stamp(change: StreamChange) -> Change:
+    stamp: Change = change.updated["change"]
     return stamp
 
 
@@ -235,11 +232,11 @@ def _inside(document: ConversationDocument) -> frozenset[str]:
     return frozenset(each["userId"] for each in document.get("participants") or ())
 
 
-def _updated_ids(changes: Sequence[RawChange], collection: str) -> list[str]:
+def _updated_ids(changes: Sequence[StreamChange], collection: str) -> list[str]:
     ids = (
-        each["documentKey"]["_id"]
+        each.document_id
         for each in changes
-        if each["operationType"] == "update" and each["ns"]["coll"] == collection
+        if each.operation == "update" and each.collection == collection
     )
     return list(dict.fromkeys(ids))
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from chat_aio.store import audit, keyset_query
+from chat_aio.store.change_stream import StreamChange
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, BanDocument
 from chat_aio.store.transactions import Session, Unchanged, transact, transact_unique
@@ -146,14 +147,13 @@ class Bans:
         else:
             self._until.pop(user_id, None)
 
-    def learn(self, change: Mapping[str, Any]) -> bool:
-        """Take notice of a change of a ban row; whether somebody may be banned by it."""
-        fields = change.get("updateDescription", {}).get("updatedFields", {})
-        if change["operationType"] == "delete" or fields.get("revokedAt"):
+    def learn(self, change: StreamChange) -> bool:
+        """Forget what a change of a ban makes outdated; whether it may have banned somebody."""
+        if change.operation == "delete" or change.updated.get("revokedAt"):
             self._changes += 1  # It can only have let somebody in.
             self._until = {each: until for each, until in self._until.items() if until is None}
             return False
-        user_id = (change.get("fullDocument") or {}).get("userId")
+        user_id = change.document.get("userId")
         self.forget(user_id if isinstance(user_id, str) else None)
         return True
 

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import pymongo
 from bson import Timestamp
@@ -14,7 +15,6 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.store.calls import LateCall
 from chat_aio.store.database import Database, settled
 
-RawChange = Mapping[str, Any]
 BATCH = 256
 AWAIT_MS = 400
 CLOSE_SECONDS = 1.0
@@ -22,10 +22,34 @@ CLOSE_SECONDS = 1.0
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
 
+FOLLOWED = ("conversations", "messages", "signals", "blocks", "bans")
 _WRITES = ("insert", "update", "replace", "delete")
 
 _HISTORY_LOST = frozenset({136, 260, 280, 286})
 _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
+
+
+@dataclass(frozen=True, slots=True)
+class StreamChange:
+    """One change of a document. `collection` is our name for it, without a prefix; `document` is
+    the whole document where the change has it, `updated` the fields that an update has set.
+
+    Other programs write to these collections, too: what a document holds need not be sound.
+    """
+
+    collection: str
+    operation: Literal["insert", "update", "replace", "delete"]
+    document_id: Any
+    document: Any
+    updated: Mapping[str, Any]
+    token: Mapping[str, Any]
+    written_at: datetime | None
+
+    @property
+    def tick_id(self) -> str | None:
+        """The id of the tick that this shows, None for any other change."""
+        is_tick = self.collection == "signals" and self.document.get("kind") == "tick"
+        return self.document_id if is_tick else None
 
 
 class ChangesBroken(Exception):
@@ -46,8 +70,9 @@ class Changes:
         self._database = database
         self._cursor = cursor
         self._stopped = False
+        self._names = {database.collection(each).name: each for each in FOLLOWED}
 
-    def start(self, take: Callable[[RawChange], Awaitable[None]]) -> asyncio.Task[None]:
+    def start(self, take: Callable[[StreamChange], Awaitable[None]]) -> asyncio.Task[None]:
         """Begin to give each change to `take`, in order, until `stop`. The task raises
         ChangesBroken where the stream fails."""
         return self._database.calls.leave(self._read(take))
@@ -58,7 +83,7 @@ class Changes:
             self._stopped = True
             self._database.calls.leave(self._close())
 
-    async def _read(self, take: Callable[[RawChange], Awaitable[None]]) -> None:
+    async def _read(self, take: Callable[[StreamChange], Awaitable[None]]) -> None:
         try:
             while change := await self._next():
                 await take(change)
@@ -68,17 +93,28 @@ class Changes:
         finally:
             self.stop()
 
-    async def _next(self) -> RawChange | None:
+    async def _next(self) -> StreamChange | None:
         """The next change, None once nobody wants any. Each look is bounded: a server that is
         paused would keep it for ever."""
         while not self._stopped:
             with pymongo.timeout(self._database.timeout):
-                change: RawChange | None = await self._cursor.try_next()
-            if change and change["operationType"] in _ENDS:
-                raise HistoryLost(f"the change stream ended with {change['operationType']}")
-            if change and not self._stopped:
-                return change
+                raw: Mapping[str, Any] | None = await self._cursor.try_next()
+            if raw and raw["operationType"] in _ENDS:
+                raise HistoryLost(f"the change stream ended with {raw['operationType']}")
+            if raw and not self._stopped:
+                return self._change_from(raw)
         return None
+
+    def _change_from(self, raw: Mapping[str, Any]) -> StreamChange:
+        return StreamChange(
+            self._names[raw["ns"]["coll"]],
+            raw["operationType"],
+            raw["documentKey"]["_id"],
+            raw.get("fullDocument") or {},
+            raw.get("updateDescription", {}).get("updatedFields", {}),
+            raw["_id"],
+            raw.get("wallTime"),
+        )
 
     async def _close(self) -> None:
         """Let the server forget the cursor, if it can be reached at once."""
@@ -131,18 +167,10 @@ async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
     )
 
 
-def lag_of(changes: Sequence[RawChange], *, now: datetime) -> float | None:
+def lag_of(changes: Sequence[StreamChange], *, now: datetime) -> float | None:
     """How many seconds ago the oldest of these changes was written; None if they do not say."""
-    written = [each["wallTime"] for each in changes if "wallTime" in each]
+    written = [each.written_at for each in changes if each.written_at]
     return max(0.0, (now - min(written)).total_seconds()) if written else None
-
-
-def tick_id_of(change: RawChange, database: Database) -> str | None:
-    """The id of the tick that a change shows, None for any other change."""
-    if change["ns"]["coll"] != database.signals.name:
-        return None
-    signal = change["fullDocument"]
-    return signal["_id"] if signal.get("kind") == "tick" else None
 
 
 def _broken(error: PyMongoError) -> ChangesBroken:

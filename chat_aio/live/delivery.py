@@ -1,0 +1,120 @@
+"""Delivery: changes of the database become events on the streams, and outdate what is cached."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from chat_aio.actions.context import Context
+from chat_aio.live.ephemeral import Telling
+from chat_aio.live.ephemeral_filter import EphemeralFilter
+from chat_aio.live.event import Event
+from chat_aio.live.hub import Hub
+from chat_aio.live.read_filter import Gate
+from chat_aio.live.replay.buffer import Ring
+from chat_aio.live.translator import Translator
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer, Told
+from chat_aio.store import blocks
+from chat_aio.store.change_stream import StreamChange, lag_of
+from chat_aio.store.signals import ended_in
+
+log = logging.getLogger(__name__)
+
+BREATH_BYTES = 64 * 1024
+
+
+class Delivery:
+    """The way from the feed to the hub. While the feed is live, caches are exact: a change forgets
+    what it outdates before it is delivered."""
+
+    def __init__(self, context: Context, hub: Hub, buffer: Ring, read_filter: Gate) -> None:
+        self._context = context
+        self._hub = hub
+        self._buffer = buffer
+        self._read_filter = read_filter
+        self._ephemeral = EphemeralFilter(context, hub)
+        self._translator = Translator(
+            context.database,
+            clock=context.clock,
+            extra_events=context.options.extra_events,
+            keeps_messages=context.permissions.asks_for_messages,
+        )
+        self._delivered_bytes = 0
+
+    async def deliver(self, changes: Sequence[StreamChange], *, is_live: bool) -> None:
+        """Deliver a batch of changes, and let observers know."""
+        before = self._hub.deliveries
+        await self._forget(changes)
+        for event in await self._translator.events_from(changes):
+            if isinstance(event, Event):
+                await self._publish(event)
+            else:
+                await self._send(event)
+        if observers := self._context.observers:
+            told = Told(
+                changes=len(changes),
+                deliveries=self._hub.deliveries - before,
+                lag=lag_of(changes, now=self._context.clock()) if is_live else None,
+            )
+            notify(observers, Observer.feed_told, told)
+
+    def set_feed_live(self, is_live: bool) -> None:
+        """Caches hold only while changes are announced."""
+        self._context.snapshots.trust(is_live)
+        self._ephemeral.trust(is_live)
+        self._context.bans.trust(is_live)
+
+    async def end_banned(self) -> None:
+        """End the streams of users who are banned (docs/behaviour.md 11.5)."""
+        if self._context.enforces_bans:
+            for user_id in await self._context.bans.banned_among(self._hub.user_ids()):
+                if self._hub.end_user(user_id, "banned"):
+                    notify(self._context.observers, Observer.ban_enforced, "stream")
+
+    async def close(self) -> None:
+        await self._ephemeral.close()
+        self.set_feed_live(False)
+
+    async def _forget(self, changes: Sequence[StreamChange]) -> None:
+        """Forget what is cached of changed documents; end the streams of who is banned now."""
+        may_ban = False
+        for change in changes:
+            try:
+                may_ban |= await self._forget_one(change)
+            except (TypeError, KeyError, AttributeError) as error:
+                log.error("%r is not as it should be: %r", change.document_id, error)
+        if may_ban:
+            await self.end_banned()
+
+    async def _forget_one(self, change: StreamChange) -> bool:
+        """Forget what one change is about; whether somebody may be banned by it."""
+        context = self._context
+        if change.collection == "conversations":
+            context.snapshots.forget(change.document_id)
+        elif change.collection == "blocks":
+            if pair := blocks.pair_of(change.document_id):
+                direct_id = await context.settings.direct_conversation_id(*pair)
+                context.snapshots.forget(direct_id)
+                self._ephemeral.forget(pair)
+        elif change.collection == "bans":
+            return context.bans.learn(change)
+        elif change.collection == "signals":
+            for user_id in ended_in(change.document):
+                self._hub.end_user(user_id, "ended")
+        return False
+
+    async def _publish(self, event: Event) -> None:
+        if event.position:
+            self._buffer.append(event)
+        held = self._read_filter.hold(event)
+        await self._hub.publish(event)
+        self._read_filter.release(held, event.conversation_id)
+        self._delivered_bytes += len(event.frame.chunk)
+        if self._delivered_bytes > BREATH_BYTES:  # Let the sockets take what was written.
+            self._delivered_bytes = 0
+            await asyncio.sleep(0)
+
+    async def _send(self, event: Telling) -> None:
+        """Ephemeral events may wait until it is known who has blocked whom."""
+        if not self._ephemeral.take(event):
+            await self._hub.tell(event)
