@@ -9,7 +9,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from chat_aio.actions.api import ServerAPI
-from chat_aio.actions.context import new_id
+from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.guards import METHODS
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
@@ -73,7 +73,7 @@ class Chat:
         )
         primary = PrimaryClock() if clock is None else None
         self._upkeep = Upkeep(self._database, primary, renew)
-        self._api = _assemble(
+        self._context = _assemble(
             self._database,
             hooks or Hooks(),
             self._options,
@@ -81,9 +81,10 @@ class Chat:
             tuple(observers),
             clock or primary or PrimaryClock(),
         )
-        self._live = Live(self._api)
-        for plugin in self._api.plugins:
-            plugin.api = Services(self._api)
+        self._api = ServerAPI(self._context)
+        self._live = Live(self._context)
+        for plugin in self._context.plugins:
+            plugin.api = Services(self._context)
 
     @property
     def api(self) -> ServerAPI:
@@ -103,8 +104,8 @@ class Chat:
             raise RuntimeError("the app has started: mount the chat before running it")
         if not path.startswith("/") or not path.strip("/"):
             raise ValueError(f"mount the chat below a path such as /api/chat, not {path!r}")
-        sub = make_application(self._api, self._live, self._auth)
-        if self._api.observers:
+        sub = make_application(self._context, self._live, self._auth)
+        if self._context.observers:
             observe_requests(sub)
         sub.on_startup.append(self._on_startup)
         sub.on_shutdown.append(self._on_shutdown)
@@ -134,21 +135,21 @@ class Chat:
         await self._database.require_replica_set()
         await self._upkeep.open()
         await schema_version.require(self._database)
-        await self._api.settings.require_key()
+        await self._context.settings.require_key()
         verifying = indexes.require(self._database, manage=self._options.manage_indexes)
         await self._database.calls.to_the_end(verifying)
         if self._options.manage_indexes:
             await schema_version.note(self._database)
-        if Capability.STREAMS in self._api.capabilities:
+        if Capability.STREAMS in self._context.capabilities:
             await self._live.open()
         await self._open_plugins()
-        notify(self._api.observers, Observer.chat_opened, self._live.state)
+        notify(self._context.observers, Observer.chat_opened, self._live.state)
         self._opened = True
 
     async def _open_plugins(self) -> None:
         """One after the other; where one fails, those before it are closed again."""
         async with AsyncExitStack() as opened:
-            for plugin in self._api.plugins:
+            for plugin in self._context.plugins:
                 await plugin.open()
                 opened.push_async_callback(plugin.close)
             opened.pop_all()
@@ -160,14 +161,14 @@ class Chat:
         """
         if not self._opened:
             return
-        notify(self._api.observers, Observer.chat_closed, self._live.state)
+        notify(self._context.observers, Observer.chat_closed, self._live.state)
         with budget(CLOSE_SECONDS) as left:
             await self._live.close()
             await self._close_plugins()
             await asyncio.gather(
-                self._api.signals.close(seconds=left.remaining),
-                self._api.sequencer.close(seconds=left.remaining),
-                self._api.read_marks.close(seconds=left.remaining),
+                self._context.signals.close(seconds=left.remaining),
+                self._context.sequencer.close(seconds=left.remaining),
+                self._context.read_marks.close(seconds=left.remaining),
             )
             await self._upkeep.close()
             await self._database.close(seconds=left.remaining)
@@ -175,7 +176,7 @@ class Chat:
 
     async def _close_plugins(self) -> None:
         """One that fails keeps none of the rest from being closed."""
-        for plugin in self._api.plugins:
+        for plugin in self._context.plugins:
             try:
                 await plugin.close()
             except Exception:
@@ -188,7 +189,7 @@ class Chat:
         Raises StorageUnavailable where other processes cannot be told; here they have ended.
         """
         self._live.hub.end_user(user_id, "ended")
-        await self._api.signals.end_streams(user_id)
+        await self._context.signals.end_streams(user_id)
 
     async def __aenter__(self) -> Self:
         await self.open()
@@ -211,9 +212,9 @@ def _assemble(
     plugins: tuple[Plugin, ...],
     observers: tuple[Observer, ...],
     clock: Clock,
-) -> ServerAPI:
+) -> Context:
     """The parts over one database."""
-    return ServerAPI(
+    return Context(
         database=kept,
         snapshots=Snapshots(kept),
         sequencer=Sequencer(kept, clock=clock, observers=observers),

@@ -1,62 +1,151 @@
 """The server API: a table of contents of the actions, each with the acting `user_id` first."""
 
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import cached_property, wraps
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from chat_aio.actions import (
+    bans,
+    blocks,
     channels,
     conversations,
     editing,
+    forwarding,
     groups,
     invites,
     join_requests,
     messages,
+    mutes,
     reactions,
+    reports,
     searching,
     sending,
 )
 from chat_aio.actions.context import Context
-from chat_aio.actions.moderation import ModerationAPI
+from chat_aio.schema.models import Message, ViewedConversation
+
+P = ParamSpec("P")
+A = TypeVar("A")
+R = TypeVar("R")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerAPI(Context):
+class Method(Generic[P, A, R]):
+    """An action as a method of an API: `answer` says what of its result is returned. Looked up on
+    the class it is the action itself."""
+
+    def __init__(
+        self,
+        action: Callable[Concatenate[Context, P], Awaitable[A]],
+        answer: Callable[[A], R],
+    ) -> None:
+        self.action = action
+        self._answer = answer
+
+    @overload
+    def __get__(
+        self, api: None, owner: type
+    ) -> Callable[Concatenate[Context, P], Awaitable[A]]: ...
+
+    @overload
+    def __get__(self, api: "_API", owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+
+    def __get__(self, api: "_API | None", owner: type) -> Any:
+        if api is None:
+            return self.action
+
+        @wraps(self.action)
+        async def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return self._answer(await self.action(api._context, *args, **kwargs))
+
+        return call
+
+
+def whole(answer: A) -> A:
+    return answer
+
+
+def method(
+    action: Callable[Concatenate[Context, P], Awaitable[A]],
+) -> Method[P, A, A]:
+    """An action that is answered with its whole result."""
+    return Method(action, whole)
+
+
+def methods_of(api: type) -> dict[str, Callable[..., Awaitable[Any]]]:
+    """The actions behind the methods of an API."""
+    return {name: each.action for name, each in vars(api).items() if isinstance(each, Method)}
+
+
+class _API:
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+
+def sent_message(sent: sending.Sent) -> Message:
+    return sent.message
+
+
+def opened_conversation(opened: conversations.Opened) -> ViewedConversation:
+    return opened.conversation
+
+
+class ModerationAPI(_API):
+    """`chat.api.moderation`: what a host may call in its own process, as over HTTP."""
+
+    block_user = method(blocks.block_user)
+    unblock_user = method(blocks.unblock_user)
+    list_blocked_users = method(blocks.list_blocked_users)
+    mute_conversation = method(mutes.mute_conversation)
+    unmute_conversation = method(mutes.unmute_conversation)
+    list_muted_conversations = method(mutes.list_muted_conversations)
+    report = method(reports.report)
+    list_reports = method(reports.list_reports)
+    get_report = method(reports.get_report)
+    update_report = method(reports.update_report)
+    list_bans = method(bans.list_bans)
+    ban_user = method(bans.ban_user)
+    unban_user = method(bans.unban_user)
+
+
+class ServerAPI(_API):
     """What a host may call in its own process, with the same rules as over HTTP.
 
     Results are the objects of `chat_aio.schema.models`; failures are `ChatError` with `code` and
     `status`.
     """
 
-    get_or_create_conversation = conversations.get_or_create_conversation
-    create_group_conversation = groups.create_group_conversation
-    list_conversations = conversations.list_conversations
-    get_conversation = conversations.get_conversation
-    update_conversation = groups.update_conversation
-    add_participants = groups.add_participants
-    remove_participant = groups.remove_participant
-    set_participant_role = groups.set_participant_role
-    send_message = sending.send_message
-    list_messages = messages.list_messages
-    search_messages = searching.search_messages
-    edit_message = editing.edit_message
-    delete_message = editing.delete_message
-    forward_message = sending.forward_message
-    add_reaction = reactions.add_reaction
-    remove_reaction = reactions.remove_reaction
-    mark_read = messages.mark_read
-    list_messages_after = messages.list_messages_after
-    create_invite = invites.create_invite
-    list_invites = invites.list_invites
-    revoke_invite = invites.revoke_invite
-    get_invite_preview = invites.get_invite_preview
-    accept_invite = invites.accept_invite
-    request_to_join = join_requests.request_to_join
-    list_join_requests = join_requests.list_join_requests
-    resolve_join_request = join_requests.resolve_join_request
-    list_public_conversations = channels.list_public_conversations
-    join_conversation = channels.join_conversation
+    get_or_create_conversation = Method(
+        conversations.get_or_create_conversation, opened_conversation
+    )
+    create_group_conversation = method(groups.create_group_conversation)
+    list_conversations = method(conversations.list_conversations)
+    get_conversation = method(conversations.get_conversation)
+    update_conversation = method(groups.update_conversation)
+    add_participants = method(groups.add_participants)
+    remove_participant = method(groups.remove_participant)
+    set_participant_role = method(groups.set_participant_role)
+    send_message = Method(sending.send_message, sent_message)
+    list_messages = method(messages.list_messages)
+    search_messages = method(searching.search_messages)
+    edit_message = method(editing.edit_message)
+    delete_message = method(editing.delete_message)
+    forward_message = Method(forwarding.forward_message, sent_message)
+    add_reaction = method(reactions.add_reaction)
+    remove_reaction = method(reactions.remove_reaction)
+    mark_read = method(messages.mark_read)
+    list_messages_after = method(messages.list_messages_after)
+    create_invite = method(invites.create_invite)
+    list_invites = method(invites.list_invites)
+    revoke_invite = method(invites.revoke_invite)
+    get_invite_preview = method(invites.get_invite_preview)
+    accept_invite = method(invites.accept_invite)
+    request_to_join = method(join_requests.request_to_join)
+    list_join_requests = method(join_requests.list_join_requests)
+    resolve_join_request = method(join_requests.resolve_join_request)
+    list_public_conversations = method(channels.list_public_conversations)
+    join_conversation = method(channels.join_conversation)
 
     @cached_property
     def moderation(self) -> ModerationAPI:
         """Blocks, mutes, reports and bans."""
-        return ModerationAPI(**{each.name: getattr(self, each.name) for each in fields(Context)})
+        return ModerationAPI(self._context)

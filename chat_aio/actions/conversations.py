@@ -8,7 +8,7 @@ from typing import Any
 from chat_aio import hooks
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting, acting_as, load_readable
+from chat_aio.actions.guards import acting, load_readable
 from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
@@ -32,32 +32,19 @@ class Opened:
     is_new: bool
 
 
-@acting_as(None)
+@acting
 async def get_or_create_conversation(
     context: Context,
     user_id: str,
     other_user_id: str,
     *,
     metadata: dict[str, Any] | None = None,
-) -> ViewedConversation:
+) -> Opened:
     """The direct conversation of the two users, made if there is none (docs/behaviour.md 3.2).
 
     Raises InvalidInput (also for oneself), UserNotFound, DirectInteractionBlocked, and
     ConversationNotFound (for one that cannot be read). `metadata` is for a new one only.
     """
-    opened = await open_conversation(context, user_id, other_user_id, metadata=metadata)
-    return opened.conversation
-
-
-@acting_as("get_or_create_conversation")
-async def open_conversation(
-    context: Context,
-    user_id: str,
-    other_user_id: str,
-    *,
-    metadata: dict[str, Any] | None = None,
-) -> Opened:
-    """`get_or_create_conversation` for a caller that counts new ones."""
     given = inputs.read(
         inputs.DirectConversation,
         metadata_within=context.options.max_metadata_bytes,

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
 from functools import wraps
 from math import ceil
 from typing import Any, TypeVar, cast
@@ -62,12 +63,8 @@ def acting_as(method: str | None) -> Callable[[Action], Action]:
                 await require_unbanned(context, user_id)
                 if method is None:
                     return await action(context, user_id, *args, **kwargs)
-                await require_rate(context, user_id, method)
-                try:
+                async with counting(context, user_id, method):
                     return await action(context, user_id, *args, **kwargs)
-                except StorageUnavailable:
-                    context.rates.give_back(user_id, method)
-                    raise
 
         return cast(Action, checked)
 
@@ -87,10 +84,27 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
     context.rates.count(user_id, method)
 
 
-async def count_refusal(context: Context, user_id: str, method: str, refusal: ChatError) -> None:
-    """Count what was refused before it would have been counted (docs/behaviour.md 1.8)."""
-    if refusal.status in (400, 403, 404):
-        await require_rate(context, user_id, method)
+@asynccontextmanager
+async def counting(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
+    """Count what is done here, unless the database is out of reach. Raises RateLimited."""
+    await require_rate(context, user_id, method)
+    try:
+        yield
+    except StorageUnavailable:
+        context.rates.give_back(user_id, method)
+        raise
+
+
+@asynccontextmanager
+async def counting_refusals(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
+    """Count what is refused here: it never gets to where it would be counted
+    (docs/behaviour.md 1.8)."""
+    try:
+        yield
+    except ChatError as refusal:
+        if refusal.status in (400, 403, 404):
+            await require_rate(context, user_id, method)
+        raise
 
 
 async def require_unbanned(context: Context, user_id: str) -> None:

@@ -1,35 +1,80 @@
-"""Sending and forwarding: the checks that come before a new message is posted."""
+"""Sending: the one road of a new message, from its checks to the host's hook behind the commit."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from typing import Any
+
+import orjson
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     acting_as,
-    count_refusal,
-    load_conversation,
-    load_message,
-    load_readable,
+    counting,
+    counting_refusals,
     load_within,
     load_writable,
-    require_rate,
     require_readable,
     require_unblocked,
+    within,
 )
-from chat_aio.actions.host_hooks import require_length
-from chat_aio.actions.posting import Sent, find_repeated, post, question, request_hash
+from chat_aio.actions.host_hooks import ask_host, require_length, tell_host
+from chat_aio.actions.mentions import holding, load_checked, load_mentionable
+from chat_aio.actions.reading import load_parents, load_parents_of_own
+from chat_aio.capabilities import Capability
 from chat_aio.errors import (
-    ChatError,
+    InternalError,
     InvalidInput,
-    MessageDeleted,
+    MessageConflict,
     StorageUnavailable,
     ThreadsUnsupported,
 )
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
-from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
-from chat_aio.store.mapping import bare_message_from
-from chat_aio.store.messages import WITH_TERMS
+from chat_aio.store import messages
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.drafts import Appended, EpochMoved
+from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
+from chat_aio.store.metadata import escaped
+from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message, and whether an earlier request with the same key had stored it already."""
+
+    message: Message
+    repeated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A new message as a request asks for it. `fields` are those beyond what the host is asked;
+    a forward has the message that it copies, and asks `recheck` once the host has answered."""
+
+    given: inputs.NewMessage | inputs.Forwarding
+    body: str
+    fields: dict[str, Any]
+    copied: MessageDocument | None = None
+    recheck: Callable[[], Awaitable[None]] | None = None
+
+    def question(self, user_id: str, snapshot: Snapshot) -> BeforeMessageSend:
+        """What the host is asked."""
+        return BeforeMessageSend(
+            user_id=user_id,
+            kind="forward" if self.copied else "send",
+            conversation=snapshot.conversation,
+            body=self.body,
+            role=self.given.role or "user",
+            metadata=self.given.metadata or {},
+            mentions=tuple(self.given.mentions or ()),
+            forwarded_from=forwarded_from_of(self.fields.get("forwardedFrom")),
+        )
 
 
 @acting_as(None)
@@ -46,7 +91,7 @@ async def send_message(
     mentions: list[str] | None = None,
     metadata: dict[str, Any] | None = None,
     client_message_id: str | None = None,
-) -> Message:
+) -> Sent:
     """Send a message; returns it once it is durable on a majority (docs/behaviour.md 4).
 
     Repeating a request with its `client_message_id` returns the message as it is now. Raises
@@ -54,168 +99,43 @@ async def send_message(
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
     MentionNotParticipant, MessageConflict and MessageRejected.
     """
-    sent = await post_message(
-        context,
-        user_id,
-        conversation_id,
-        body=body,
-        role=role,
-        reply_to_message_id=reply_to_message_id,
-        thread_root_message_id=thread_root_message_id,
-        also_send_to_main=also_send_to_main,
-        mentions=mentions,
-        metadata=metadata,
-        client_message_id=client_message_id,
-    )
-    return sent.message
-
-
-@acting_as(None)
-async def post_message(
-    context: Context, user_id: str, conversation_id: str, **values: object
-) -> Sent:
-    """`send_message` for a caller that answers a repeated request differently."""
-    try:
-        given = _read(context, **values)
+    async with counting_refusals(context, user_id, "send_message"):
+        given = inputs.read(
+            inputs.NewMessage,
+            metadata_within=context.options.max_metadata_bytes,
+            body=body,
+            role=role,
+            reply_to_message_id=reply_to_message_id,
+            thread_root_message_id=thread_root_message_id,
+            also_send_to_main=also_send_to_main,
+            mentions=mentions,
+            metadata=metadata,
+            client_message_id=client_message_id,
+        )
+        _require_sendable(context, given)
         snapshot = await load_writable(context, user_id, conversation_id)
-    except ChatError as refusal:
-        await count_refusal(context, user_id, "send_message", refusal)
-        raise
     if repeated := await find_repeated(context, user_id, conversation_id, given):
         return repeated
-    await require_rate(context, user_id, "send_message")
-    try:
-        return await _send(context, user_id, snapshot, given)
-    except StorageUnavailable:
-        context.rates.give_back(user_id, "send_message")
-        raise
+    async with counting(context, user_id, "send_message"):
+        await require_unblocked(context, snapshot)
+        await _require_place(context, user_id, snapshot, given)
+        fields = {
+            "replyToMessageId": given.reply_to_message_id,
+            "thread_root_message_id": given.thread_root_message_id,
+            "also_in_main": given.also_send_to_main or False,
+        }
+        return await post(
+            context, user_id, snapshot, Post(given=given, body=given.body, fields=fields)
+        )
 
 
-async def _send(
-    context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
-) -> Sent:
-    """A send that is new, and counted."""
-    await require_unblocked(context, snapshot)
-    await _require_place(context, user_id, snapshot, given)
-    return await post(
-        context,
-        user_id,
-        snapshot,
-        question("send", user_id, snapshot, given.body, given),
-        key=given.client_message_id,
-        hashed=request_hash(given),
-        replyToMessageId=given.reply_to_message_id,
-        thread_root_message_id=given.thread_root_message_id,
-        also_in_main=given.also_send_to_main or False,
-    )
-
-
-@acting_as(None)
-async def forward_message(
-    context: Context,
-    user_id: str,
-    message_id: str,
-    to_conversation_id: str,
-    *,
-    role: Role | None = None,
-    mentions: list[str] | None = None,
-    metadata: dict[str, Any] | None = None,
-    client_message_id: str | None = None,
-) -> Message:
-    """Copy a message's body into a conversation, as the acting user's (docs/behaviour.md 4.13).
-
-    Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
-    ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
-    MessageConflict and MessageRejected.
-    """
-    sent = await post_forward(
-        context,
-        user_id,
-        message_id,
-        to_conversation_id=to_conversation_id,
-        role=role,
-        mentions=mentions,
-        metadata=metadata,
-        client_message_id=client_message_id,
-    )
-    return sent.message
-
-
-@acting_as(None)
-async def post_forward(context: Context, user_id: str, message_id: str, **values: object) -> Sent:
-    """`forward_message` for a caller that answers a repeated request differently."""
-    try:
-        given, source, snapshot = await _read_forward(context, user_id, message_id, **values)
-    except ChatError as refusal:
-        await count_refusal(context, user_id, "forward_message", refusal)
-        raise
-    target_id = given.to_conversation_id
-    if repeated := await find_repeated(context, user_id, target_id, given, forwarded=message_id):
-        return repeated
-    await require_rate(context, user_id, "forward_message")
-    try:
-        return await _forward(context, user_id, source, snapshot, given)
-    except StorageUnavailable:
-        context.rates.give_back(user_id, "forward_message")
-        raise
-
-
-async def _read_forward(
-    context: Context, user_id: str, message_id: str, **values: object
-) -> tuple[inputs.Forwarding, MessageDocument, Snapshot]:
-    """The checked input of a forward, the message, and where the user may write it."""
-    most = context.options.max_metadata_bytes
-    given = inputs.read(inputs.Forwarding, metadata_within=most, **values)
-    source = await load_message(context, message_id, WITH_TERMS)
-    await load_conversation(context, given.to_conversation_id)
-    await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
-    return given, source, await load_writable(context, user_id, given.to_conversation_id)
-
-
-async def _forward(
-    context: Context,
-    user_id: str,
-    source: MessageDocument,
-    snapshot: Snapshot,
-    given: inputs.Forwarding,
-) -> Sent:
-    """A forward that is new, and counted."""
-    await require_unblocked(context, snapshot)
-
-    async def still_there() -> None:
-        if (await load_message(context, source["_id"]))["deletedAt"]:
-            raise MessageDeleted("a deleted message cannot be forwarded")
-
-    if source["deletedAt"]:
-        raise MessageDeleted("a deleted message cannot be forwarded")
-    forwarded: ForwardedFromDocument = {
-        "messageId": source["_id"],
-        "conversationId": source["conversationId"],
-        "senderId": source["senderId"],
-    }
-    return await post(
-        context,
-        user_id,
-        snapshot,
-        question("forward", user_id, snapshot, source["body"], given, forwarded_from=forwarded),
-        key=given.client_message_id,
-        hashed=request_hash(given, forwarded=source["_id"]),
-        ready=still_there,
-        copied=source,
-        forwardedFrom=forwarded,
-    )
-
-
-def _read(context: Context, **values: object) -> inputs.NewMessage:
-    """The checked input of a send, limits of this installation included."""
-    most = context.options.max_metadata_bytes
-    given = inputs.read(inputs.NewMessage, metadata_within=most, **values)
+def _require_sendable(context: Context, given: inputs.NewMessage) -> None:
+    """The limits of this installation, and what goes together."""
     require_length(context, given.body)
     if given.also_send_to_main and given.thread_root_message_id is None:
         raise InvalidInput("alsoSendToMain: only a thread reply can be sent to the main list too")
     if given.thread_root_message_id is not None and not context.options.threads:
         raise ThreadsUnsupported
-    return given
 
 
 async def _require_place(
@@ -224,15 +144,115 @@ async def _require_place(
     """The message replied to is of this conversation, and the thread's root of its main list; the
     user may read both."""
     conversation_id = snapshot.conversation.id
-
-    async def load(message_id: str) -> MessageDocument:
+    for message_id in (given.reply_to_message_id, given.thread_root_message_id):
+        if message_id is None:
+            continue
         found = await load_within(context, conversation_id, message_id)
         await require_readable(context, user_id, snapshot, bare_message_from(found))
-        return found
-
-    if given.reply_to_message_id is not None:
-        await load(given.reply_to_message_id)
-    if given.thread_root_message_id is not None:
-        root = await load(given.thread_root_message_id)
-        if conversation_id not in root["timelines"]:
+        is_root = message_id == given.thread_root_message_id
+        if is_root and conversation_id not in found["timelines"]:
             raise InvalidInput("threadRootMessageId: this message is a thread reply itself")
+
+
+async def find_repeated(
+    context: Context,
+    user_id: str,
+    conversation_id: str,
+    given: inputs.NewMessage | inputs.Forwarding,
+    *,
+    copied: str | None = None,
+) -> Sent | None:
+    """What an earlier request with the same idempotency key has stored; MessageConflict if that
+    was another request (docs/behaviour.md 4.9)."""
+    if given.client_message_id is None:
+        return None
+    key = conversation_id, user_id, given.client_message_id
+    stored = await messages.find_repeated(context.database, key)
+    return await _repeated(context, stored, _request_hash(given, copied)) if stored else None
+
+
+def _request_hash(given: inputs.NewMessage | inputs.Forwarding, copied: str | None) -> bytes:
+    """What a request is recognised by: everything in it but its key, before any hook."""
+    request = given.model_dump(exclude={"client_message_id"}, exclude_none=True)
+    if copied is not None:
+        request["forwarded"] = copied
+    return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).digest()
+
+
+async def post(context: Context, user_id: str, snapshot: Snapshot, new: Post) -> Sent:
+    """Check the mentions, ask the host, store the message, notify the host. `snapshot` is one on
+    which the user may write."""
+    mentioned = tuple(new.given.mentions or ())
+    snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
+    asked = await ask_host(context, new.question(user_id, snapshot))
+    if new.recheck is not None:
+        await new.recheck()
+    message = await _compose(context, snapshot, asked, new)
+    parents = await load_parents(context, user_id, [message])
+    appended = await _append(context, user_id, message, mentioned, epoch=snapshot.epoch)
+    if appended.repeated:
+        return await _repeated(context, appended.message, message["requestHash"])
+    notify(context.observers, Observer.message_sent, "stored")
+    sent = message_from(appended.message, parents)
+    await tell_host(context, user_id, "created", sent, snapshot.conversation)
+    return Sent(sent, repeated=False)
+
+
+async def _compose(
+    context: Context, snapshot: Snapshot, asked: BeforeMessageSend, new: Post
+) -> MessageDocument:
+    """The message as it is handed to the sequencer. The search terms of a forward are those of the
+    message it copies, unless the host has changed the body."""
+    fields = dict(new.fields)
+    if new.copied is not None and new.copied["body"] == asked.body:
+        fields["terms"] = new.copied.get("terms")
+    if (key := new.given.client_message_id) is not None:
+        fields["clientMessageId"] = key
+        fields["requestHash"] = _request_hash(new.given, new.copied and new.copied["_id"])
+    make = partial(
+        messages.new_message,
+        context.new_id(),
+        snapshot.conversation.id,
+        asked.user_id,
+        asked.body,
+        at=context.clock(),
+        role=asked.role,
+        metadata=escaped(asked.metadata),
+        mentioned=asked.mentions,
+        searchable=Capability.SEARCH in context.capabilities,
+        **fields,
+    )
+    return await context.database.turns.on_text(asked.body, make)
+
+
+async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
+    if stored.get("requestHash") != hashed or not readable("messages", [stored]):
+        raise MessageConflict
+    notify(context.observers, Observer.message_sent, "repeated")
+    parents = await load_parents_of_own(context, stored["senderId"], stored)
+    return Sent(message_from(stored, parents), repeated=True)
+
+
+async def _append(
+    context: Context,
+    user_id: str,
+    message: MessageDocument,
+    mentioned: tuple[str, ...],
+    *,
+    epoch: int,
+) -> Appended:
+    """Hand a checked message to the sequencer. Where membership has changed since the checks, check
+    again; the host's hook is not run again."""
+    still_allowed = holding(context, user_id, mentioned)
+    for _ in within(context):
+        try:
+            return await context.sequencer.append(message, epoch=epoch, holds=still_allowed)
+        except EpochMoved as moved:
+            snapshot = await load_checked(
+                context, user_id, message["conversationId"], mentioned, epoch=moved.epoch
+            )
+            epoch = snapshot.epoch
+        except (InternalError, StorageUnavailable):
+            notify(context.observers, Observer.message_sent, "failed")
+            raise
+    raise StorageUnavailable

@@ -2,10 +2,10 @@
 
 from aiohttp import web
 
-from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.context import Context
 from chat_aio.actions.quotas import Spending
 from chat_aio.live.service import Live
-from chat_aio.web.keys import API, AUTH, LIVE, QUOTAS, Auth
+from chat_aio.web.keys import AUTH, CONTEXT, LIVE, QUOTAS, Auth
 from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.operations import Streaming
 from chat_aio.web.origins import add_cors
@@ -16,14 +16,14 @@ from chat_aio.web.routes import ROUTES
 __all__ = ["Auth", "make_application"]
 
 
-def make_application(api: ServerAPI, live: Live, auth: Auth) -> web.Application:
+def make_application(context: Context, live: Live, auth: Auth) -> web.Application:
     """An app to mount: every path answers, a trailing slash is accepted."""
     app = web.Application(middlewares=[respond])
-    app[API], app[LIVE], app[AUTH] = api, live, auth
-    if api.options.quotas is not None:
-        app[QUOTAS] = Spending(api.options.quotas)
+    app[CONTEXT], app[LIVE], app[AUTH] = context, live, auth
+    if context.options.quotas is not None:
+        app[QUOTAS] = Spending(context.options.quotas)
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    for each in (*ROUTES, *operations_of(api.plugins)):
+    for each in (*ROUTES, *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
         if each.method == "GET" and not isinstance(each, Streaming):

@@ -7,13 +7,13 @@ from aiohttp import web
 from chat_aio import hooks
 from chat_aio.errors import Unauthenticated
 from chat_aio.schema.fields import is_id
-from chat_aio.web.keys import API, AUTH
+from chat_aio.web.keys import AUTH, CONTEXT
 
 
 async def authenticated(request: web.Request) -> str:
     """The acting user's id, from the host's `auth` hook (docs/behaviour.md 1.2). Raises
     Unauthenticated, and InternalError where the hook fails."""
-    limit = request.config_dict[API].options.hook_timeout_seconds
+    limit = request.config_dict[CONTEXT].options.hook_timeout_seconds
     user = await hooks.call(request.config_dict[AUTH], request, limit=limit)
     user_id = user.get("id") if isinstance(user, Mapping) else getattr(user, "id", None)
     if not isinstance(user_id, str) or not is_id(user_id):

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from chat_aio.capabilities import Capability
-from chat_aio.web.keys import API, LIVE
+from chat_aio.web.keys import CONTEXT, LIVE
 from chat_aio.web.mounts import HEALTHZ, READYZ, add_beside, chats_in
 
 LOOK_SECONDS = 2.0
@@ -30,7 +30,7 @@ class _Health:
 
     async def answer_health(self, _: web.Request) -> web.Response:
         """503 asks for a restart. A database that is away is no reason: that passes by itself."""
-        if any(chat[API].database.calls.is_stuck for chat in self._chats):
+        if any(chat[CONTEXT].database.calls.is_stuck for chat in self._chats):
             reason = "the database client is stuck"
             return web.json_response({"status": "unavailable", "reason": reason}, status=503)
         return web.json_response({"status": "ok"})
@@ -45,9 +45,9 @@ class _Health:
         if self._ending:
             return "shutting down"
         for chat in self._chats:
-            if Capability.STREAMS in chat[API].capabilities and not chat[LIVE].feed.is_live:
+            if Capability.STREAMS in chat[CONTEXT].capabilities and not chat[LIVE].feed.is_live:
                 return "the feed is not live"
         for chat in self._chats:
-            if not await chat[API].database.answers(seconds=LOOK_SECONDS):
+            if not await chat[CONTEXT].database.answers(seconds=LOOK_SECONDS):
                 return "the database does not answer"
         return None

@@ -5,13 +5,13 @@ from typing import Any
 
 from aiohttp import web
 
-from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.context import Context
 from chat_aio.actions.quotas import Spending
 from chat_aio.live.service import Live
 
 Auth = Callable[[web.Request], Awaitable[Any] | Any]
 
-API = web.AppKey("api", ServerAPI)
+CONTEXT = web.AppKey("context", Context)
 LIVE = web.AppKey("live", Live)
 AUTH: web.AppKey[Auth] = web.AppKey("auth", object)  # type: ignore[arg-type]
 

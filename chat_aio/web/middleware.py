@@ -18,7 +18,7 @@ from chat_aio.errors import (
 from chat_aio.store.calls import request_budget
 from chat_aio.web.access_log import route_of
 from chat_aio.web.authentication import authenticated
-from chat_aio.web.keys import API, REQUEST_ID, USER_ID
+from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, is_encoded, stop_reading
 from chat_aio.web.replies import reply_error
@@ -71,7 +71,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
 async def _answered(request: web.Request, user_id: str, handler: Handler) -> web.StreamResponse:
     """What the route answers; all that a request asks of the database is within one timeout. A
     stream goes on for longer."""
-    chat = request.config_dict[API]
+    chat = request.config_dict[CONTEXT]
     with request_budget(chat.options.storage_timeout_seconds):
         await require_unbanned(chat, user_id)
         spend(request, "requests")

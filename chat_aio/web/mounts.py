@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from chat_aio.web.keys import API
+from chat_aio.web.keys import CONTEXT
 
 HEALTHZ, READYZ, METRICS = UNLOGGED = ("/healthz", "/readyz", "/metrics")
 """What others look at every few seconds."""
@@ -12,7 +12,7 @@ HEALTHZ, READYZ, METRICS = UNLOGGED = ("/healthz", "/readyz", "/metrics")
 
 def chats_in(app: web.Application, place: str = "") -> dict[str, web.Application]:
     """The sub-applications that are chats, at any depth, by where they are mounted."""
-    found = {place: app} if API in app else {}
+    found = {place: app} if CONTEXT in app else {}
     for resource in app.router.resources():
         if inner := resource.get_info().get("app"):
             found |= chats_in(inner, resource.canonical)

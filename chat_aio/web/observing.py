@@ -8,7 +8,7 @@ from aiohttp import web
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Answer, Observer, Request
 from chat_aio.web.access_log import route_of
-from chat_aio.web.keys import API, REQUEST_ID, USER_ID
+from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.middleware import ERROR_CODE, Handler
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -32,7 +32,7 @@ async def _observed(request: web.Request, handler: Handler) -> web.StreamRespons
         headers=request.headers,
     )
     request[_ASKED] = asked, time.perf_counter()
-    notify(request.config_dict[API].observers, Observer.request_begun, asked)
+    notify(request.config_dict[CONTEXT].observers, Observer.request_begun, asked)
     try:
         response = await handler(request)
     except asyncio.CancelledError:
@@ -58,4 +58,4 @@ def _tell(request: web.Request, status: int) -> None:
         user_id=request.get(USER_ID),
         request_id=request.get(REQUEST_ID),
     )
-    notify(request.config_dict[API].observers, Observer.request_answered, asked, answer)
+    notify(request.config_dict[CONTEXT].observers, Observer.request_answered, asked, answer)

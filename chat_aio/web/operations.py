@@ -4,20 +4,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from re import findall
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from aiohttp import web
 
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.guards import require_rate
-from chat_aio.actions.posting import Sent
 from chat_aio.actions.quotas import Kind
+from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Wire
+from chat_aio.schema.models import Message, ViewedConversation, Wire
 from chat_aio.store.calls import paused
-from chat_aio.web.keys import API, USER_ID
+from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.replies import reply, reply_page, reply_rows, reply_shape
 from chat_aio.web.request_body import read_object
 from chat_aio.web.spending import give_back, spend
@@ -53,6 +53,11 @@ class Operation:
         """The function whose name, docstring and types say what this does."""
         return self.like or self.action
 
+    @property
+    def answer_type(self) -> Any:
+        """The type of what is answered."""
+        return get_type_hints(self.documented)["return"]
+
     @cached_property
     def places(self) -> tuple[str, ...]:
         """The names of what stands in the path."""
@@ -65,10 +70,10 @@ class Operation:
         given = await self._read_counted(request)
         if people := _people_in(given):
             spend(request, "people", people)
-        answer = await self.action(request.config_dict[API], request[USER_ID], *places, **given)
+        answer = await self.action(request.config_dict[CONTEXT], request[USER_ID], *places, **given)
         if self.quota is not None and not self.is_new(answer):
             give_back(request, self.quota)
-        turns = request.config_dict[API].database.turns
+        turns = request.config_dict[CONTEXT].database.turns
         if isinstance(answer, tuple):
             return await reply_rows(answer, turns, under=self.envelope or "")
         if isinstance(answer, Wire) and "next_cursor" in type(answer).model_fields:
@@ -80,7 +85,9 @@ class Operation:
         try:
             return await self.read(request)
         except ChatError:
-            await require_rate(request.config_dict[API], request[USER_ID], self.documented.__name__)
+            await require_rate(
+                request.config_dict[CONTEXT], request[USER_ID], self.documented.__name__
+            )
             raise
 
     def is_new(self, answer: Any) -> bool:
@@ -91,7 +98,7 @@ class Operation:
         """The action's arguments by name, not yet checked."""
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
-            context = request.config_dict[API]
+            context = request.config_dict[CONTEXT]
             with paused():
                 found = await read_object(
                     request,
@@ -119,6 +126,10 @@ class Posting(Operation):
         given = await super().read(request)
         return {**given, "client_message_id": _idempotency_key(request.headers, given)}
 
+    @property
+    def answer_type(self) -> Any:
+        return Message
+
     def is_new(self, answer: Sent) -> bool:
         return not answer.repeated
 
@@ -128,6 +139,10 @@ class Posting(Operation):
 
 class Opening(Operation):
     """An operation that makes a direct conversation once for each pair of users."""
+
+    @property
+    def answer_type(self) -> Any:
+        return ViewedConversation
 
     def is_new(self, answer: Opened) -> bool:
         return answer.is_new

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from chat_aio.errors import ForbiddenOrigin
-from chat_aio.web.keys import API
+from chat_aio.web.keys import CONTEXT
 from chat_aio.web.sse import is_stream
 
 READING = ("GET", "HEAD")
@@ -17,7 +17,7 @@ def require_origin(request: web.Request) -> None:
     What comes without an `Origin` is no page of another one, unless the browser says so in another
     way, as for a stream that is opened as a picture (docs/behaviour.md 1.9).
     """
-    allowed = request.config_dict[API].options.allowed_origins
+    allowed = request.config_dict[CONTEXT].options.allowed_origins
     if allowed is None or (request.method in READING and not is_stream(request)):
         return
     origin = request.headers.get("Origin")
@@ -48,7 +48,7 @@ def reply_preflight(request: web.Request) -> web.Response:
 
 async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
     """Let pages of listed origins read the answer."""
-    if request.config_dict[API].options.allowed_origins is None:
+    if request.config_dict[CONTEXT].options.allowed_origins is None:
         return
     response.headers.add("Vary", "Origin")
     if (origin := _listed(request)) is not None:
@@ -59,6 +59,6 @@ async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
 
 def _listed(request: web.Request) -> str | None:
     """The origin of the page that asks, if it is listed."""
-    allowed = request.config_dict[API].options.allowed_origins
+    allowed = request.config_dict[CONTEXT].options.allowed_origins
     origin = request.headers.get("Origin")
     return origin if allowed is not None and origin in allowed else None

@@ -8,7 +8,7 @@ from aiohttp import web
 
 from chat_aio.actions.guards import require_rate
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
-from chat_aio.web.keys import API, USER_ID
+from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.operations import Method
 from chat_aio.web.replies import reply_object
 from chat_aio.web.request_body import read_object
@@ -30,8 +30,8 @@ class PluginOperation:
         return self.route.path
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        await require_rate(request.config_dict[API], request[USER_ID], self.route.name)
-        context = request.config_dict[API]
+        await require_rate(request.config_dict[CONTEXT], request[USER_ID], self.route.name)
+        context = request.config_dict[CONTEXT]
         limit, turns = context.options.max_body_bytes, context.database.turns
         body: dict[str, Any] = {}
         if self.method == "POST":

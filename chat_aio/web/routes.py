@@ -6,6 +6,7 @@ from chat_aio.actions import (
     channels,
     conversations,
     editing,
+    forwarding,
     groups,
     invites,
     join_requests,
@@ -24,10 +25,9 @@ ROUTES: tuple[Operation | Streaming, ...] = (
     Opening(
         "POST",
         "/conversations",
-        conversations.open_conversation,
+        conversations.get_or_create_conversation,
         body=inputs.DirectConversation,
         envelope="conversation",
-        like=conversations.get_or_create_conversation,
         quota="conversations",
     ),
     Operation("GET", "/conversations", conversations.list_conversations, query=inputs.Page),
@@ -40,11 +40,10 @@ ROUTES: tuple[Operation | Streaming, ...] = (
     Posting(
         "POST",
         "/conversations/{conversation_id}/messages",
-        sending.post_message,
+        sending.send_message,
         body=inputs.NewMessage,
         envelope="message",
         status=201,
-        like=sending.send_message,
         quota="messages",
     ),
     Operation(
@@ -80,11 +79,10 @@ ROUTES: tuple[Operation | Streaming, ...] = (
     Posting(
         "POST",
         "/messages/{message_id}/forward",
-        sending.post_forward,
+        forwarding.forward_message,
         body=inputs.Forwarding,
         envelope="message",
         status=201,
-        like=sending.forward_message,
         quota="messages",
     ),
     Operation(

@@ -18,7 +18,7 @@ from chat_aio.live.service import Live
 from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.observability.observer import Ending
 from chat_aio.web.authentication import authenticated
-from chat_aio.web.keys import API, LIVE, USER_ID
+from chat_aio.web.keys import CONTEXT, LIVE, USER_ID
 
 NEVER = 10.0**8
 UNACKNOWLEDGED_SECONDS = 30
@@ -35,7 +35,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     EventSource gives up for good on any answer but 200; where the stream cannot be opened now the
     connection is closed without one, and the client tries again.
     """
-    require(request.config_dict[API], Capability.STREAMS)
+    require(request.config_dict[CONTEXT], Capability.STREAMS)
     live: Live = request.config_dict[LIVE]
     response = _response()
     if not await live.feed.wait_live(seconds=OPENING_SECONDS):
@@ -45,7 +45,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
         async with live.attach(request[USER_ID], last_event_id) as events:
             if request.transport is None:
                 return hung_up(request)
-            if request.config_dict[API].options.reauthenticate:
+            if request.config_dict[CONTEXT].options.reauthenticate:
                 events.still_logged_in = partial(_is_logged_in, request)
             _bound_kernel_buffer(request.transport)
             await response.prepare(request)

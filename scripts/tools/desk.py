@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
+from chat_aio.actions.moderation import ModerationAPI
 from pymongo import AsyncMongoClient
 from pymongo.errors import PyMongoError
 
 from chat_aio import Chat, ChatError, Hooks, Options, SetupError
 from chat_aio.actions.context import new_id
-from chat_aio.actions.moderation import ModerationAPI
 from chat_aio.capabilities import Capability
 from chat_aio.server.app import ServeSettings, settings_from
 from chat_aio.store.database import Database

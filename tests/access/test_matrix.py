@@ -1,13 +1,10 @@
 """The access matrix: each cell as stated, the same through both doors (docs/behaviour.md 2.1)."""
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator
 from typing import Any
 
-from chat_aio.actions.api import ServerAPI
-from chat_aio.actions.context import Context
-from chat_aio.actions.moderation import ModerationAPI
+from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from tests.access.conftest import Served
 from tests.access.doors import ALL, OPERATIONS, Outcome, given_for, through_api, through_http
 from tests.access.matrix import MEANINGS, Row, rows
@@ -21,8 +18,7 @@ def methods() -> dict[Any, str]:
     return {
         each: prefix + name
         for prefix, api in (("", ServerAPI), ("moderation.", ModerationAPI))
-        for name, each in vars(api).items()
-        if inspect.isfunction(each) and name not in vars(Context) and not name.startswith("_")
+        for name, each in methods_of(api).items()
     }
 
 

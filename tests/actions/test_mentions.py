@@ -118,7 +118,7 @@ async def test_no_mention_follows_a_removal(make_chat: MakeChat) -> None:
 
         async def remove() -> int:
             await change(chats[1], group.id, remove=("bob",))
-            head = await find_head(chats[0].api.database, group.id)
+            head = await find_head(chats[0]._context.database, group.id)
             removed.set()
             return head["seq"] if head else 0
 
@@ -137,9 +137,9 @@ async def mention_who_was_removed(chats: list[Chat]) -> None:
     """The other process has not heard of the removal yet: what it caches says he is there."""
     here, there = chats
     group = await here.api.create_group_conversation("alice", user_ids=["bob"])
-    cached = await here.api.snapshots.find(group.id)
+    cached = await here._context.snapshots.find(group.id)
     await change(there, group.id, remove=("bob",))
-    old = patch.object(here.api.snapshots, "find", AsyncMock(return_value=cached))
+    old = patch.object(here._context.snapshots, "find", AsyncMock(return_value=cached))
     with old, suppress(MentionNotParticipant):
         await here.api.send_message("alice", group.id, "bob?", mentions=["bob"])
     assert (await here.api.list_messages("alice", group.id)).messages == ()

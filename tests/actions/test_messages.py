@@ -343,7 +343,7 @@ async def test_a_send_follows_a_majority_that_lags(make_chat: MakeChat) -> None:
     chat = await make_chat(Hooks(can_write=lambda asked: asked.user_id == "bob"))
     group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
     await chat.api.send_message("bob", group.id, "cached")
-    snapshots = chat.api.snapshots
+    snapshots = chat._context.snapshots
     old = await snapshots.find(group.id)
     find_fresh, stale = snapshots.find_fresh, 20
 

@@ -10,8 +10,7 @@ import pytest
 from playwright.async_api import Route, expect
 from pydantic.alias_generators import to_camel
 
-from chat_aio.actions.api import ServerAPI
-from chat_aio.actions.moderation import ModerationAPI
+from chat_aio.actions.api import ModerationAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.schema import models

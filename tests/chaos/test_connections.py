@@ -28,7 +28,7 @@ async def chat(
 
 def between_two_roles(chat: Chat) -> int:
     """Make all connections that are kept such ones; how many there are."""
-    client = chat.api.database.client
+    client = chat._context.database.client
     client = vars(client).get("delegate", client)
     found = [each for one in client._topology._servers.values() for each in one.pool.conns]
     for each in found:
@@ -52,7 +52,7 @@ async def test_a_connection_on_which_no_session_works(chat: Chat) -> None:
 async def test_a_commit_on_such_a_connection(chat: Chat, database: Database) -> None:
     """Whether it has come through is asked on another one."""
     group = await chat.api.create_group_conversation("alice")
-    kept = chat.api.database
+    kept = chat._context.database
 
     async def body(session: Any) -> None:
         chosen = {"_id": group.id}

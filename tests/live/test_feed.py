@@ -135,10 +135,10 @@ async def test_snapshots_are_not_trusted_while_the_feed_is_lost(people: People) 
     conversation_id = await alice.direct("bob")
     await alice.told_all()
     await alice.send(conversation_id, "cached")
-    assert alice.chat.api.snapshots._kept
+    assert alice.chat._context.snapshots._kept
     alice.chat._live._lost(False)
     await alice.send(conversation_id, "not cached")
-    assert not alice.chat.api.snapshots._kept
+    assert not alice.chat._context.snapshots._kept
 
 
 async def test_a_mongod_that_is_no_replica_set(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ async def test_a_heartbeat_notices_a_ban(serve: MakePeople, database: Database) 
 
 async def test_heartbeats_go_on_whatever_is_the_matter_with_bans(serve: MakePeople) -> None:
     person = await serve(HOOKS, heartbeat_interval_ms=50)
-    known = person("alice").chat.api.bans
+    known = person("alice").chat._context.bans
     beats = 0
     went_on = asyncio.Event()
 
@@ -145,10 +145,10 @@ async def test_one_active_ban_and_one_open_report_at_once(make_chat: MakeChat) -
         assert len((await chats[0].api.moderation.list_bans("mod")).bans) == 1
 
     await scenario()
-    await expect_no_violation(chats[0].api.database.handle)
+    await expect_no_violation(chats[0]._context.database.handle)
     for each in (await chats[0].api.moderation.list_bans("mod")).bans:
         await chats[0].api.moderation.unban_user("mod", each.id)
-    drop = chats[0].api.database.bans.drop_index
+    drop = chats[0]._context.database.bans.drop_index
 
     @asynccontextmanager
     async def without_the_index() -> AsyncIterator[None]:
@@ -180,7 +180,7 @@ async def test_nothing_slips_past_a_block(make_chat: MakeChat) -> None:
         async def block() -> int:
             await asyncio.sleep(0)
             await chats[1].api.moderation.block_user("alice", "bob")
-            head = await conversations.find_head(chats[0].api.database, direct.id)
+            head = await conversations.find_head(chats[0]._context.database, direct.id)
             blocked.set()
             return head["seq"] if head else 0
 
@@ -190,7 +190,7 @@ async def test_nothing_slips_past_a_block(make_chat: MakeChat) -> None:
 
     for _ in range(3):
         await scenario()
-    await expect_no_violation(chats[0].api.database.handle)
+    await expect_no_violation(chats[0]._context.database.handle)
     await prove(
         lambda: send_on_an_old_snapshot(chats),
         sabotage=patch.object(Sequencer, "append", append_without_fence),
@@ -201,15 +201,15 @@ async def send_on_an_old_snapshot(chats: list[Chat]) -> None:
     """The other process has not heard of the block yet."""
     here, there = chats
     direct = await here.api.get_or_create_conversation("alice", "bob")
-    before = await conversations.find_head(here.api.database, direct.id)
-    cached = await here.api.snapshots.find(direct.id)
+    before = await conversations.find_head(here._context.database, direct.id)
+    cached = await here._context.snapshots.find(direct.id)
     await there.api.moderation.block_user("alice", "bob")
     with (
-        patch.object(here.api.snapshots, "find", AsyncMock(return_value=cached)),
+        patch.object(here._context.snapshots, "find", AsyncMock(return_value=cached)),
         suppress(DirectInteractionBlocked),
     ):
         await here.api.send_message("bob", direct.id, "hi")
-    after = await conversations.find_head(here.api.database, direct.id)
+    after = await conversations.find_head(here._context.database, direct.id)
     await there.api.moderation.unblock_user("alice", "bob")
     assert after is not None
     assert before is not None
@@ -258,7 +258,7 @@ async def test_blocking_and_opening_at_once(make_chat: MakeChat) -> None:
             await open_and_send(chats, user_id)
         page = await chats[0].api.moderation.list_blocked_users("alice", limit=1)
         assert page.blocks[0].blocked_user_id == user_id
-    await expect_no_violation(chats[0].api.database.handle)
+    await expect_no_violation(chats[0]._context.database.handle)
 
 
 async def open_and_send(chats: list[Chat], user_id: str) -> None:
@@ -284,7 +284,7 @@ async def test_a_block_by_another_process_is_heard_of(serve: MakePeople) -> None
 async def test_who_is_known_is_not_asked_again(make_chat: MakeChat) -> None:
     """A request costs no query for bans, until one has changed."""
     chat = await make_chat(HOOKS)
-    known = chat.api.bans
+    known = chat._context.bans
     await chat.api.list_conversations("alice")
     with patch.object(bans.Bans, "_load", AsyncMock(return_value=None)) as load:
         for _ in range(5):

@@ -122,7 +122,7 @@ async def test_a_scan_goes_past_every_document_once(
     make_chat: MakeChat, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where another program's ids are of other types, and wherever a stretch ends."""
-    store = (await make_chat()).api.database
+    store = (await make_chat())._context.database
     ids: list[Any] = [*range(5), *map(str, range(4)), {"a": 1}, {"a": 2}, b"b"]
     for stretch in (1, 4, len(ids), 100):
         monkeypatch.setattr(scanning, "STRETCH", stretch)

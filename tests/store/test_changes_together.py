@@ -116,13 +116,13 @@ async def test_a_full_group_takes_as_many_as_there_is_room_for(chats: list[Chat]
 async def test_who_gives_up_before_their_turn_has_changed_nothing(chats: list[Chat]) -> None:
     chat = chats[0]
     group = await chat.api.create_group_conversation("alice")
-    async with chat.api.sequencer.hold(group.id):
+    async with chat._context.sequencer.hold(group.id):
         first = asyncio.create_task(chat.api.add_participants("alice", group.id, ["bob"]))
-        await until(lambda: group.id in chat.api.sequencer._held)
+        await until(lambda: group.id in chat._context.sequencer._held)
         chat._database.timeout = 0.05
         with pytest.raises(StorageUnavailable) as refusal:
             await membership.change_conversation(
-                chat._database, chat.api.sequencer, chat.api.snapshots, group.id, never
+                chat._database, chat._context.sequencer, chat._context.snapshots, group.id, never
             )
         chat._database.timeout = 10
     assert str(refusal.value) != OUTCOME_UNKNOWN
@@ -131,14 +131,14 @@ async def test_who_gives_up_before_their_turn_has_changed_nothing(chats: list[Ch
 
 async def test_a_driver_error_of_one_change_is_its_own(chats: list[Chat]) -> None:
     chat, sizes = chats[0], Sizes()
-    sequencer = chat.api.sequencer
+    sequencer = chat._context.sequencer
     group = await chat.api.create_group_conversation("alice")
 
     async def fails(_: object) -> None:
         raise OperationFailure("not this one", 2)
 
     bad = membership.change_conversation(
-        chat._database, sequencer, chat.api.snapshots, group.id, fails
+        chat._database, sequencer, chat._context.snapshots, group.id, fails
     )
     with patch.object(membership, "_decide_all", sizes.noted):
         async with sequencer.hold(group.id):
@@ -163,13 +163,13 @@ async def test_a_driver_error_of_one_change_is_its_own(chats: list[Chat]) -> Non
 async def test_a_queue_whose_callers_have_left_is_let_go_of(chats: list[Chat]) -> None:
     chat = chats[0]
     group = await chat.api.create_group_conversation("alice")
-    async with chat.api.sequencer.hold(group.id):
+    async with chat._context.sequencer.hold(group.id):
         first = asyncio.create_task(chat.api.add_participants("alice", group.id, ["bob"]))
-        await until(lambda: group.id in chat.api.sequencer._held)
+        await until(lambda: group.id in chat._context.sequencer._held)
         first.cancel()
         await asyncio.wait({first})
-        assert group.id in chat.api.sequencer.changes
-    await until(lambda: not chat.api.sequencer.changes)
+        assert group.id in chat._context.sequencer.changes
+    await until(lambda: not chat._context.sequencer.changes)
 
 
 async def until(holds: Callable[[], bool]) -> None:

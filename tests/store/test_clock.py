@@ -73,7 +73,7 @@ async def test_a_ban_and_an_invite_last_as_long_as_they_say(
     group = await wrong.api.create_group_conversation("alice")
     invite = await wrong.api.create_invite("alice", group.id, expires_in_seconds=1)
     assert (await wrong.api.get_invite_preview("carol", invite.code)).conversation_id == group.id
-    while await wrong.api.bans.is_banned("bob"):
+    while await wrong._context.bans.is_banned("bob"):
         assert await primary_time(database) < until + timedelta(seconds=1)
         await asyncio.sleep(0.01)
     assert await primary_time(database) >= until - timedelta(milliseconds=100)

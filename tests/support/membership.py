@@ -41,7 +41,7 @@ async def change(
     remove: tuple[str, ...] = (),
 ) -> Any:
     """Change who is in a conversation, through this chat's store."""
-    context = chat.api
+    context = chat._context
 
     async def decide(locked: Locked) -> MembershipChange | None:
         return alteration(locked, add, remove)

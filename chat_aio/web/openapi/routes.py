@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from chat_aio.web.keys import API
+from chat_aio.web.keys import CONTEXT
 from chat_aio.web.mounts import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
 from chat_aio.web.openapi.page import page_of
@@ -21,7 +21,7 @@ def add_openapi(app: web.Application) -> None:
     place, chat = next(iter(chats_in(app).items()), ("", None))
     if chat is None:
         return
-    api = chat[API]
+    api = chat[CONTEXT]
     document = describe(plugins=api.plugins, extra_events=api.options.extra_events, mount=place)
     page = page_of(document)
 

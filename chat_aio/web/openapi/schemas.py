@@ -1,7 +1,7 @@
 """JSON schemas of what goes in and out, each named once, and how answers lead to requests."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
@@ -99,7 +99,7 @@ def links_to(each: Described, others: Iterable[Described]) -> Json:
 
 def answer_of(each: Operation) -> Any:
     """What an operation's action returns, as annotated."""
-    return get_type_hints(each.documented)["return"]
+    return each.answer_type
 
 
 def _taken(each: Described) -> Iterator[Shape]:

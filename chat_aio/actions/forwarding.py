@@ -1,0 +1,87 @@
+"""Forwarding: a message's body copied into another conversation, as the acting user's."""
+
+from typing import Any
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import (
+    acting_as,
+    counting,
+    counting_refusals,
+    load_conversation,
+    load_message,
+    load_readable,
+    load_writable,
+    require_unblocked,
+)
+from chat_aio.actions.sending import Post, Sent, find_repeated, post
+from chat_aio.errors import MessageDeleted
+from chat_aio.schema import inputs
+from chat_aio.schema.models import Role
+from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
+from chat_aio.store.mapping import bare_message_from
+from chat_aio.store.messages import WITH_TERMS
+
+
+@acting_as(None)
+async def forward_message(
+    context: Context,
+    user_id: str,
+    message_id: str,
+    to_conversation_id: str,
+    *,
+    role: Role | None = None,
+    mentions: list[str] | None = None,
+    metadata: dict[str, Any] | None = None,
+    client_message_id: str | None = None,
+) -> Sent:
+    """Copy a message's body into a conversation, as the acting user's (docs/behaviour.md 4.13).
+
+    Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
+    ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
+    MessageConflict and MessageRejected.
+    """
+    async with counting_refusals(context, user_id, "forward_message"):
+        given = inputs.read(
+            inputs.Forwarding,
+            metadata_within=context.options.max_metadata_bytes,
+            to_conversation_id=to_conversation_id,
+            role=role,
+            mentions=mentions,
+            metadata=metadata,
+            client_message_id=client_message_id,
+        )
+        target_id = given.to_conversation_id
+        source = await load_message(context, message_id, WITH_TERMS)
+        await load_conversation(context, target_id)
+        await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
+        snapshot = await load_writable(context, user_id, target_id)
+    if repeated := await find_repeated(context, user_id, target_id, given, copied=source["_id"]):
+        return repeated
+
+    async def require_still_there() -> None:
+        _require_alive(await load_message(context, source["_id"]))
+
+    async with counting(context, user_id, "forward_message"):
+        await require_unblocked(context, snapshot)
+        _require_alive(source)
+        new = Post(
+            given=given,
+            body=source["body"],
+            fields={"forwardedFrom": _reference(source)},
+            copied=source,
+            recheck=require_still_there,
+        )
+        return await post(context, user_id, snapshot, new)
+
+
+def _require_alive(source: MessageDocument) -> None:
+    if source["deletedAt"]:
+        raise MessageDeleted("a deleted message cannot be forwarded")
+
+
+def _reference(source: MessageDocument) -> ForwardedFromDocument:
+    return {
+        "messageId": source["_id"],
+        "conversationId": source["conversationId"],
+        "senderId": source["senderId"],
+    }
