@@ -218,7 +218,7 @@ def _assemble(
         database=kept,
         snapshots=Snapshots(kept),
         sequencer=Sequencer(kept, clock=clock, observers=observers),
-        read_marks=ReadMarks(kept, compares=_tells_of_reading(options, plugins)),
+        read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
         bans=Bans(kept, clock=clock),
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
@@ -234,7 +234,7 @@ def _assemble(
     )
 
 
-def _tells_of_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
+def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
     """Whether anybody hears of it that a message was read."""
     return options.extra_events or any(each.overrides("message_read") for each in plugins)
 

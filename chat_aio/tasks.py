@@ -7,7 +7,7 @@ AGAIN_SECONDS = 0.5
 """Time for what is cancelled to say goodbye to the server."""
 
 
-async def end(*tasks: asyncio.Task[Any], again: float = AGAIN_SECONDS) -> None:
+async def cancel_and_wait(*tasks: asyncio.Task[Any], again: float = AGAIN_SECONDS) -> None:
     """Cancel tasks, `again` after so many seconds, until all are over, whatever has become of them.
 
     Once is not enough. What a task waits for may swallow it: `asyncio.wait_for` of Python 3.11 does

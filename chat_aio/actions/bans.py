@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting
+from chat_aio.actions.guards import user_action
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import BanNotFound, InvalidInput
@@ -16,7 +16,7 @@ from chat_aio.store.mapping import ban_from
 from chat_aio.store.shapes import note_left_out
 
 
-@acting
+@user_action
 async def ban_user(
     context: Context,
     user_id: str,
@@ -74,7 +74,7 @@ def _entry(context: Context, ban: BanDocument) -> AuditEntry:
     )
 
 
-@acting
+@user_action
 async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     """Revoke a ban; one that is revoked already stays as it is.
 
@@ -95,7 +95,7 @@ async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     return ban_from(revoked)
 
 
-@acting
+@user_action
 async def list_bans(
     context: Context,
     user_id: str,

@@ -1,7 +1,7 @@
 """Blocks: keeping somebody from talking to oneself directly."""
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting
+from chat_aio.actions.guards import user_action
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput
 from chat_aio.schema import inputs, pagination
@@ -11,7 +11,7 @@ from chat_aio.store.mapping import block_from
 from chat_aio.store.shapes import readable
 
 
-@acting
+@user_action
 async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
     """Block a user; who is blocked already stays so (docs/behaviour.md 11.1).
 
@@ -37,7 +37,7 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
     return block_from(block)
 
 
-@acting
+@user_action
 async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
     """Take a block back; who is not blocked stays so. Raises as `block_user`."""
     given = inputs.read(inputs.Target, target_user_id=target_user_id)
@@ -52,7 +52,7 @@ async def unblock_user(context: Context, user_id: str, target_user_id: str) -> N
     )
 
 
-@acting
+@user_action
 async def list_blocked_users(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> BlockPage:

@@ -8,7 +8,7 @@ from typing import Any
 from chat_aio import hooks
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting, load_readable
+from chat_aio.actions.guards import load_readable, user_action
 from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
@@ -32,7 +32,7 @@ class Opened:
     is_new: bool
 
 
-@acting
+@user_action
 async def get_or_create_conversation(
     context: Context,
     user_id: str,
@@ -79,7 +79,7 @@ async def get_or_create_conversation(
     return Opened(await _load_viewed(context, user_id, conversation_id), is_new=False)
 
 
-@acting
+@user_action
 async def list_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> ConversationPage:
@@ -133,7 +133,7 @@ async def _readable(
     return await hooks.those(ask, heads)
 
 
-@acting
+@user_action
 async def get_conversation(
     context: Context, user_id: str, conversation_id: str
 ) -> ViewedConversation:

@@ -5,15 +5,15 @@ from typing import Any, Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    acting,
     load_message,
     load_writable,
     require_readable,
     require_unblocked,
+    user_action,
     within,
 )
-from chat_aio.actions.host_hooks import ask_host, require_length, tell_host
-from chat_aio.actions.mentions import holding, load_checked, load_mentionable
+from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
+from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
@@ -29,7 +29,7 @@ from chat_aio.store.search import search_fields
 from chat_aio.store.snapshots import Snapshot
 
 
-@acting
+@user_action
 async def edit_message(
     context: Context,
     user_id: str,
@@ -55,11 +55,11 @@ async def edit_message(
     parents = await load_parents(context, user_id, [found])
     changed = await _write(context, asked, given.mentions, found, snapshot)
     message = message_from(changed, parents)
-    await tell_host(context, user_id, "updated", message, snapshot.conversation)
+    await notify_host(context, user_id, "updated", message, snapshot.conversation)
     return message
 
 
-@acting
+@user_action
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
     """Empty a message for good; its place stays. Deleting it again changes nothing. Whoever may not
     read there can still take back what is their own.
@@ -78,7 +78,7 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     if tombstone is None:
         return message_from(await load_message(context, message_id), parents)
     message = message_from(tombstone, parents)
-    await tell_host(context, user_id, "deleted", message, snapshot.conversation)
+    await notify_host(context, user_id, "deleted", message, snapshot.conversation)
     return message
 
 
@@ -178,7 +178,7 @@ async def _write_once(
         found,
         update,
         epoch=snapshot.epoch,
-        holds=holding(context, asked.user_id, new),
+        still_allowed=still_allowed(context, asked.user_id, new),
     )
 
 

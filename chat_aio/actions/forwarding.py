@@ -4,7 +4,6 @@ from typing import Any
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    acting_as,
     counting,
     counting_refusals,
     load_conversation,
@@ -12,6 +11,7 @@ from chat_aio.actions.guards import (
     load_readable,
     load_writable,
     require_unblocked,
+    user_action_as,
 )
 from chat_aio.actions.sending import Post, Sent, find_repeated, post
 from chat_aio.errors import MessageDeleted
@@ -22,7 +22,7 @@ from chat_aio.store.mapping import bare_message_from
 from chat_aio.store.messages import WITH_TERMS
 
 
-@acting_as(None)
+@user_action_as(None)
 async def forward_message(
     context: Context,
     user_id: str,

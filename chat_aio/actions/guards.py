@@ -42,13 +42,13 @@ METHODS = {"send_message", "forward_message"}
 Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
 
 
-def acting(action: Action) -> Action:
+def user_action(action: Action) -> Action:
     """Mark what somebody may do: who acts must be a user, not banned, and not too often here,
     before anything else."""
-    return acting_as(action.__name__)(action)
+    return user_action_as(action.__name__)(action)
 
 
-def acting_as(method: str | None) -> Callable[[Action], Action]:
+def user_action_as(method: str | None) -> Callable[[Action], Action]:
     """As `acting`, for an action that is counted as another method, or None that counts itself."""
 
     if method is not None:

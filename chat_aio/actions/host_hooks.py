@@ -57,7 +57,7 @@ def require_length(context: Context, body: str) -> None:
         raise InvalidInput(f"body: at most {limit} characters")
 
 
-async def tell_host(
+async def notify_host(
     context: Context,
     user_id: str,
     kind: Literal["created", "updated", "deleted"],

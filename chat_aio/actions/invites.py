@@ -7,7 +7,7 @@ from typing import Any
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
-from chat_aio.actions.guards import acting, acting_as, load_invitable, load_manageable
+from chat_aio.actions.guards import load_invitable, load_manageable, user_action, user_action_as
 from chat_aio.actions.joining import ask, joined, pending
 from chat_aio.actions.membership import (
     admit,
@@ -35,7 +35,7 @@ from chat_aio.store.metadata import escaped
 MAX_INVITES = 50
 
 
-@acting
+@user_action
 async def create_invite(
     context: Context,
     user_id: str,
@@ -75,7 +75,7 @@ async def create_invite(
     return invite_from(await write_locked(context, conversation_id, write))
 
 
-@acting
+@user_action
 async def list_invites(context: Context, user_id: str, conversation_id: str) -> tuple[Invite, ...]:
     """The invites of a group, newest first, spent ones included.
 
@@ -88,7 +88,7 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     return shown
 
 
-@acting
+@user_action
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
     """Remove an invite; an unknown one is gone already.
 
@@ -100,7 +100,7 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
         await _revoke(context, user_id, invite["conversationId"], code)
 
 
-@acting_as("revoke_invite")
+@user_action_as("revoke_invite")
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
     """`revoke_invite` for a caller that names the group, whose admin one must be in any case.
 
@@ -116,7 +116,7 @@ async def _revoke(context: Context, user_id: str, conversation_id: str, code: st
         await invites.delete(context.database, conversation_id, code)
 
 
-@acting
+@user_action
 async def get_invite_preview(context: Context, user_id: str, code: str) -> InvitePreview:
     """What is behind a link. Raises InvitesUnsupported, InviteNotFound, and InviteExpired for
     who is not in the group."""
@@ -135,7 +135,7 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
     )
 
 
-@acting
+@user_action
 async def accept_invite(
     context: Context, user_id: str, code: str, *, message: str | None = None
 ) -> Joining:

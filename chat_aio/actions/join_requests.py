@@ -3,7 +3,7 @@
 from typing import Literal
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting, load_group, load_manageable
+from chat_aio.actions.guards import load_group, load_manageable, user_action
 from chat_aio.actions.joining import ask
 from chat_aio.actions.membership import (
     admit,
@@ -12,7 +12,7 @@ from chat_aio.actions.membership import (
     viewed,
     write_locked,
 )
-from chat_aio.actions.optional_events import tell_join_request
+from chat_aio.actions.optional_events import publish_join_request
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import JoinRequestNotFound
 from chat_aio.schema import inputs, pagination
@@ -29,7 +29,7 @@ from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.shapes import readable
 
 
-@acting
+@user_action
 async def request_to_join(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
 ) -> JoinRequest:
@@ -45,7 +45,7 @@ async def request_to_join(
     return join_request_from(asked)
 
 
-@acting
+@user_action
 async def list_join_requests(
     context: Context,
     user_id: str,
@@ -80,7 +80,7 @@ async def list_join_requests(
     )
 
 
-@acting
+@user_action
 async def resolve_join_request(
     context: Context,
     user_id: str,
@@ -134,7 +134,7 @@ async def _deny(
         )
 
     denied = await write_locked(context, conversation_id, write)
-    await tell_join_request(context, "join_request.resolved", denied)
+    await publish_join_request(context, "join_request.resolved", denied)
     return Resolution(join_request=join_request_from(denied), conversation=None)
 
 

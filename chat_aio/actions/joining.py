@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.membership import write_locked
-from chat_aio.actions.optional_events import tell_join_request
+from chat_aio.actions.optional_events import publish_join_request
 from chat_aio.errors import AlreadyParticipant
 from chat_aio.schema.models import Joining, ViewedConversation
 from chat_aio.store import join_requests
@@ -50,7 +50,7 @@ async def ask(
 
     request = await write_locked(context, conversation_id, write)
     if made:
-        await tell_join_request(context, "join_request.created", request)
+        await publish_join_request(context, "join_request.created", request)
     return request
 
 

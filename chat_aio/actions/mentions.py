@@ -7,7 +7,7 @@ from chat_aio.actions.guards import load_fresh
 from chat_aio.actions.permissions import is_participant
 from chat_aio.errors import DirectInteractionBlocked, MentionNotParticipant
 from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.drafts import Holds
+from chat_aio.store.drafts import StillAllowed
 from chat_aio.store.snapshots import Snapshot
 
 
@@ -40,17 +40,17 @@ async def load_checked(
     return snapshot
 
 
-def holding(context: Context, user_id: str, mentioned: Iterable[str]) -> Holds | None:
+def still_allowed(context: Context, user_id: str, mentioned: Iterable[str]) -> StillAllowed | None:
     """The same check on the conversation alone, where the host has no rule of its own."""
     if context.permissions.can_write is not is_participant:
         return None
     needed = {user_id, *mentioned}
 
-    def holds(conversation: ConversationDocument) -> bool:
+    def is_still_allowed(conversation: ConversationDocument) -> bool:
         inside = {each["userId"] for each in conversation["participants"]}
         return needed <= inside and not conversation.get("blockedBy")
 
-    return holds
+    return is_still_allowed
 
 
 def _missing(snapshot: Snapshot, mentioned: Iterable[str]) -> str | None:

@@ -7,8 +7,8 @@ from typing import cast
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting, load_conversation, load_readable, load_within
-from chat_aio.actions.optional_events import tell_read
+from chat_aio.actions.guards import load_conversation, load_readable, load_within, user_action
+from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, load_parents, readable_in, show
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.observability.dispatch import notify
@@ -22,7 +22,7 @@ from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.rows import Rows
 
 
-@acting
+@user_action
 async def list_messages(
     context: Context,
     user_id: str,
@@ -37,7 +37,7 @@ async def list_messages(
     return await given.page(context, user_id, snapshot.conversation, conversation_id)
 
 
-@acting
+@user_action
 async def list_thread(
     context: Context,
     user_id: str,
@@ -71,7 +71,7 @@ async def _require_thread(context: Context, conversation_id: str, root_id: str) 
             raise
 
 
-@acting
+@user_action
 async def list_messages_after(
     context: Context, user_id: str, conversation_id: str, seq: int, *, limit: int | None = None
 ) -> tuple[Message, ...]:
@@ -96,7 +96,7 @@ async def list_messages_after(
     return await show(context, user_id, found.rows)
 
 
-@acting
+@user_action
 async def get_message(
     context: Context, user_id: str, conversation_id: str, message_id: str
 ) -> Message:
@@ -108,7 +108,7 @@ async def get_message(
     return message
 
 
-@acting
+@user_action
 async def mark_read(context: Context, user_id: str, conversation_id: str, message_id: str) -> None:
     """Note that the user has read up to a message; an older one than before changes nothing.
 
@@ -121,7 +121,7 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
         await load_readable(context, user_id, conversation_id, bare_message_from(found))
     if await context.read_marks.mark(conversation_id, user_id, given.message_id):
         notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)
-        await tell_read(context, user_id, conversation_id)
+        await publish_read(context, user_id, conversation_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,21 +9,21 @@ from chat_aio.actions.conversations import find_viewed
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.documents import JoinRequestDocument
 from chat_aio.store.mapping import join_request_from
-from chat_aio.store.signals import Note
+from chat_aio.store.signals import EphemeralEvent
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
-async def tell_join_request(context: Context, name: str, request: JoinRequestDocument) -> None:
+async def publish_join_request(context: Context, name: str, request: JoinRequestDocument) -> None:
     """Tell the admins of a group of a request to join it, and whoever asked."""
     if not context.options.extra_events:
         return
     group = await _unless_away(context.snapshots.find(request["conversationId"]))
     roles = group.conversation.roles if group else {}
     admins = {each for each, role in roles.items() if role == "admin"}
-    _tell(
+    _publish(
         context,
         name,
         admins | {request["userId"]},
@@ -35,17 +35,17 @@ async def tell_join_request(context: Context, name: str, request: JoinRequestDoc
 async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocument]) -> None:
     """Publish that these join requests are resolved."""
     for request in requests:
-        await tell_join_request(context, "join_request.resolved", request)
+        await publish_join_request(context, "join_request.resolved", request)
 
 
-async def tell_read(context: Context, user_id: str, conversation_id: str) -> None:
+async def publish_read(context: Context, user_id: str, conversation_id: str) -> None:
     """Tell a reader's own streams how far they have read by now."""
     if not context.options.extra_events:
         return
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
     read = [each for each in viewed.participants if each.user_id == user_id] if viewed else []
     if viewed and read:
-        _tell(
+        _publish(
             context,
             "read.updated",
             [user_id],
@@ -65,7 +65,7 @@ async def _unless_away(reading: Awaitable[T | None]) -> T | None:
         return None
 
 
-def _tell(
+def _publish(
     context: Context,
     name: str,
     user_ids: Iterable[str],
@@ -76,4 +76,6 @@ def _tell(
     """It never waits, and may be lost. `within` a conversation only streams that hear of it are
     told."""
     ids = () if within is None else (within,)
-    context.signals.tell(Note(name=name, data=data, user_ids=tuple(user_ids), conversation_ids=ids))
+    context.signals.publish(
+        EphemeralEvent(name=name, data=data, user_ids=tuple(user_ids), conversation_ids=ids)
+    )

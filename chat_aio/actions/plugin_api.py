@@ -10,7 +10,7 @@ from chat_aio.actions.visibility import noticeable
 from chat_aio.plugins.api import PluginAPI
 from chat_aio.schema.models import timestamp
 from chat_aio.store import conversations
-from chat_aio.store.signals import Note
+from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
 
 T = TypeVar("T")
@@ -28,10 +28,10 @@ class Services(PluginAPI):
     def new_id(self) -> str:
         return self._context.new_id()
 
-    def tell(self, *events: Note) -> None:
-        self._context.signals.tell(*events)
+    def publish(self, *events: EphemeralEvent) -> None:
+        self._context.signals.publish(*events)
 
-    async def tell_within(self, session: Session, event: Note) -> None:
+    async def publish_within(self, session: Session, event: EphemeralEvent) -> None:
         await self._context.signals.write([event], session=session)
 
     def ephemeral(
@@ -44,7 +44,7 @@ class Services(PluginAPI):
         to_conversations: Collection[str] = (),
         to_users: Collection[str] = (),
         needs_exchange: bool = False,
-    ) -> Note:
+    ) -> EphemeralEvent:
         here = {} if conversation_id is None else {"conversationId": conversation_id}
         data = {
             "ephemeral": True,
@@ -55,7 +55,7 @@ class Services(PluginAPI):
         }
         if conversation_id is not None:
             to_conversations = [*to_conversations, conversation_id]
-        return Note(
+        return EphemeralEvent(
             name=name,
             data=data,
             conversation_ids=tuple(to_conversations),

@@ -4,11 +4,11 @@ from typing import Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    acting,
     load_message,
     load_writable,
     require_readable,
     require_unblocked,
+    user_action,
     within,
 )
 from chat_aio.actions.reading import load_parents
@@ -20,7 +20,7 @@ from chat_aio.store.documents import Change, MessageDocument
 from chat_aio.store.mapping import bare_message_from, message_from
 
 
-@acting
+@user_action
 async def add_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """React to a message, a deleted one too; returns it with all its reactions.
 
@@ -66,7 +66,7 @@ def _limits(context: Context) -> edits.ReactionLimits:
     )
 
 
-@acting
+@user_action
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Take a reaction back; returns the message with all its reactions.
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting, load_message, load_readable
+from chat_aio.actions.guards import load_message, load_readable, user_action
 from chat_aio.actions.moderators import is_moderator, require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput, ReportNotFound
@@ -20,7 +20,7 @@ from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
 
 
-@acting
+@user_action
 async def report(
     context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
 ) -> Report:
@@ -58,7 +58,7 @@ async def report(
     return report_from(kept)
 
 
-@acting
+@user_action
 async def list_reports(
     context: Context,
     user_id: str,
@@ -90,7 +90,7 @@ def _shown(found: ReportDocument) -> Report | None:
     return report_from(found) if one_readable("reports", found) else None
 
 
-@acting
+@user_action
 async def get_report(context: Context, user_id: str, report_id: str) -> Report:
     """One report. Raises NotModerator, ModerationUnsupported and ReportNotFound."""
     await require_moderator(context, user_id, "get_report")
@@ -101,7 +101,7 @@ async def get_report(context: Context, user_id: str, report_id: str) -> Report:
     return report_from(found)
 
 
-@acting
+@user_action
 async def update_report(
     context: Context,
     user_id: str,
@@ -119,11 +119,11 @@ async def update_report(
     given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
-    settled = given.status not in reports.OPEN
+    resolved = given.status not in reports.OPEN
     fields: dict[str, Any] = {
         "status": given.status,
         "updatedAt": None,
-        "resolvedBy": user_id if settled else None,
+        "resolvedBy": user_id if resolved else None,
         **({"moderatorNote": given.moderator_note} if noted else {}),
     }
 

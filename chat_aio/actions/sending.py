@@ -10,17 +10,17 @@ import orjson
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    acting_as,
     counting,
     counting_refusals,
     load_within,
     load_writable,
     require_readable,
     require_unblocked,
+    user_action_as,
     within,
 )
-from chat_aio.actions.host_hooks import ask_host, require_length, tell_host
-from chat_aio.actions.mentions import holding, load_checked, load_mentionable
+from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
+from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
 from chat_aio.errors import (
@@ -77,7 +77,7 @@ class Post:
         )
 
 
-@acting_as(None)
+@user_action_as(None)
 async def send_message(
     context: Context,
     user_id: str,
@@ -194,7 +194,7 @@ async def post(context: Context, user_id: str, snapshot: Snapshot, new: Post) ->
         return await _repeated(context, appended.message, message["requestHash"])
     notify(context.observers, Observer.message_sent, "stored")
     sent = message_from(appended.message, parents)
-    await tell_host(context, user_id, "created", sent, snapshot.conversation)
+    await notify_host(context, user_id, "created", sent, snapshot.conversation)
     return Sent(sent, repeated=False)
 
 
@@ -243,10 +243,10 @@ async def _append(
 ) -> Appended:
     """Hand a checked message to the sequencer. Where membership has changed since the checks, check
     again; the host's hook is not run again."""
-    still_allowed = holding(context, user_id, mentioned)
+    check = still_allowed(context, user_id, mentioned)
     for _ in within(context):
         try:
-            return await context.sequencer.append(message, epoch=epoch, holds=still_allowed)
+            return await context.sequencer.append(message, epoch=epoch, still_allowed=check)
         except EpochMoved as moved:
             snapshot = await load_checked(
                 context, user_id, message["conversationId"], mentioned, epoch=moved.epoch

@@ -7,14 +7,14 @@ from aiohttp import ClientSession
 
 from chat_aio.client.connection import Connection, HeadersSource
 from chat_aio.client.conversations import Conversations
-from chat_aio.client.joining import WaysIn
+from chat_aio.client.joining import GroupAccess
 from chat_aio.client.messages import Messages
 from chat_aio.client.moderation import Moderation
 from chat_aio.client.plugin_routes import Company
 from chat_aio.client.stream import EventStream
 
 
-class ChatClient(Conversations, Messages, WaysIn, Company):
+class ChatClient(Conversations, Messages, GroupAccess, Company):
     """A service at `base_url`, such as `https://example.org/api/chat`, while it is open.
 
     Who is calling is said by `headers`, a mapping or a function that gives one (it may be async,

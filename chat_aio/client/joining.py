@@ -16,7 +16,7 @@ from chat_aio.schema.models import (
 )
 
 
-class WaysIn(Calls):
+class GroupAccess(Calls):
     """As the methods of `chat.api`, without the acting user."""
 
     async def create_invite(

@@ -5,15 +5,15 @@ import logging
 from collections.abc import Sequence
 
 from chat_aio.actions.context import Context
-from chat_aio.live.ephemeral import Telling
+from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.ephemeral_filter import EphemeralFilter
 from chat_aio.live.event import Event
 from chat_aio.live.hub import Hub
-from chat_aio.live.read_filter import Gate
-from chat_aio.live.replay.buffer import Ring
+from chat_aio.live.read_filter import ReadFilter
+from chat_aio.live.replay.buffer import ReplayBuffer
 from chat_aio.live.translator import Translator
 from chat_aio.observability.dispatch import notify
-from chat_aio.observability.observer import Observer, Told
+from chat_aio.observability.observer import FeedDelivery, Observer
 from chat_aio.store import blocks
 from chat_aio.store.change_stream import StreamChange, lag_of
 from chat_aio.store.signals import ended_in
@@ -27,7 +27,9 @@ class Delivery:
     """The way from the feed to the hub. While the feed is live, caches are exact: a change forgets
     what it outdates before it is delivered."""
 
-    def __init__(self, context: Context, hub: Hub, buffer: Ring, read_filter: Gate) -> None:
+    def __init__(
+        self, context: Context, hub: Hub, buffer: ReplayBuffer, read_filter: ReadFilter
+    ) -> None:
         self._context = context
         self._hub = hub
         self._buffer = buffer
@@ -51,18 +53,18 @@ class Delivery:
             else:
                 await self._send(event)
         if observers := self._context.observers:
-            told = Told(
+            told = FeedDelivery(
                 changes=len(changes),
                 deliveries=self._hub.deliveries - before,
                 lag=lag_of(changes, now=self._context.clock()) if is_live else None,
             )
-            notify(observers, Observer.feed_told, told)
+            notify(observers, Observer.feed_delivered, told)
 
     def set_feed_live(self, is_live: bool) -> None:
         """Caches hold only while changes are announced."""
-        self._context.snapshots.trust(is_live)
-        self._ephemeral.trust(is_live)
-        self._context.bans.trust(is_live)
+        self._context.snapshots.set_feed_live(is_live)
+        self._ephemeral.set_feed_live(is_live)
+        self._context.bans.set_feed_live(is_live)
 
     async def end_banned(self) -> None:
         """End the streams of users who are banned (docs/behaviour.md 11.5)."""
@@ -114,7 +116,7 @@ class Delivery:
             self._delivered_bytes = 0
             await asyncio.sleep(0)
 
-    async def _send(self, event: Telling) -> None:
+    async def _send(self, event: EphemeralDelivery) -> None:
         """Ephemeral events may wait until it is known who has blocked whom."""
         if not self._ephemeral.take(event):
-            await self._hub.tell(event)
+            await self._hub.send(event)

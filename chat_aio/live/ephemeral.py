@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from chat_aio.live.frames import Frame, frame_from
-from chat_aio.store.signals import notes_in
+from chat_aio.store.signals import ephemeral_events_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class EphemeralDelivery:
     """An event for the streams of some users, or of some conversations' participants."""
 
     name: str
@@ -24,10 +24,12 @@ class Telling:
         return frame_from(f"event: {self.name}\ndata: {self.data}\n\n".encode())
 
 
-def tellings_from(signal: Mapping[str, Any], *, now: datetime) -> Iterator[Telling]:
+def ephemeral_deliveries_from(
+    signal: Mapping[str, Any], *, now: datetime
+) -> Iterator[EphemeralDelivery]:
     """What a signal says, unless that was long ago. Raises ValueError for what is no note."""
-    for note in notes_in(signal, now=now):
-        told = Telling(
+    for note in ephemeral_events_in(signal, now=now):
+        told = EphemeralDelivery(
             name=note["name"],
             data=note["data"],
             conversation_ids=tuple(note["conversationIds"]),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import Context as Variables
 
 from chat_aio.actions.context import Context
-from chat_aio.live.ephemeral import Telling
+from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.hub import Hub
 from chat_aio.store import blocks, exchanges
 
@@ -33,13 +33,13 @@ class EphemeralFilter:
         self._hub = hub
         self._separates = context.options.separate_blocked
         self._needs_exchange = context.options.presence_needs_exchange
-        self._waiting: list[Telling] = []
+        self._waiting: list[EphemeralDelivery] = []
         self._looking: asyncio.Task[None] | None = None
         self._apart: OrderedDict[Pair, bool] = OrderedDict()
         self._changes = 0
-        self._announced = False
+        self._feed_live = False
 
-    def take(self, telling: Telling) -> bool:
+    def take(self, telling: EphemeralDelivery) -> bool:
         """Whether an event is looked at first; it is told then to whom it may be."""
         concerned = self._separates or (self._needs_exchange and telling.needs_exchange)
         if telling.but is None or not concerned:
@@ -57,9 +57,9 @@ class EphemeralFilter:
         self._changes += 1
         self._apart.pop(_sorted(pair), None)
 
-    def trust(self, announced: bool) -> None:
+    def set_feed_live(self, is_live: bool) -> None:
         """Whether changes are being announced now; while they are not, nothing is remembered."""
-        self._announced = announced
+        self._feed_live = is_live
         self._changes += 1
         self._apart.clear()
 
@@ -75,13 +75,13 @@ class EphemeralFilter:
                 taken = self._waiting[:MOST_TOGETHER]
                 self._waiting = self._waiting[MOST_TOGETHER:]
                 try:
-                    await self._tell(taken)
+                    await self._deliver(taken)
                 except Exception as error:
                     log.warning("%d ephemeral events were lost: %r", len(taken), error)
         finally:
             self._looking = None
 
-    async def _tell(self, tellings: Sequence[Telling]) -> None:
+    async def _deliver(self, tellings: Sequence[EphemeralDelivery]) -> None:
         audiences = [self._hub.audience(each) for each in tellings]
         apart = await self._find_apart(tellings, audiences)
         for telling, audience in zip(tellings, audiences, strict=True):
@@ -90,10 +90,10 @@ class EphemeralFilter:
             if telling.needs_exchange and self._needs_exchange:
                 ids = telling.conversation_ids
                 told = await exchanges.who_wrote_with(self._database, sender, ids, told)
-            await self._hub.tell(telling, only=told)
+            await self._hub.send(telling, only=told)
 
     async def _find_apart(
-        self, tellings: Sequence[Telling], audiences: Sequence[Iterable[str]]
+        self, tellings: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
     ) -> Mapping[Pair, bool]:
         """Which of senders and readers one has blocked the other; one query for all that is new."""
         if not self._separates:
@@ -108,7 +108,7 @@ class EphemeralFilter:
             changes = self._changes
             found = {_sorted(each) for each in await blocks.pairs_apart(self._database, new)}
             answers = {each: each in found for each in new}
-            if changes == self._changes and self._announced:
+            if changes == self._changes and self._feed_live:
                 self._remember(answers)
             known |= answers
         return known

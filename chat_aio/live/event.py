@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import cast
 
 from chat_aio.live.frames import Frame
-from chat_aio.plugins.base import ToldMessage
+from chat_aio.plugins.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 
@@ -14,7 +14,7 @@ Name = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownMessage:
     """The message whose text an event shows, and the one that it quotes, for a host that is asked
     about each."""
 
@@ -47,12 +47,12 @@ class Event:
     changed_at: datetime | None = None
     message_id: str = ""
     sender_id: str = ""
-    shown: Shown | None = None
+    shown: ShownMessage | None = None
 
     @property
-    def told_message(self) -> ToldMessage:
+    def delivered_message(self) -> DeliveredMessage:
         """Of a created event: the message, as plugins hear of it."""
-        return ToldMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
+        return DeliveredMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
 
     @property
     def name(self) -> Name:
@@ -60,7 +60,7 @@ class Event:
         return self.conversation_id, self.seq
 
 
-def shown_of(message: MessageDocument, parents: Parents) -> Shown:
+def shown_message(message: MessageDocument, parents: Parents) -> ShownMessage:
     """What an event of this message shows; `parents` are whole messages."""
     parent = parents.get(message["replyToMessageId"] or "")
-    return Shown(message=message, parent=cast(MessageDocument | None, parent))
+    return ShownMessage(message=message, parent=cast(MessageDocument | None, parent))

@@ -20,7 +20,7 @@ from chat_aio.store.change_stream import (
     tick,
 )
 from chat_aio.store.database import Database
-from chat_aio.tasks import end
+from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ class Feed:
         """Not live from the first moment on, then stop following."""
         self._live.clear()
         if self._task is not None:
-            await end(self._task, again=CLEAN_UP_SECONDS)
+            await cancel_and_wait(self._task, again=CLEAN_UP_SECONDS)
             self._task = None
 
     async def _run(self) -> None:
@@ -124,8 +124,8 @@ class Feed:
             self._arrived.clear()
             self._room.set()
             reading = changes.start(self._take)
-            tasks = {asyncio.create_task(each) for each in (self._tell(), self._watch())}
-            cleaning_up.push_async_callback(end, *tasks)
+            tasks = {asyncio.create_task(each) for each in (self._deliver(), self._watch())}
+            cleaning_up.push_async_callback(cancel_and_wait, *tasks)
             done, _ = await asyncio.wait({reading, *tasks}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -159,7 +159,7 @@ class Feed:
             self._room.clear()
             await self._room.wait()
 
-    async def _tell(self) -> None:
+    async def _deliver(self) -> None:
         while True:
             await self._arrived.wait()
             self._arrived.clear()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from chat_aio import hooks
 from chat_aio.errors import RateLimited
-from chat_aio.live.ephemeral import Telling
+from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.event import Event
 from chat_aio.live.stream import Stream
 from chat_aio.observability.observer import Ending
@@ -68,11 +68,13 @@ class Hub:
                         stream.deliver(event)
         self._dismiss(event)
 
-    def audience(self, telling: Telling) -> set[str]:
+    def audience(self, telling: EphemeralDelivery) -> set[str]:
         """The users whose streams are meant."""
         return {each.user_id for each in self._meant(telling)}
 
-    async def tell(self, telling: Telling, *, only: Collection[str] | None = None) -> None:
+    async def send(
+        self, telling: EphemeralDelivery, *, only: Collection[str] | None = None
+    ) -> None:
         """Tell the streams that are meant, each once, or those of these users `only`."""
         streams = self._meant(telling)
         if only is not None:
@@ -84,7 +86,7 @@ class Hub:
         self.deliveries += len(streams)
         await self._each(lambda stream: stream.deliver(event), streams)
 
-    def _meant(self, telling: Telling) -> list[Stream]:
+    def _meant(self, telling: EphemeralDelivery) -> list[Stream]:
         theirs = {s for each in telling.user_ids for s in self._by_user.get(each, ())}
         ids = telling.conversation_ids
         inside = {s for each in ids for s in self._by_conversation.get(each, ())}

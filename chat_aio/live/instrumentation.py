@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from chat_aio.live.feed import Feed
 from chat_aio.live.hub import Hub
-from chat_aio.live.replay.buffer import Ring
+from chat_aio.live.replay.buffer import ReplayBuffer
 from chat_aio.live.stream import Stream
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, Replayed, State
@@ -30,7 +30,9 @@ def observed(stream: Stream, observers: Sequence[Observer]) -> Iterator[None]:
         notify(observers, Observer.stream_closed, stream.ending)
 
 
-def state_of(hub: Hub, feed: Feed, ring: Ring, *, has_streams: bool, sends_waiting: int) -> State:
+def state_of(
+    hub: Hub, feed: Feed, ring: ReplayBuffer, *, has_streams: bool, sends_waiting: int
+) -> State:
     """What there is now. Where there are no streams, there is no feed to be lost."""
     queue_bytes, queue_events = hub.queues()
     return State(

@@ -10,19 +10,19 @@ from typing import TypeVar
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import ChatError, StorageUnavailable
-from chat_aio.live.event import Event, Shown
+from chat_aio.live.event import Event, ShownMessage
 from chat_aio.live.frames import unquoted
-from chat_aio.live.replay.replay import Stored
+from chat_aio.live.replay.replay import ReplayedEvent
 from chat_aio.live.stream import Stream
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import bare_message_from
 
 log = logging.getLogger(__name__)
 
-Told = TypeVar("Told", Event, Stored)
+Delivered = TypeVar("Delivered", Event, ReplayedEvent)
 
 
-class Sieve:
+class MessageFilter:
     """Asks about every message before a stream shows it, and about what that quotes.
 
     Each stream has a queue of its own: while the host thinks about one of its events, what comes
@@ -50,7 +50,7 @@ class Sieve:
             stream.end("overflow")
         return True
 
-    async def sift(self, user_id: str, told: Sequence[Told]) -> list[Told]:
+    async def sift(self, user_id: str, told: Sequence[Delivered]) -> list[Delivered]:
         """What of some events a user may read; where a refused message is quoted, the quote shows
         as deleted."""
         refused = await self._refused(user_id, [each.shown for each in told if each.shown])
@@ -72,7 +72,7 @@ class Sieve:
         finally:
             del self._waiting[stream]
 
-    async def _refused(self, user_id: str, shown: Sequence[Shown]) -> set[int]:
+    async def _refused(self, user_id: str, shown: Sequence[ShownMessage]) -> set[int]:
         """Which of the messages that are shown or quoted may not be read, by their `id()`."""
         asked = [message for each in shown for message in (each.message, each.parent) if message]
 
@@ -98,7 +98,9 @@ class Sieve:
             return False
 
 
-def _allowed(told: Sequence[Told], is_refused: Callable[[MessageDocument], bool]) -> Iterator[Told]:
+def _allowed(
+    told: Sequence[Delivered], is_refused: Callable[[MessageDocument], bool]
+) -> Iterator[Delivered]:
     for each in told:
         shown = each.shown
         if shown is None:

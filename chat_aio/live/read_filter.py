@@ -15,7 +15,7 @@ from chat_aio.live.stream import Stream
 log = logging.getLogger(__name__)
 
 
-class Gate:
+class ReadFilter:
     """Asks the host on opening, when somebody is let in, and at heartbeats (docs/behaviour.md 7.7).
     Where the rule is the default, nothing needs to be asked."""
 

@@ -13,17 +13,17 @@ from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.hub import Hub
 from chat_aio.live.instrumentation import observed, state_of
-from chat_aio.live.message_filter import Sieve
-from chat_aio.live.plugin_notifier import Announcer
-from chat_aio.live.read_filter import Gate
-from chat_aio.live.replay.buffer import Ring
-from chat_aio.live.replay.plan import Resuming
+from chat_aio.live.message_filter import MessageFilter
+from chat_aio.live.plugin_notifier import PluginNotifier
+from chat_aio.live.read_filter import ReadFilter
+from chat_aio.live.replay.buffer import ReplayBuffer
+from chat_aio.live.replay.plan import ReplayPlanner
 from chat_aio.live.stream import Stream
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, State
 from chat_aio.store import conversations
 from chat_aio.store.change_stream import StreamChange
-from chat_aio.tasks import end
+from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -39,15 +39,15 @@ class Live:
         self._context = context
         self._database = database = context.database
         self._options = options = context.options
-        self._ring = Ring(max_events=options.ring_events, max_bytes=options.ring_bytes)
+        self._ring = ReplayBuffer(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._beats: asyncio.Task[None] | None = None
         self._looking: asyncio.Task[None] | None = None
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
-        self._gate = Gate(context, self.hub)
+        self._gate = ReadFilter(context, self.hub)
         self._delivery = Delivery(context, self.hub, self._ring, self._gate)
-        self._sieve = Sieve(context) if context.permissions.asks_for_messages else None
-        self._announcer = Announcer(context.plugins)
+        self._sieve = MessageFilter(context) if context.permissions.asks_for_messages else None
+        self._announcer = PluginNotifier(context.plugins)
         self.feed = Feed(
             database,
             Listener(changed=self._changed, live=self._went_live, lost=self._lost),
@@ -58,7 +58,7 @@ class Live:
         )
 
         sift = self._sieve.sift if self._sieve else None
-        self._resuming = Resuming(context, self._ring, self.feed, sift)
+        self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
 
     async def open(self) -> None:
         self.feed.open()
@@ -70,7 +70,7 @@ class Live:
         closing = asyncio.create_task(self.feed.close())
         await asyncio.sleep(0)
         self.hub.end_all("closing")
-        await end(*filter(None, (self._beats, self._looking)))
+        await cancel_and_wait(*filter(None, (self._beats, self._looking)))
         await closing
         await self._delivery.close()
 
@@ -86,7 +86,7 @@ class Live:
             user_id,
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
-            on_message=self._announcer.message_told,
+            on_message=self._announcer.message_delivered,
             sieve=self._sieve.take if self._sieve else None,
         )
         self.hub.register(stream)

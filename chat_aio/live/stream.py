@@ -9,7 +9,7 @@ from chat_aio.live.event import Event
 from chat_aio.live.frames import HEARTBEAT, Frame
 from chat_aio.live.replay.replay import Cover, Replay
 from chat_aio.observability.observer import Ending
-from chat_aio.plugins.base import ToldMessage
+from chat_aio.plugins.base import DeliveredMessage
 
 PATIENCE_SECONDS = 10.0
 BURST = 4
@@ -63,7 +63,7 @@ class Stream:
         *,
         max_bytes: int,
         max_events: int,
-        on_message: Callable[[str, ToldMessage], None] | None = None,
+        on_message: Callable[[str, DeliveredMessage], None] | None = None,
         sieve: Callable[["Stream", Event], bool] | None = None,
     ) -> None:
         self.user_id = user_id
@@ -128,7 +128,7 @@ class Stream:
         elif event.created:
             self._position = event.position
             if self._write(event.frame) and self._on_message:
-                self._on_message(self.user_id, event.told_message)
+                self._on_message(self.user_id, event.delivered_message)
         elif event.position and self._position:
             self._write(event.frame, self._position)
         else:
@@ -148,7 +148,7 @@ class Stream:
         if self._on_message:
             for message in replay.messages:
                 self._on_message(self.user_id, message)
-        self._tell_held()
+        self._deliver_held()
 
     def _uncover(self, passed: asyncio.Future[None]) -> None:
         """What the feed tells from now on came after the replay; unless it is not known to. What
@@ -172,9 +172,9 @@ class Stream:
         if without is not None:
             self._held = [event for event in self._held if event.conversation_id != without]
         if self._pipe is not None:
-            self._tell_held()
+            self._deliver_held()
 
-    def _tell_held(self) -> None:
+    def _deliver_held(self) -> None:
         if not self._holds:
             held, self._held = self._held, []
             for event in held:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from chat_aio.live.ephemeral import Telling, tellings_from
-from chat_aio.live.event import Event, Shown, shown_of
+from chat_aio.live.ephemeral import EphemeralDelivery, ephemeral_deliveries_from
+from chat_aio.live.event import Event, ShownMessage, shown_message
 from chat_aio.live.frames import Frame, event_frame, message_frame, position_frame
 from chat_aio.schema.events import (
     ConversationEvent,
@@ -55,16 +55,16 @@ class Translator:
         self._extra_events = extra_events
         self.index = 0
 
-    async def events_from(self, changes: Sequence[StreamChange]) -> list[Event | Telling]:
+    async def events_from(self, changes: Sequence[StreamChange]) -> list[Event | EphemeralDelivery]:
         """The events of a batch of changes. What was updated is read once for the whole batch:
         its state may be later than the change, never earlier; what is gone meanwhile is skipped."""
         changes = [each for each in changes if self._is_sound(each)]
         fetched = await self._fetch(changes)
-        told: list[Event | Telling] = []
+        told: list[Event | EphemeralDelivery] = []
         for change in changes:
             try:
                 if change.collection == "signals":
-                    told += tellings_from(change.document, now=self._clock())
+                    told += ephemeral_deliveries_from(change.document, now=self._clock())
                 elif event := self._event_from(change, fetched):
                     self.index = event.index
                     told.append(event)
@@ -139,8 +139,8 @@ class Translator:
         document = fetched.conversations.get(document_id)
         return self._conversation_changed(stamp, document) if document else None
 
-    def _shown(self, document: MessageDocument, fetched: Fetched) -> Shown | None:
-        return shown_of(document, fetched.parents) if self._keeps_messages else None
+    def _shown(self, document: MessageDocument, fetched: Fetched) -> ShownMessage | None:
+        return shown_message(document, fetched.parents) if self._keeps_messages else None
 
     def _message_created(self, document: MessageDocument, fetched: Fetched) -> Event:
         message = message_from(document, fetched.parents)

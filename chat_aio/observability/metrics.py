@@ -11,17 +11,17 @@ from chat_aio.observability.observer import (
     Answer,
     Banned,
     Batch,
+    BatchOutcome,
+    BatchResult,
     Ending,
+    FeedDelivery,
     Observer,
-    Outcome,
     Replayed,
     Request,
     Reset,
     Send,
     Source,
     State,
-    Told,
-    Written,
 )
 
 REQUEST_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -64,10 +64,12 @@ class Metrics(Observer):
         self._errors = new.counter("errors", "Requests answered with an error", "code")
         self._bans = new.counter("bans_enforced", "Times a ban kept somebody out", of=Banned)
         self._sends = new.counter("sends", "Messages sent", outcome=Send)
-        self._batches = new.counter("batches", "Transactions", outcome=Outcome)
+        self._batches = new.counter("batches", "Transactions", outcome=BatchOutcome)
         self._batch_messages = new.histogram("batch_messages", "Messages in a batch", MESSAGES)
         self._batch_seconds = new.histogram("batch_seconds", "Time of a batch", BATCH_SECONDS)
-        self._notes_lost = new.counter("notes_lost", "Ephemeral events that were not sent")
+        self._notes_lost = new.counter(
+            "ephemeral_events_lost", "Ephemeral events that were not sent"
+        )
         self._feed_lag = new.histogram("feed_lag_seconds", "From written to told", LAG_SECONDS)
         self._feed_losses = new.counter(
             "feed_losses", "Times the feed was lost", gap=Literal["yes", "no"]
@@ -93,7 +95,7 @@ class Metrics(Observer):
         if answer.code is not None:
             self._errors.labels(answer.code).inc()
 
-    def batch_ended(self, batch: Batch, written: Written) -> None:
+    def batch_ended(self, batch: Batch, written: BatchResult) -> None:
         self._batches.labels(written.outcome).inc()
         if written.outcome == "committed":
             self._batch_messages.observe(batch.messages)
@@ -102,10 +104,10 @@ class Metrics(Observer):
     def message_sent(self, send: Send) -> None:
         self._sends.labels(send).inc()
 
-    def notes_lost(self, count: int) -> None:
+    def ephemeral_events_lost(self, count: int) -> None:
         self._notes_lost.inc(count)
 
-    def feed_told(self, told: Told) -> None:
+    def feed_delivered(self, told: FeedDelivery) -> None:
         self._changes.inc(told.changes)
         self._deliveries.inc(told.deliveries)
         if told.lag is not None:

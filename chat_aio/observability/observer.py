@@ -5,7 +5,7 @@ from contextvars import Context
 from dataclasses import dataclass
 from typing import Literal
 
-Outcome = Literal["committed", "conflict", "failed"]
+BatchOutcome = Literal["committed", "conflict", "failed"]
 Send = Literal["stored", "repeated", "failed"]
 Source = Literal["none", "ring", "storage"]
 Reset = Literal["too_many_missed", "position_removed", "position_unknown"]
@@ -58,15 +58,15 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class BatchResult:
     """What became of a batch; in a conflict with another process it is written again."""
 
-    outcome: Outcome
+    outcome: BatchOutcome
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class FeedDelivery:
     """Changes that the feed has told to the streams of this process.
 
     `deliveries` are events times streams. `lag` is how many seconds before the oldest of the
@@ -121,17 +121,17 @@ class Observer:
     def batch_begun(self, batch: Batch) -> None:
         """Messages are about to be written. What became of them is told in the same context."""
 
-    def batch_ended(self, batch: Batch, written: Written) -> None:
+    def batch_ended(self, batch: Batch, written: BatchResult) -> None:
         """Messages were written, or were not."""
 
     def message_sent(self, send: Send) -> None:
         """A message was stored, had been stored by an earlier request with the same key, or could
         not be stored, as far as is known."""
 
-    def notes_lost(self, count: int) -> None:
+    def ephemeral_events_lost(self, count: int) -> None:
         """Ephemeral events were not sent on their way."""
 
-    def feed_told(self, told: Told) -> None:
+    def feed_delivered(self, told: FeedDelivery) -> None:
         """A batch of changes was told to everyone concerned."""
 
     def feed_lost(self, gap: bool) -> None:

@@ -7,7 +7,7 @@ from opentelemetry import context, propagate, trace
 from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, Tracer, TracerProvider
 
-from chat_aio.observability.observer import Answer, Batch, Observer, Request, Written
+from chat_aio.observability.observer import Answer, Batch, BatchResult, Observer, Request
 
 Begun = tuple[Span, Token[Context]]
 
@@ -66,7 +66,7 @@ class Tracing(Observer):
         )
         self._enter(batch, span)
 
-    def batch_ended(self, batch: Batch, written: Written) -> None:
+    def batch_ended(self, batch: Batch, written: BatchResult) -> None:
         if (span := self._leave(batch)) is None:
             return
         span.set_attribute("chat_aio.batch.outcome", written.outcome)

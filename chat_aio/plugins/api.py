@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
-from chat_aio.store.signals import Note
+from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session
 
-__all__ = ["Note", "PluginAPI", "Session"]
+__all__ = ["EphemeralEvent", "PluginAPI", "Session"]
 
 T = TypeVar("T")
 
@@ -19,13 +19,13 @@ class PluginAPI(Protocol):
 
     def new_id(self) -> str: ...
 
-    def tell(self, *events: Note) -> None:
+    def publish(self, *events: EphemeralEvent) -> None:
         """Send ephemeral events on their way to the streams of all processes.
 
         It never waits; they are never stored, and may be lost.
         """
 
-    async def tell_within(self, session: Session, event: Note) -> None:
+    async def publish_within(self, session: Session, event: EphemeralEvent) -> None:
         """Send an event in a transaction, so that it is told if, and when, that is committed."""
 
     def ephemeral(
@@ -38,7 +38,7 @@ class PluginAPI(Protocol):
         to_conversations: Collection[str] = (),
         to_users: Collection[str] = (),
         needs_exchange: bool = False,
-    ) -> Note:
+    ) -> EphemeralEvent:
         """An event in the contract's shape: for the other participants of its conversation, or of
         several, or for some users among them; never for the sender.
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from chat_aio.plugins.api import PluginAPI
 
 
-class ToldMessage(NamedTuple):
+class DeliveredMessage(NamedTuple):
     """A created message, as a stream was told of it."""
 
     message_id: str
@@ -74,7 +74,7 @@ class Plugin:
     def stream_closed(self, user_id: str) -> None:
         """A stream that was opened is over."""
 
-    def message_told(self, user_id: str, message: ToldMessage) -> None:
+    def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
         """A stream of this user's was told of somebody else's message, live or in a replay."""
 
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:

@@ -13,7 +13,7 @@ from chat_aio.schema.events import Attending, PresenceEvent
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import Wire
-from chat_aio.tasks import end
+from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class Presence(Plugin):
         self._streams: Counter[str] = Counter()
         self._leaving: dict[str, asyncio.TimerHandle] = {}
         self._present: set[str] = set()
-        self._settling: dict[str, asyncio.Task[None]] = {}
+        self._publishing: dict[str, asyncio.Task[None]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
@@ -71,18 +71,18 @@ class Presence(Plugin):
         """Those who are here may come back to another process within the delay."""
         for each in self._leaving.values():
             each.cancel()
-        await end(*self._settling.values(), *self._tasks)
+        await cancel_and_wait(*self._publishing.values(), *self._tasks)
         await self._attendance.close(delay=self._delay)
 
     def stream_opened(self, user_id: str) -> None:
         self._streams[user_id] += 1
         if leaving := self._leaving.pop(user_id, None):
             leaving.cancel()
-        self._settle(user_id)
+        self._publish_later(user_id)
 
     async def stream_opening(self, user_id: str) -> None:
         """Whoever has an answer is online, on every process."""
-        if settling := self._settling.get(user_id):
+        if settling := self._publishing.get(user_id):
             await asyncio.wait({settling})
 
     def stream_closed(self, user_id: str) -> None:
@@ -94,17 +94,19 @@ class Presence(Plugin):
 
     def _left(self, user_id: str) -> None:
         del self._leaving[user_id]
-        self._settle(user_id)
+        self._publish_later(user_id)
 
     def _is_here(self, user_id: str) -> bool:
         return user_id in self._streams or user_id in self._leaving
 
-    def _settle(self, user_id: str) -> None:
+    def _publish_later(self, user_id: str) -> None:
         """Let the database know, unless it knows or is being told."""
-        if self._is_here(user_id) != (user_id in self._present) and user_id not in self._settling:
-            self._settling[user_id] = asyncio.create_task(self._tell(user_id), context=Context())
+        if self._is_here(user_id) != (user_id in self._present) and user_id not in self._publishing:
+            self._publishing[user_id] = asyncio.create_task(
+                self._publish(user_id), context=Context()
+            )
 
-    async def _tell(self, user_id: str) -> None:
+    async def _publish(self, user_id: str) -> None:
         """Until what is known is so; what cannot be told now is tried again with the lease."""
         try:
             while (here := self._is_here(user_id)) != (user_id in self._present):
@@ -121,13 +123,13 @@ class Presence(Plugin):
         except Exception:
             log.exception("it could not be told whether %r is here", user_id)
         finally:
-            del self._settling[user_id]
+            del self._publishing[user_id]
 
     async def _renew(self) -> None:
         if not await self._attendance.renew():
             self._present.clear()
         for user_id in {*self._streams, *self._leaving, *self._present}:
-            self._settle(user_id)
+            self._publish_later(user_id)
 
     async def _again_and_again(self, act: Callable[[], Awaitable[None]]) -> None:
         """Three times within a lease, whatever happens. Renewing does not wait for sweeping."""

@@ -80,7 +80,7 @@ class Attendance:
                 {"_id": user_id}, {"$set": here}, upsert=True, session=session
             )
             if not elsewhere:
-                await self._tell(user_id, True, now, ids, session)
+                await self._publish(user_id, True, now, ids, session)
 
         await self._api.transact(body)
 
@@ -134,7 +134,7 @@ class Attendance:
             gone = {"processes": sorted(elsewhere), "lastSeenAt": seen}
             await self._users.update_one({"_id": user_id}, {"$set": gone}, session=session)
             if not elsewhere:
-                await self._tell(user_id, False, seen, ids, session)
+                await self._publish(user_id, False, seen, ids, session)
 
         await self._api.transact(body)
 
@@ -155,7 +155,7 @@ class Attendance:
         at = self._api.now() if online else _seen_at(user)
         return {"online": online, "lastSeenAt": timestamp(at) if at else None}
 
-    async def _tell(
+    async def _publish(
         self, user_id: str, online: bool, at: datetime, ids: Sequence[str], session: Any
     ) -> None:
         event = self._api.ephemeral(
@@ -165,7 +165,7 @@ class Attendance:
             to_conversations=ids,
             needs_exchange=True,
         )
-        await self._api.tell_within(session, event)
+        await self._api.publish_within(session, event)
 
 
 def _among(user: Any, processes: set[str]) -> set[str]:

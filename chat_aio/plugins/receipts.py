@@ -3,8 +3,8 @@
 import asyncio
 from collections import OrderedDict
 
-from chat_aio.plugins.api import Note
-from chat_aio.plugins.base import Plugin, ToldMessage
+from chat_aio.plugins.api import EphemeralEvent
+from chat_aio.plugins.base import DeliveredMessage, Plugin
 from chat_aio.schema.events import DeliveredEvent, ReadReceiptEvent
 
 GATHER_SECONDS = 0.05
@@ -23,15 +23,15 @@ class Receipts(Plugin):
 
     def __init__(self) -> None:
         self._delivered: OrderedDict[str, set[str]] = OrderedDict()
-        self._gathered: list[Note] = []
+        self._gathered: list[EphemeralEvent] = []
         self._timer: asyncio.TimerHandle | None = None
 
     async def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-            self._tell()
+            self._publish()
 
-    def message_told(self, user_id: str, message: ToldMessage) -> None:
+    def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
         told = self._delivered.setdefault(message.message_id, set())
         if user_id in told:
             return
@@ -56,12 +56,12 @@ class Receipts(Plugin):
             self.api.ephemeral("receipt.read", user_id, payload, conversation_id=conversation_id)
         )
 
-    def _gather(self, receipt: Note) -> None:
+    def _gather(self, receipt: EphemeralEvent) -> None:
         self._gathered.append(receipt)
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._tell)
+            self._timer = asyncio.get_running_loop().call_later(GATHER_SECONDS, self._publish)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         self._timer = None
         gathered, self._gathered = self._gathered, []
-        self.api.tell(*gathered)
+        self.api.publish(*gathered)

@@ -43,7 +43,7 @@ class Typing(Plugin):
         is_typing = given.is_typing is not False
         name = "typing.started" if is_typing else "typing.stopped"
         payload = {"isTyping": is_typing}
-        self.api.tell(
+        self.api.publish(
             self.api.ephemeral(name, request.user_id, payload, conversation_id=conversation_id)
         )
         return {"ok": True}

@@ -119,7 +119,7 @@ class Bans:
         self._database = database
         self._clock = clock
         self._until: dict[str, datetime | None] = {}
-        self._announced = False
+        self._feed_live = False
         self._changes = 0
 
     async def is_banned(self, user_id: str) -> bool:
@@ -157,9 +157,9 @@ class Bans:
         self.forget(user_id if isinstance(user_id, str) else None)
         return True
 
-    def trust(self, announced: bool) -> None:
+    def set_feed_live(self, is_live: bool) -> None:
         """Whether changes are being announced now."""
-        self._announced = announced
+        self._feed_live = is_live
         self.forget()
 
     async def _load(self, user_id: str) -> datetime | None:
@@ -173,7 +173,7 @@ class Bans:
             (_end(each, never=datetime.max.replace(tzinfo=now.tzinfo)) for each in found),
             default=None,
         )
-        if self._announced and self._changes == before:
+        if self._feed_live and self._changes == before:
             if len(self._until) >= MOST_KNOWN:
                 self._until.clear()
             self._until[user_id] = until

@@ -17,9 +17,9 @@ from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.drafts import (
     Appended,
+    Decision,
     Draft,
     EpochMoved,
-    Outcome,
     Taken,
     by_conversation,
     folded,
@@ -38,14 +38,14 @@ async def write_batch(
     *,
     clock: Callable[[], datetime],
     deadline: float,
-) -> dict[Draft, Outcome]:
+) -> dict[Draft, Decision]:
     """Number and insert `drafts` in one transaction, in order, without gaps.
 
     Raises Conflict when another process was faster, Taken when a number or key is in use,
     StorageUnavailable when the commit's outcome stayed unknown until `deadline` (monotonic).
     """
     leaders, followers = folded(drafts)
-    outcomes: dict[Draft, Outcome] = {}
+    outcomes: dict[Draft, Decision] = {}
     while remaining := [each for each in leaders if each not in outcomes]:
         written, stored, epochs = await attempt(
             database, partial(_write, database, remaining, clock()), deadline=deadline
@@ -176,7 +176,7 @@ async def _recheck(
     """Of drafts that were checked in another epoch those that hold in this one, counted as well:
     people who come and go must not keep the others from writing. Counting locks the head, so what
     the conversation says here is so until the commit."""
-    asked = [each for each in outdated if each.holds]
+    asked = [each for each in outdated if each.still_allowed]
     chosen = {"_id": {"$in": list({each.conversation_id for each in asked})}}
     found = (
         await database.conversations.find(chosen, session=session).to_list(None) if asked else []
@@ -186,8 +186,8 @@ async def _recheck(
         each
         for each in asked
         if each.conversation_id in conversations
-        and each.holds
-        and each.holds(conversations[each.conversation_id])
+        and each.still_allowed
+        and each.still_allowed(conversations[each.conversation_id])
     ]
     for conversation_id, drafts in by_conversation(holding).items():
         heads[conversation_id] = await database.counters.find_one_and_update(
@@ -208,7 +208,7 @@ def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
 
 def _outcomes(
     drafts: Iterable[Draft], written: Iterable[Draft], stored: Stored, epochs: dict[str, int]
-) -> dict[Draft, Outcome]:
+) -> dict[Draft, Decision]:
     """What became of drafts: where some repeat keys, the others are still to be written."""
     if stored:
         return {
@@ -225,7 +225,7 @@ def _outcomes(
     }
 
 
-def _repeated(outcome: Outcome) -> Outcome:
+def _repeated(outcome: Decision) -> Decision:
     """For a draft with the same key as another in its batch."""
     if isinstance(outcome, Appended):
         return Appended(outcome.message, repeated=True)

@@ -183,7 +183,7 @@ class Calls:
         task.add_done_callback(retrieve)
         return task
 
-    async def settle(self, *, seconds: float) -> None:
+    async def wait_for_all(self, *, seconds: float) -> None:
         """Give what is under way so many seconds to end."""
         if pending := {*self._calls, *self._left}:
             await asyncio.wait(pending, timeout=seconds)

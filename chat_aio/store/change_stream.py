@@ -13,7 +13,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.calls import LateCall
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database, maybe_await
 
 BATCH = 256
 AWAIT_MS = 400
@@ -119,7 +119,7 @@ class Changes:
     async def _close(self) -> None:
         """Let the server forget the cursor, if it can be reached at once."""
         with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
-            await settled(self._cursor.close())
+            await maybe_await(self._cursor.close())
 
 
 async def open_changes(
@@ -145,7 +145,7 @@ async def open_changes(
             max_await_time_ms=AWAIT_MS,
             **start,
         )
-        opened = Changes(database, await settled(watching))
+        opened = Changes(database, await maybe_await(watching))
         if not wanted:
             opened.stop()
         return opened

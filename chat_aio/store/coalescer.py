@@ -53,11 +53,11 @@ class Coalescer(Generic[Q, A]):
             while self._waiting:
                 taken, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 if asked := [each for each in taken if not each[1].done()]:
-                    await self._settle(asked)
+                    await self._answer_all(asked)
         finally:
             self._round = None
 
-    async def _settle(self, asked: Sequence[tuple[Q, asyncio.Future[A]]]) -> None:
+    async def _answer_all(self, asked: Sequence[tuple[Q, asyncio.Future[A]]]) -> None:
         answers: Sequence[A | Exception]
         try:
             answers = await self._answer([question for question, _ in asked])

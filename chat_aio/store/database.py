@@ -66,7 +66,7 @@ _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 """Nothing was written, and that is neither the request's fault nor ours; it passes."""
 
 
-async def settled(value: Any) -> Any:
+async def maybe_await(value: Any) -> Any:
     """`value`, awaited if it needs to be: where PyMongo's async API and Motor differ."""
     return await value if inspect.isawaitable(value) else value
 
@@ -171,9 +171,9 @@ class Database:
     async def close(self, *, seconds: float) -> None:
         """Give commits and calls that are still under way a little time to end. What takes longer
         goes on: cancelling it could break a client that the host goes on using."""
-        await self.calls.settle(seconds=seconds)
+        await self.calls.wait_for_all(seconds=seconds)
 
-    async def settle(self) -> None:
+    async def wait_for_majority(self) -> None:
         """Wait until a majority has everything that could be read here until now: a write that
         finds nothing to do is acknowledged only then."""
         nothing = {"_id": "", "seq": -1}
@@ -221,7 +221,7 @@ class Database:
         """All that an aggregation finds; as `read`."""
 
         async def gather() -> list[Any]:
-            cursor = await settled(collection.aggregate(stages, **options))
+            cursor = await maybe_await(collection.aggregate(stages, **options))
             found: list[Any] = await cursor.to_list(None)
             return found
 

@@ -10,7 +10,7 @@ from chat_aio.errors import ConversationNotFound
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.messages import Key, weight_of
 
-Holds = Callable[[ConversationDocument], bool]
+StillAllowed = Callable[[ConversationDocument], bool]
 """Whether a message may still be written, going by the conversation alone."""
 
 
@@ -37,20 +37,20 @@ class Appended:
     repeated: bool = False
 
 
-Outcome = Appended | EpochMoved | ConversationNotFound
+Decision = Appended | EpochMoved | ConversationNotFound
 """The last where a conversation has no head, or none that can be read."""
 
 
 @dataclass(slots=True, eq=False)
 class Draft:
     """A message that is ready but for `seq` and `createdAt`, valid as of `epoch`; in a later one
-    too where `holds` says so, which is not asked if None."""
+    too where `still_allowed` says so, which is not asked if None."""
 
     message: MessageDocument
     epoch: int
     deadline: float
     answer: asyncio.Future[Appended] = field(repr=False)
-    holds: Holds | None = None
+    still_allowed: StillAllowed | None = None
     origin: Context | None = None
     queued: bool = True
     weight: int = field(init=False)

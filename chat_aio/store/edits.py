@@ -16,7 +16,7 @@ from chat_aio.store.documents import (
     ReactionDocument,
     SearchFields,
 )
-from chat_aio.store.drafts import EpochMoved, Holds
+from chat_aio.store.drafts import EpochMoved, StillAllowed
 from chat_aio.store.messages import READ
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
@@ -105,13 +105,13 @@ async def change_live_fenced(
     update: Update,
     *,
     epoch: int,
-    holds: Holds | None = None,
+    still_allowed: StillAllowed | None = None,
 ) -> MessageDocument | None:
     """`change_live` for what was checked on participants as of `epoch`: where they have changed
-    since, `holds` is asked as for a new message, and EpochMoved raised. It locks the head as a
-    batch does, and goes between two batches."""
+    since, `still_allowed` is asked as for a new message, and EpochMoved raised. It locks the head
+    as a batch does, and goes between two batches."""
     async with sequencer.hold(message["conversationId"]) as deadline:
-        body = partial(_fenced, database, message, update, epoch, holds)
+        body = partial(_fenced, database, message, update, epoch, still_allowed)
         return await transact(database, body, deadline=deadline)
 
 
@@ -120,7 +120,7 @@ async def _fenced(
     message: MessageDocument,
     update: Update,
     epoch: int,
-    holds: Holds | None,
+    still_allowed: StillAllowed | None,
     session: Session,
 ) -> MessageDocument | None:
     conversation_id = message["conversationId"]
@@ -135,9 +135,9 @@ async def _fenced(
     now = head["epoch"]
     if now != epoch:
         here = {"_id": conversation_id}
-        row = holds and await database.conversations.find_one(here, session=session)
+        row = still_allowed and await database.conversations.find_one(here, session=session)
         found = one_readable("conversations", row or None)
-        if not found or not holds or not holds(found):
+        if not found or not still_allowed or not still_allowed(found):
             raise EpochMoved(now)
     changed = await database.messages.find_one_and_update(
         _live(message, update), update, READ, return_document=True, session=session

@@ -15,7 +15,7 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 
 from chat_aio.errors import SetupError
 from chat_aio.store import shapes
-from chat_aio.store.database import COLLECTIONS, Database, settled
+from chat_aio.store.database import COLLECTIONS, Database, maybe_await
 
 _EXISTS_ALREADY = 48
 
@@ -134,7 +134,7 @@ async def _set_own(database: Database) -> list[Difference]:
 async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
     """The collections that there are, without the prefix, each with its validator."""
     wanted = {database.prefix + name: name for name in COLLECTIONS}
-    answer = await settled(
+    answer = await maybe_await(
         database.handle.command("listCollections", filter={"name": {"$in": list(wanted)}})
     )
     found = answer["cursor"]["firstBatch"]
@@ -153,7 +153,7 @@ def _lacking_validator(place: str, found: Mapping[str, Any]) -> Difference:
 
 async def _set_validator(database: Database, collection: str) -> None:
     """Rows that are bad already can still be changed, and so mended (`moderate`)."""
-    await settled(
+    await maybe_await(
         database.handle.command(
             "collMod",
             database.prefix + collection,
@@ -202,7 +202,7 @@ async def differences(database: Database) -> list[Difference]:
 async def _differences(
     database: Database, collection: str, described: list[Index]
 ) -> list[Difference]:
-    cursor = await settled(database.collection(collection).list_indexes())
+    cursor = await maybe_await(database.collection(collection).list_indexes())
     standing = {each["name"]: each for each in await cursor.to_list(None)}
     place = database.prefix + collection
     found = [

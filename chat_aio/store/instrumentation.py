@@ -4,9 +4,8 @@ import time
 from collections.abc import Awaitable, Mapping, Sequence
 
 from chat_aio.observability.dispatch import notify
-from chat_aio.observability.observer import Batch, Observer, Outcome, Written
-from chat_aio.store.drafts import Draft
-from chat_aio.store.drafts import Outcome as Decision
+from chat_aio.observability.observer import Batch, BatchOutcome, BatchResult, Observer
+from chat_aio.store.drafts import Decision, Draft
 from chat_aio.store.transactions import Conflict
 
 Decided = Mapping[Draft, Decision]
@@ -22,7 +21,7 @@ async def observed(
     batch = Batch(messages=len(drafts), origins=origins)
     notify(observers, Observer.batch_begun, batch)
     began = time.perf_counter()
-    outcome: Outcome = "failed"
+    outcome: BatchOutcome = "failed"
     try:
         decided = await writing
         outcome = "committed"
@@ -31,5 +30,5 @@ async def observed(
         outcome = "conflict"
         raise
     finally:
-        written = Written(outcome=outcome, seconds=time.perf_counter() - began)
+        written = BatchResult(outcome=outcome, seconds=time.perf_counter() - began)
         notify(observers, Observer.batch_ended, batch, written)

@@ -11,7 +11,7 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database, maybe_await
 
 PATIENCE_SECONDS = 1.0
 LOOK_SECONDS = 1.0
@@ -71,5 +71,5 @@ async def _orphans(admin: Any) -> list[dict[str, Any]]:
 
 
 async def _listed(admin: Any, pipeline: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = await (await settled(admin.aggregate(pipeline))).to_list(None)
+    found: list[dict[str, Any]] = await (await maybe_await(admin.aggregate(pipeline))).to_list(None)
     return found

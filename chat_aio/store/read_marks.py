@@ -50,11 +50,11 @@ class ReadMarks:
     async def _fly(self, conversation_id: str) -> None:
         try:
             while marks := self._waiting.pop(conversation_id, None):
-                await self._settle(conversation_id, marks)
+                await self._write_marks(conversation_id, marks)
         finally:
             del self._flights[conversation_id]
 
-    async def _settle(
+    async def _write_marks(
         self, conversation_id: str, marks: Mapping[tuple[str, str], asyncio.Future[bool]]
     ) -> None:
         """Write what can be written, and give every mark its answer."""

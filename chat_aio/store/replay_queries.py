@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database, maybe_await
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.shapes import readable
 
@@ -127,12 +127,12 @@ async def _bounded(
     async def gather() -> list[Any]:
         found: list[Any] = []
         left = bounds.most_bytes
-        cursor = await settled(collection.aggregate([*stages, *shown]))
+        cursor = await maybe_await(collection.aggregate([*stages, *shown]))
         while batch := await cursor.to_list(BATCH):
             found += batch
             left -= sum(each.pop("size") for each in batch)
             if len(found) > bounds.most or left < 0:
-                await settled(cursor.close())
+                await maybe_await(cursor.close())
                 raise TooMuch
         return found
 

@@ -45,7 +45,7 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
                 lost = {"_id": found["_id"], **_keyed(report["openKey"])}
                 released = {"$unset": {"openKey": ""}}
                 await database.write(partial(database.reports.update_one, lost, released))
-        tries += 1  # It was settled a moment ago, or a majority is about to learn of it.
+        tries += 1  # It was resolved a moment ago, or a majority is about to learn of it.
         await asyncio.sleep(jitter(tries))
     raise StorageUnavailable
 
@@ -91,8 +91,8 @@ async def change(
             raise Unchanged(None)
         fields, entry = decide(found)
         update: dict[str, Any] = {"$set": dict(fields)}
-        settled = fields["status"] not in OPEN
-        if settled:
+        resolved = fields["status"] not in OPEN
+        if resolved:
             update["$unset"] = {"openKey": ""}
         elif key := await free_key(database, found, session):
             update["$set"]["openKey"] = key
@@ -100,7 +100,7 @@ async def change(
         changed = await database.reports.find_one_and_update(
             {"_id": report_id}, update, return_document=True, session=session
         )
-        if settled and "openKey" in found:
+        if resolved and "openKey" in found:
             await _pass_on(database, found, session)
         return cast(ReportDocument, changed)
 

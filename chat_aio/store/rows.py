@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import bson
 
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database, maybe_await
 
 MOST_BYTES = 4 * 1024 * 1024
 """Past this, as they are stored, no more rows are read."""
@@ -37,12 +37,12 @@ async def read_rows(
 
     async def gather() -> list[bytes]:
         batches: list[bytes] = []
-        cursor = await settled(opened())
+        cursor = await maybe_await(opened())
         async for batch in cursor:
             batches.append(batch)
             if most is not None and sum(map(len, batches)) > most:
                 break
-        await settled(cursor.close())
+        await maybe_await(cursor.close())
         return batches
 
     batches = await database.read(gather)

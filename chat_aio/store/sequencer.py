@@ -25,7 +25,7 @@ from chat_aio.store.calls import deadline_within, shared
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.drafts import Appended, Draft, Holds, Taken, halves
+from chat_aio.store.drafts import Appended, Draft, StillAllowed, Taken, halves
 from chat_aio.store.instrumentation import observed
 from chat_aio.store.orphans import end_orphans
 from chat_aio.store.transactions import Conflict
@@ -69,18 +69,18 @@ class Sequencer:
         self.changes: dict[str, Coalescer[Any, Any]] = {}  # Of who is in each conversation.
 
     async def append(
-        self, message: MessageDocument, *, epoch: int, holds: Holds | None = None
+        self, message: MessageDocument, *, epoch: int, still_allowed: StillAllowed | None = None
     ) -> Appended:
         """Number, date and store `message`, which was checked on a snapshot of `epoch`.
 
-        Where participants have changed since, `holds` is asked about the conversation as it is
-        behind its lock; EpochMoved where that says no, or there is none. Answers after the commit
-        on a majority. Raises StorageUnavailable past the timeout, saying whether nothing was
+        Where participants have changed since, `still_allowed` is asked about the conversation as it
+        is behind its lock; EpochMoved where that says no, or there is none. Answers after the
+        commit on a majority. Raises StorageUnavailable past the timeout, saying whether nothing was
         written or the outcome is unknown.
         """
         loop, deadline = asyncio.get_running_loop(), deadline_within(self._database.timeout)
         origin = copy_context() if self._observers else None
-        draft = Draft(message, epoch, deadline, loop.create_future(), holds, origin)
+        draft = Draft(message, epoch, deadline, loop.create_future(), still_allowed, origin)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
         timer = loop.call_at(deadline, self._expire, draft)
         self._undecided.add(draft.answer)

@@ -29,7 +29,7 @@ MOST_TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class EphemeralEvent:
     """An event of this `name` for the streams of some users, or of some conversations, or where
     both are given of these users in these conversations; not of `but`, who sends it. `data` is what
     its JSON has besides the `type`. `needs_exchange` says that with that option only those hear of
@@ -58,16 +58,16 @@ class Signals:
         self._clock = clock
         self._new_id = new_id
         self._observers = observers
-        self._waiting: list[Note] = []
+        self._waiting: list[EphemeralEvent] = []
         self._flight: asyncio.Task[None] | None = None
 
-    def tell(self, *notes: Note) -> None:
+    def publish(self, *notes: EphemeralEvent) -> None:
         """Send notes on their way. They may be lost, where the database is out of reach."""
         self._waiting += notes
         if (surplus := len(self._waiting) - MOST_WAITING) > 0:
             log.warning("more than %d notes wait: the oldest are lost", MOST_WAITING)
             del self._waiting[:surplus]
-            notify(self._observers, Observer.notes_lost, surplus)
+            notify(self._observers, Observer.ephemeral_events_lost, surplus)
         if self._waiting and self._flight is None:
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
@@ -87,7 +87,7 @@ class Signals:
         finally:
             self._flight = None
 
-    async def write(self, notes: Sequence[Note], *, session: Session = None) -> None:
+    async def write(self, notes: Sequence[EphemeralEvent], *, session: Session = None) -> None:
         """Write notes as one signal; in a transaction, or by itself without a majority's wait."""
         signal = {
             "_id": self._new_id(),
@@ -107,7 +107,7 @@ class Signals:
         signal = {"_id": self._new_id(), "kind": END, "at": at, "userIds": [user_id]}
         await self._database.write(lambda: self._database.signals.insert_one(signal))
 
-    async def _write(self, notes: Sequence[Note]) -> None:
+    async def _write(self, notes: Sequence[EphemeralEvent]) -> None:
         try:
             await self.write(notes)
             return
@@ -115,10 +115,10 @@ class Signals:
             log.warning("%d notes were lost: the database is out of reach", len(notes))
         except Exception:
             log.exception("%d notes were lost", len(notes))
-        notify(self._observers, Observer.notes_lost, len(notes))
+        notify(self._observers, Observer.ephemeral_events_lost, len(notes))
 
 
-def document_from(note: Note) -> dict[str, Any]:
+def document_from(note: EphemeralEvent) -> dict[str, Any]:
     """A note as it stands in a signal."""
     return {
         "name": note.name,
@@ -136,7 +136,7 @@ def ended_in(signal: Mapping[str, Any]) -> list[str]:
     return [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
 
 
-def notes_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:
+def ephemeral_events_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:
     """The notes of a signal, if it is one of notes, and not one of long ago."""
     if signal.get("kind") == KIND and now - signal["at"] < STALE_AFTER:
         yield from signal["notes"]

@@ -43,7 +43,7 @@ class Snapshots:
         self._kept: OrderedDict[str, Snapshot] = OrderedDict()
         self._loading: dict[str, asyncio.Task[Snapshot | None]] = {}
         self._room = max_weight
-        self._announced = False
+        self._feed_live = False
 
     async def find(self, conversation_id: str) -> Snapshot | None:
         """The conversation as last known here, None if there is none. Raises StorageUnavailable."""
@@ -65,7 +65,7 @@ class Snapshots:
             current = self._loading.get(conversation_id) is loading
             if current:
                 del self._loading[conversation_id]
-        if snapshot and current and self._announced:
+        if snapshot and current and self._feed_live:
             self._keep(conversation_id, snapshot)
         return snapshot
 
@@ -75,9 +75,9 @@ class Snapshots:
         if old := self._kept.pop(conversation_id, None):
             self._room += old.weight
 
-    def trust(self, announced: bool) -> None:
+    def set_feed_live(self, is_live: bool) -> None:
         """Whether changes are being announced now; while they are not, nothing is cached."""
-        self._announced = announced
+        self._feed_live = is_live
         for conversation_id in [*self._kept, *self._loading]:
             self.forget(conversation_id)
 

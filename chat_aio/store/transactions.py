@@ -15,7 +15,7 @@ from pymongo.write_concern import WriteConcern
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import LateCall, deadline_within
-from chat_aio.store.database import Database, settled, translated, unquoted
+from chat_aio.store.database import Database, maybe_await, translated, unquoted
 from chat_aio.store.orphans import end_orphans
 
 T = TypeVar("T")
@@ -60,9 +60,9 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
 
 
 async def _attempt(database: Database, body: Body[T], deadline: float) -> T:
-    session = await settled(database.client.start_session(causal_consistency=False))
+    session = await maybe_await(database.client.start_session(causal_consistency=False))
     try:
-        await settled(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
+        await maybe_await(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
         result = await body(session)
     except BaseException as error:
         if _is_between_roles(error):
@@ -102,7 +102,7 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
         try:
             result = await attempt(database, noted, deadline=deadline)
             if unchanged:
-                await database.settle()
+                await database.wait_for_majority()
             return result
         except Conflict as conflict:
             tries += 1
@@ -184,7 +184,7 @@ async def _drop_connections(database: Database) -> None:
     with suppress(AttributeError, TypeError):
         client = vars(database.client).get("delegate", database.client)  # Motor's is PyMongo's.
         for server in tuple(client._topology._servers.values()):
-            await settled(server.pool.reset_without_pause())
+            await maybe_await(server.pool.reset_without_pause())
 
 
 def _is_between_roles(error: BaseException) -> bool:

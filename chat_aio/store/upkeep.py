@@ -9,7 +9,7 @@ from typing import Any
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.clock import PrimaryClock
 from chat_aio.store.database import Database
-from chat_aio.tasks import end
+from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Upkeep:
 
     async def close(self) -> None:
         if self._task is not None:
-            await end(self._task)
+            await cancel_and_wait(self._task)
             self._task = None
 
     async def _run(self) -> None:

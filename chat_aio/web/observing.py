@@ -36,18 +36,18 @@ async def _observed(request: web.Request, handler: Handler) -> web.StreamRespons
     try:
         response = await handler(request)
     except asyncio.CancelledError:
-        _tell(request, NOBODY_WAITS)
+        _report(request, NOBODY_WAITS)
         raise
-    _tell(request, response.status)
+    _report(request, response.status)
     return response
 
 
 async def _answered(request: web.Request, response: web.StreamResponse) -> None:
     """A stream is answered when it opens; of all others it has been told before this."""
-    _tell(request, response.status)
+    _report(request, response.status)
 
 
-def _tell(request: web.Request, status: int) -> None:
+def _report(request: web.Request, status: int) -> None:
     if _ASKED not in request:
         return
     asked, began = request.pop(_ASKED)

@@ -50,7 +50,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
             _bound_kernel_buffer(request.transport)
             await response.prepare(request)
             response.stop_streaming()  # Its own keep-alive: a task for each stream.
-            await _tell(response, events)
+            await _write_events(response, events)
             pipe = cast(Pipe, request.transport)
             events.go_live(pipe, chunked=request.version >= HttpVersion11)
             await events.ended
@@ -93,7 +93,7 @@ def _response() -> EventSourceResponse:
     return response
 
 
-async def _tell(response: EventSourceResponse, events: Stream) -> None:
+async def _write_events(response: EventSourceResponse, events: Stream) -> None:
     """What comes before the live events, as fast as the client takes it; not all of it need be in
     memory twice."""
     opening = opening_frame(random.randint(2_000, 5_000))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from chat_aio.store.database import Database, settled
+from chat_aio.store.database import Database, maybe_await
 from chat_aio.store.documents import ConversationDocument, CounterDocument
 from chat_aio.store.transactions import Session
 from chat_aio.store.unread import OWN_INDEX, count_unread
@@ -22,7 +22,7 @@ class _Within:
         self._session = session
 
     async def aggregate(self, rows: Any, stages: list[dict[str, Any]], **options: Any) -> Any:
-        cursor = await settled(rows.aggregate(stages, session=self._session, **options))
+        cursor = await maybe_await(rows.aggregate(stages, session=self._session, **options))
         return await cursor.to_list(None)
 
 
@@ -111,7 +111,7 @@ async def _count_own(seen: Seen, spans: Mapping[str, tuple[int, int]]) -> dict[s
             {"$match": {"$or": branches[place : place + SPANS_AT_A_TIME]}},
             {"$group": {"_id": "$senderId", "count": {"$sum": 1}}},
         ]
-        rows = await settled(
+        rows = await maybe_await(
             seen.database.messages.aggregate(stages, session=seen.session, hint=OWN_INDEX)
         )
         counts |= {each["_id"]: each["count"] for each in await rows.to_list(None)}
@@ -161,7 +161,7 @@ async def threads(seen: Seen) -> list[dict[str, Any]]:
         },
         {"$match": {"$expr": {"$or": [*_differs()]}}},
     ]
-    rows = await settled(seen.database.messages.aggregate(stages, session=seen.session))
+    rows = await maybe_await(seen.database.messages.aggregate(stages, session=seen.session))
     found: list[dict[str, Any]] = await rows.to_list(None)
     return await _above_the_floor(seen, found)
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from chat_aio.actions.context import Context, new_id
-from chat_aio.actions.guards import acting
+from chat_aio.actions.guards import user_action
 from chat_aio.store import bans
 from chat_aio.store.maintenance.erasure import Erasure
 from chat_aio.store.maintenance.personal_data import PLACES
@@ -39,7 +39,7 @@ def main(user_id: str, moderator_id: str, as_json: bool, **place: Any) -> None:
     say(at_desk(work, moderator_id=moderator_id, **place), as_json=as_json)
 
 
-@acting
+@user_action
 async def _erase(context: Context, moderator_id: str, user_id: str, *, dry_run: bool) -> Eraser:
     """Erase a user; a dry run counts what there is. Who does it must not be banned."""
     of = Erasure(

@@ -1,7 +1,7 @@
 """Removing a message: as its sender deletes it, but by a moderator, and kept in the trail."""
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting, load_message
+from chat_aio.actions.guards import load_message, user_action
 from chat_aio.schema.models import Message
 from chat_aio.store import audit, edits, messages
 from chat_aio.store.documents import Change, MessageDocument
@@ -11,7 +11,7 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 ACTION = "remove-message"
 
 
-@acting
+@user_action
 async def remove_message(
     context: Context, user_id: str, message_id: str, *, mends: bool = True
 ) -> tuple[Message, bool]:

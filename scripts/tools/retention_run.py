@@ -11,7 +11,7 @@ from typing import Literal
 import click
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import acting
+from chat_aio.actions.guards import user_action
 from chat_aio.store import audit
 from chat_aio.store.documents import Change
 from chat_aio.store.maintenance import retention
@@ -47,7 +47,7 @@ class Counts:
     conversations: int
 
 
-@acting
+@user_action
 async def rehearse(context: Context, user_id: str, wanted: Wanted) -> Counts:
     """What a run would do now. Raises ConversationNotFound."""
     olds = await _find_old(context, wanted)
@@ -60,7 +60,7 @@ async def rehearse(context: Context, user_id: str, wanted: Wanted) -> Counts:
     return await _each(olds, "Counting", count)
 
 
-@acting
+@user_action
 async def retain(context: Context, user_id: str, wanted: Wanted) -> Counts:
     """Empty or remove what is old. Raises ConversationNotFound."""
     run_id = context.new_id()

@@ -7,7 +7,7 @@ import pytest
 from chat_aio import Chat, Options
 from chat_aio.plugins import Presence
 from chat_aio.plugins.presence_store import Attendance
-from chat_aio.tasks import end
+from chat_aio.tasks import cancel_and_wait
 from tests.conftest import Database
 
 
@@ -30,10 +30,10 @@ async def test_who_swallows_a_cancellation_is_cancelled_again() -> None:
     tasks = [asyncio.create_task(go_on()), asyncio.create_task(fail())]
     await asyncio.sleep(0)
     async with asyncio.timeout(10):
-        await end(*tasks, again=0.01)
+        await cancel_and_wait(*tasks, again=0.01)
     assert swallowed == 2
     assert tasks[0].cancelled()
-    await end()
+    await cancel_and_wait()
 
 
 async def test_a_chat_closes_while_its_presence_connects(

@@ -15,7 +15,7 @@ import pytest
 from aiohttp import ClientError
 
 from chat_aio.embedded import Mongod
-from chat_aio.live.replay.from_storage import Past
+from chat_aio.live.replay.from_storage import StorageReplays
 from tests.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.conftest import MakePeople
 from tests.support.failpoints import failing
@@ -166,10 +166,10 @@ async def test_a_stream_that_holds_back_too_much(serve: MakePeople) -> None:
     await alice.send(conversation_id, "one")
     await alice.send(conversation_id, "two")
     await alice.told_all()
-    replay = Past.replay
+    replay = StorageReplays.replay
     asked, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slow(self: Past, wish: Any) -> Any:
+    async def slow(self: StorageReplays, wish: Any) -> Any:
         found = await replay(self, wish)
         asked.set()
         await go_on.wait()
@@ -185,7 +185,7 @@ async def test_a_stream_that_holds_back_too_much(serve: MakePeople) -> None:
 
     overflowing = asyncio.create_task(overflow())
     position = f"{conversation_id}:1"
-    with patch.object(Past, "replay", slow), suppress(EOFError, ClientError):
+    with patch.object(StorageReplays, "replay", slow), suppress(EOFError, ClientError):
         async with bob.tab(position) as tab:
             frames = await tab.until(lambda frame: frame.event == "message.created")
             assert frames[-1].data["message"]["body"] == "two"

@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio.live.replay.from_storage import Past
-from chat_aio.live.replay.missed_events import Wish as Wanted
-from chat_aio.live.replay.missed_events import Written
+from chat_aio.live.replay.from_storage import StorageReplays
+from chat_aio.live.replay.missed_events import MissedEvents
+from chat_aio.live.replay.missed_events import ReplayRequest as Wanted
 from chat_aio.live.replay.replay import Replay
 from chat_aio.store import replay_queries
 from tests.conftest import Database, MakePeople
@@ -72,7 +72,7 @@ def told_by(replay: Replay) -> str:
     return b"".join(each.plain for each in replay.frames).decode()
 
 
-async def granted(past: Past, wishes: Iterable[Wanted]) -> list[str]:
+async def granted(past: StorageReplays, wishes: Iterable[Wanted]) -> list[str]:
     """What is told to those who come back at once: their wishes go in one round."""
     return [told_by(each) for each in await asyncio.gather(*map(past.replay, wishes))]
 
@@ -91,7 +91,7 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
     later = await serve(ring_seconds=0, replay_limit=3)
     turns = 0
     looks: list[tuple[int, int]] = []
-    missed_by = Written.missed_by
+    missed_by = MissedEvents.missed_by
 
     async def take_turns() -> None:
         nonlocal turns
@@ -99,13 +99,13 @@ async def test_what_is_too_much_for_many_lets_others_have_their_turn(
             turns += 1
             await asyncio.sleep(0)
 
-    def noted(self: Written, *args: Any, **options: Any) -> Any:
+    def noted(self: MissedEvents, *args: Any, **options: Any) -> Any:
         found = missed_by(self, *args, **options)
         looks.append((turns, len(found)))
         return found
 
     others = asyncio.create_task(take_turns())
-    with patch.object(Written, "missed_by", noted):
+    with patch.object(MissedEvents, "missed_by", noted):
         past = later("alice").chat._live._resuming._past
         told = await granted(past, [wish(each, groups, seen) for each in users])
     others.cancel()

@@ -47,7 +47,7 @@ async def test_an_observer_that_fails_does_no_harm(
     failed = {record.args[1] for record in caplog.records if isinstance(record.args, tuple)}
     assert failed >= {
         *("chat_opened", "request_begun", "request_answered", "batch_begun", "batch_ended"),
-        *("message_sent", "feed_told", "stream_opened", "stream_closed"),
+        *("message_sent", "feed_delivered", "stream_opened", "stream_closed"),
     }
     assert failed <= set(TOLD)
 

@@ -141,7 +141,7 @@ async def test_no_route_fails_for_a_broken_row(
     for row in await rows_of(database, world, collection):
         for broken in broken_from(row):
             await plant(database, collection, broken)
-            chat._context.snapshots.trust(True)  # Nothing is known of before.
+            chat._context.snapshots.set_feed_live(True)  # Nothing is known of before.
             chat._context.bans.forget()
             answers = await everything(people, world)
             failed += [(broken, each) for each in answers if each[1] >= 500]
@@ -226,7 +226,7 @@ async def test_a_block_that_cannot_be_read_stays_in_force(
         await database["conversations"].update_one(
             {"_id": direct}, {"$set": {"blockedBy": odd}}, bypass_document_validation=True
         )
-        alice.chat._context.snapshots.trust(True)
+        alice.chat._context.snapshots.set_feed_live(True)
         answer = await bob.post(f"/conversations/{direct}/messages", {"body": "x"})
         assert answer.status in (403, 404)
         for one, other in (("alice", "bob"), ("bob", "alice")):

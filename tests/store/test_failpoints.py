@@ -72,7 +72,7 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
     ):
         with pytest.raises(StorageUnavailable, match="outcome is unknown"):
             await store.send(group)
-    await store.database.calls.settle(seconds=60)
+    await store.database.calls.wait_for_all(seconds=60)
     assert (await patient.send(group))["seq"] == 2
     assert await stored_seqs(patient, group["_id"]) == [1, 2]
 
@@ -86,7 +86,7 @@ async def test_a_crash_in_between_leaves_all_or_nothing(
     async with failing(database.client, [command], app_name="crash", closeConnection=True):
         with pytest.raises(StorageUnavailable):
             await failing_store.change(group["_id"], add=("bob",))
-    await failing_store.database.calls.settle(seconds=60)
+    await failing_store.database.calls.wait_for_all(seconds=60)
     found = await store.database.conversations.find_one({"_id": group["_id"]})
     head, copy = await epochs(store, group["_id"])
     assert head == copy == len(found["participants"])

@@ -258,7 +258,7 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
         return await store.sequencer.append(
             message,
             epoch=conversation["epoch"],
-            holds=lambda now: user_id in {each["userId"] for each in now["participants"]},
+            still_allowed=lambda now: user_id in {each["userId"] for each in now["participants"]},
         )
 
     async def scenario() -> None:
@@ -276,7 +276,7 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
     now = await store.database.conversations.find_one({"_id": group["_id"]})
     assert now is not None
     current = await store.sequencer.append(
-        store.message(group["_id"], "alice"), epoch=now["epoch"], holds=lambda _: False
+        store.message(group["_id"], "alice"), epoch=now["epoch"], still_allowed=lambda _: False
     )
     assert current.message["seq"] == 9
 

@@ -11,18 +11,18 @@ async def test_a_snapshot_is_read_once_while_it_is_announced(store: Store) -> No
     group = await store.conversation("alice")
     first = await store.snapshots.find(group["_id"])
     assert await store.snapshots.find(group["_id"]) is not first
-    store.snapshots.trust(True)
+    store.snapshots.set_feed_live(True)
     kept = await store.snapshots.find(group["_id"])
     assert await store.snapshots.find(group["_id"]) is kept
     store.snapshots.forget(group["_id"])
     assert await store.snapshots.find(group["_id"]) is not kept
-    store.snapshots.trust(False)
+    store.snapshots.set_feed_live(False)
     assert not store.snapshots._kept
 
 
 async def test_what_was_read_before_a_change_is_not_kept(store: Store) -> None:
     group = await store.conversation("alice")
-    store.snapshots.trust(True)
+    store.snapshots.set_feed_live(True)
     read, go_on = asyncio.Event(), asyncio.Event()
     find = conversations.find
 
@@ -47,7 +47,7 @@ async def test_snapshots_are_bounded_by_participants(store: Store) -> None:
     from chat_aio.store.snapshots import Snapshots
 
     snapshots = Snapshots(store.database, max_weight=5)
-    snapshots.trust(True)
+    snapshots.set_feed_live(True)
     groups = [await store.conversation("alice", "bob") for _ in range(4)]
     for group in groups:
         await snapshots.find(group["_id"])

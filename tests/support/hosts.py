@@ -7,7 +7,7 @@ from typing import Any
 
 from pymongo import AsyncMongoClient
 
-from chat_aio.store.database import settled
+from chat_aio.store.database import maybe_await
 
 DRIVERS = ("pymongo", "motor")
 
@@ -27,4 +27,4 @@ async def connected(driver: str, mongo_url: str) -> AsyncIterator[Any]:
     try:
         yield client
     finally:
-        await settled(client.close())
+        await maybe_await(client.close())

@@ -22,7 +22,7 @@ _append = Sequencer.append
 
 
 async def append_without_fence(
-    self: Sequencer, message: Any, *, epoch: int, holds: object = None
+    self: Sequencer, message: Any, *, epoch: int, still_allowed: object = None
 ) -> Any:
     """The epoch guard removed: whatever the snapshot said, the epoch of now is used."""
     head = await self._database.counters.find_one({"_id": message["conversationId"]})

@@ -38,7 +38,7 @@ async def test_a_cancelled_caller_leaves_its_call_running() -> None:
         await caller
     assert len(calls) == 1
     slow.release.set()
-    await calls.settle(seconds=10)
+    await calls.wait_for_all(seconds=10)
     assert not slow.cancelled
     assert not calls
 
@@ -50,7 +50,7 @@ async def test_a_late_call_is_given_up_and_goes_on() -> None:
     assert len(calls) == 1
     assert not calls.is_stuck
     slow.release.set()
-    await calls.settle(seconds=10)
+    await calls.wait_for_all(seconds=10)
     assert not slow.cancelled
 
 
@@ -68,7 +68,7 @@ async def test_a_call_past_twice_its_timeout_is_stuck_until_it_ends() -> None:
             await calls.run(slow, seconds=0.02)
         await until(lambda: calls.is_stuck)
     slow.release.set()
-    await calls.settle(seconds=10)
+    await calls.wait_for_all(seconds=10)
     assert not calls.is_stuck
 
 

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.live.event import Event, Shown
+from chat_aio.live.event import Event, ShownMessage
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
-from chat_aio.live.message_filter import Sieve
-from chat_aio.live.replay.buffer import Kept, Ring
+from chat_aio.live.message_filter import MessageFilter
+from chat_aio.live.replay.buffer import BufferedEvent, ReplayBuffer
 from chat_aio.live.replay.positions import is_moment, moment_frame, position_from, time_of_moment
 from chat_aio.live.replay.replay import (
     Cover,
     Replay,
-    Stored,
+    ReplayedEvent,
     replay_from_feed,
     replay_from_storage,
     replay_of_nothing,
 )
 from chat_aio.live.stream import Stream
-from chat_aio.plugins.base import ToldMessage
+from chat_aio.plugins.base import DeliveredMessage
 from chat_aio.schema.events import ResetEvent
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -53,12 +53,12 @@ def event(
     )
 
 
-def stored(text: str, *, changed_at: datetime | None = None) -> Stored:
+def stored(text: str, *, changed_at: datetime | None = None) -> ReplayedEvent:
     conversation_id, seq = text.split()[1].split(":")
-    return Stored(
+    return ReplayedEvent(
         name=(conversation_id, int(seq)),
         frame=frame_from(text.encode()),
-        message=ToldMessage(text, conversation_id, int(seq), "alice"),
+        message=DeliveredMessage(text, conversation_id, int(seq), "alice"),
         created_at=NOON,
         changed_at=changed_at,
         is_change=text.startswith("updated"),
@@ -110,7 +110,7 @@ def test_what_a_last_event_id_names(text: str | None, position: object) -> None:
 
 
 def test_the_ring_answers_in_feed_order() -> None:
-    ring = Ring(max_events=100, max_bytes=10_000)
+    ring = ReplayBuffer(max_events=100, max_bytes=10_000)
     for each in (event(1, "a:1"), event(2, "b:1"), event(3, "a:2"), event(4, "c:1")):
         ring.append(each)
     assert [each.index for each in ring.list_after(1, ["a", "b"])] == [2, 3]
@@ -123,20 +123,20 @@ def test_the_ring_answers_in_feed_order() -> None:
 
 
 def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
-    ring = Ring(max_events=3, max_bytes=10_000)
+    ring = ReplayBuffer(max_events=3, max_bytes=10_000)
     for index in range(1, 11):
         ring.append(event(index, f"a:{index}"))
     assert ring.find_created("a", 7) is None
     assert ring.find_created("a", 8) is not None
     assert [each.seq for each in ring.list_after(0, ["a"])] == [8, 9, 10]
-    small = Ring(max_events=100, max_bytes=3 * kept(1, "a:1").size)
+    small = ReplayBuffer(max_events=100, max_bytes=3 * kept(1, "a:1").size)
     for index in range(1, 10):
         small.append(event(index, f"a:{index}"))
     assert [each.seq for each in small.list_after(0, ["a"])] == [7, 8, 9]
 
 
 def test_the_ring_takes_a_created_event_once() -> None:
-    ring = Ring(max_events=100, max_bytes=10_000)
+    ring = ReplayBuffer(max_events=100, max_bytes=10_000)
     ring.append(event(1, "a:1"))
     ring.append(event(2, "a:1"))
     assert [each.index for each in ring.list_after(0, ["a"])] == [1]
@@ -144,7 +144,7 @@ def test_the_ring_takes_a_created_event_once() -> None:
 
 def test_the_ring_names_the_last_change_of_a_message() -> None:
     """What was taken back is not told again."""
-    ring = Ring(max_events=100, max_bytes=10_000)
+    ring = ReplayBuffer(max_events=100, max_bytes=10_000)
     ring.append(event(1, "c:1"))
     ring.append(event(2, "c:2"))
     ring.append(event(3, "c:1", created=False))
@@ -161,7 +161,7 @@ def test_the_ring_names_the_last_change_of_a_message() -> None:
 
 
 def test_the_ring_forgets_changes_with_the_rest() -> None:
-    ring = Ring(max_events=2, max_bytes=10_000)
+    ring = ReplayBuffer(max_events=2, max_bytes=10_000)
     for each in (event(1, "c:1"), event(2, "c:1", created=False), event(3, "c:2")):
         ring.append(each)
     assert [each.index for each in ring.list_after(0, ["c"])] == [2, 3]
@@ -171,9 +171,9 @@ def test_the_ring_forgets_changes_with_the_rest() -> None:
     assert ring._bytes == sum(each.size for each in ring._events)
 
 
-def kept(index: int, name: str, *, created: bool = True) -> Kept:
+def kept(index: int, name: str, *, created: bool = True) -> BufferedEvent:
     conversation_id, seq = name.split(":")
-    return Kept(index, conversation_id, int(seq), name, created)
+    return BufferedEvent(index, conversation_id, int(seq), name, created)
 
 
 def test_a_replay_names_only_what_was_told() -> None:
@@ -351,6 +351,6 @@ async def test_what_cannot_be_asked_about_now_is_not_left_out() -> None:
 
     context: Any = SimpleNamespace(snapshots=SimpleNamespace(find=away))
     message: Any = {"_id": "m", "conversationId": "a"}
-    told = replace(event(1, "a:1"), shown=Shown(message=message, parent=None))
+    told = replace(event(1, "a:1"), shown=ShownMessage(message=message, parent=None))
     with pytest.raises(StorageUnavailable):
-        await Sieve(context).sift("bob", [told])
+        await MessageFilter(context).sift("bob", [told])

@@ -8,11 +8,11 @@ from chat_aio.live.event import Event
 from chat_aio.live.frames import frame_from
 from chat_aio.live.replay.replay import Replay
 from chat_aio.live.stream import BURST, Stream
-from chat_aio.plugins.base import ToldMessage
+from chat_aio.plugins.base import DeliveredMessage
 from tests.unit.test_live_parts import Pipe
 
 MAX_BYTES = 100
-MISSED = ToldMessage("missed", "c", 1, "alice")
+MISSED = DeliveredMessage("missed", "c", 1, "alice")
 
 
 def pipe_with(*, unsent: int = 0, closed: bool = False) -> Pipe:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from chat_aio import Chat
-from chat_aio.plugins import Plugin, Presence, ToldMessage
+from chat_aio.plugins import DeliveredMessage, Plugin, Presence
 from tests.conftest import Database, MakePeople
 from tests.support.people import Tab
 from tests.web.test_presence import of
@@ -26,8 +26,8 @@ class Fails(Plugin):
     def stream_closed(self, user_id: str) -> None:
         self._hear("stream_closed")
 
-    def message_told(self, user_id: str, message: ToldMessage) -> None:
-        self._hear("message_told")
+    def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
+        self._hear("message_delivered")
 
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
         self._hear("message_read")
@@ -65,7 +65,7 @@ class NeverReady(Plugin):
         self.ended.append(user_id)
 
 
-NAMES = ["stream_opened", "stream_opening", "stream_closed", "message_told", "message_read"]
+NAMES = ["stream_opened", "stream_opening", "stream_closed", "message_delivered", "message_read"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -90,7 +90,7 @@ async def test_everything_else_goes_on(
         assert await of(hers, "bob") is False
         assert await alice.chat_streams() == 1
     opened = ["stream_opened", "stream_opening"] * 2
-    heard = [*opened, "message_told", "message_told", "message_read", "message_told"]
+    heard = [*opened, "message_delivered", "message_delivered", "message_read", "message_delivered"]
     for each in (before, after):
         assert each.heard[: len(heard) + 1] == [*heard, "stream_closed"]
     assert f"a bug in {name}" in caplog.text

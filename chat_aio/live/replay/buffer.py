@@ -14,7 +14,7 @@ BYTES_OF_AN_ENTRY = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class BufferedEvent:
     """A durable event: `index` is its place in this process's feed."""
 
     index: int
@@ -32,18 +32,18 @@ class Kept:
         return BYTES_OF_AN_ENTRY + len(self.conversation_id) + len(self.message_id)
 
 
-class Ring:
+class ReplayBuffer:
     """Bounded by events and bytes; a lookup costs what it finds, not what is held."""
 
     def __init__(self, *, max_events: int, max_bytes: int) -> None:
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._bytes = 0
-        self._events: deque[Kept] = deque()
-        self._by_conversation: dict[str, deque[Kept]] = {}
-        self._created: dict[Name, Kept] = {}
-        self._newest: dict[str, Kept] = {}
-        self._changed: dict[Name, Kept] = {}
+        self._events: deque[BufferedEvent] = deque()
+        self._by_conversation: dict[str, deque[BufferedEvent]] = {}
+        self._created: dict[Name, BufferedEvent] = {}
+        self._newest: dict[str, BufferedEvent] = {}
+        self._changed: dict[Name, BufferedEvent] = {}
 
     def __len__(self) -> int:
         return len(self._events)
@@ -59,7 +59,7 @@ class Ring:
         """
         if event.created and event.name in self._created:
             return
-        kept = Kept(event.index, *event.name, event.message_id, event.created)
+        kept = BufferedEvent(event.index, *event.name, event.message_id, event.created)
         self._events.append(kept)
         self._by_conversation.setdefault(kept.conversation_id, deque()).append(kept)
         self._bytes += kept.size
@@ -77,14 +77,14 @@ class Ring:
         for held in (self._by_conversation, self._created, self._newest, self._changed):
             held.clear()
 
-    def find_created(self, conversation_id: str, seq: int) -> Kept | None:
+    def find_created(self, conversation_id: str, seq: int) -> BufferedEvent | None:
         """The event by which this message was created, if it is still held."""
         return self._created.get((conversation_id, seq))
 
-    def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[Kept]:
+    def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[BufferedEvent]:
         """The events of these conversations behind place `index`, in feed order; of the changes of
         a message the last one."""
-        found: list[Kept] = []
+        found: list[BufferedEvent] = []
         for conversation_id in conversation_ids:
             for event in reversed(self._by_conversation.get(conversation_id, ())):
                 if event.index <= index:
@@ -93,7 +93,7 @@ class Ring:
                     found.append(event)
         return sorted(found, key=lambda event: event.index)
 
-    def newest_created(self, conversation_ids: Iterable[str]) -> Kept | None:
+    def newest_created(self, conversation_ids: Iterable[str]) -> BufferedEvent | None:
         """The last message created in any of these conversations, if it is still held."""
         held = [self._newest[each] for each in conversation_ids if each in self._newest]
         return max(held, key=lambda event: event.index, default=None)

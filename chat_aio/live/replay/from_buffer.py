@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Sequence
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
-from chat_aio.live.replay.buffer import Kept, Ring
+from chat_aio.live.replay.buffer import BufferedEvent, ReplayBuffer
 from chat_aio.live.replay.from_storage import MOST_TOGETHER, TOO_MANY, WHOLE_REPLAYS, Passed, Sift
 from chat_aio.live.replay.replay import (
     Replay,
-    Stored,
+    ReplayedEvent,
     replay_from_feed,
     replay_of_nothing,
-    stored_from,
+    replayed_event_from,
 )
 from chat_aio.store import messages
 from chat_aio.store.coalescer import Coalescer
@@ -20,7 +20,7 @@ from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 
 
-class Recent:
+class BufferReplays:
     """Replays of what the ring holds. Which events, and their order, is the ring's; their contents
     are read, together for all who come back in a round, so that a reaction, a reply in a thread or
     the deletion of what is quoted shows in them.
@@ -29,7 +29,7 @@ class Recent:
     def __init__(
         self,
         database: Database,
-        ring: Ring,
+        ring: ReplayBuffer,
         *,
         passed: Passed,
         limit: int,
@@ -45,7 +45,7 @@ class Recent:
         self._states = Coalescer[frozenset[str], _States](self._fetch, most=MOST_TOGETHER)
 
     async def replay(
-        self, user_id: str, ids: Iterable[str], seen: Kept, newest: Frame | None
+        self, user_id: str, ids: Iterable[str], seen: BufferedEvent, newest: Frame | None
     ) -> Replay:
         """What these conversations were told behind `seen`. It is listed before anything is waited
         for, so that it joins on to what the stream holds back. Raises StorageUnavailable."""
@@ -94,9 +94,9 @@ class _States:
     def __init__(self, documents: Iterable[MessageDocument], parents: Parents) -> None:
         self._documents = {each["_id"]: each for each in documents}
         self._parents = parents
-        self._made: dict[tuple[Name, bool], Stored | None] = {}
+        self._made: dict[tuple[Name, bool], ReplayedEvent | None] = {}
 
-    def told(self, kept: Kept, changed: Collection[Name]) -> Stored | None:
+    def told(self, kept: BufferedEvent, changed: Collection[Name]) -> ReplayedEvent | None:
         """An event as it is told now; None where there is nothing to tell any more. What is deleted
         by now is told so in the place of its creation, unless it is among those that `changed`."""
         document = self._documents.get(kept.message_id)
@@ -106,5 +106,5 @@ class _States:
         is_change = not kept.created or (deleted and kept.name not in changed)
         key = kept.name, is_change
         if key not in self._made:
-            self._made[key] = stored_from(document, self._parents, is_change=is_change)
+            self._made[key] = replayed_event_from(document, self._parents, is_change=is_change)
         return self._made[key]

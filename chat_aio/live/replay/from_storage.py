@@ -8,7 +8,7 @@ from typing import Final
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
-from chat_aio.live.replay.missed_events import SKEW, Wish, Written
+from chat_aio.live.replay.missed_events import SKEW, MissedEvents, ReplayRequest
 from chat_aio.live.replay.positions import (
     NOWHERE,
     Whereabouts,
@@ -16,7 +16,12 @@ from chat_aio.live.replay.positions import (
     moment_frame,
     time_of_moment,
 )
-from chat_aio.live.replay.replay import Replay, Stored, replay_from_storage, replay_of_nothing
+from chat_aio.live.replay.replay import (
+    Replay,
+    ReplayedEvent,
+    replay_from_storage,
+    replay_of_nothing,
+)
 from chat_aio.store import messages, replay_queries
 from chat_aio.store.clock import Clock
 from chat_aio.store.coalescer import Coalescer
@@ -32,11 +37,11 @@ WHOLE_REPLAYS = 8
 TOO_MANY: Final = "too_many_missed"
 
 
-Sift = Callable[[str, Sequence[Stored]], Awaitable[Sequence[Stored]]]
+Sift = Callable[[str, Sequence[ReplayedEvent]], Awaitable[Sequence[ReplayedEvent]]]
 Passed = Callable[[], asyncio.Future[None]]
 """Done once the feed has told all that is committed now."""
 
-Found = Replay | tuple[Sequence[Stored], Frame]
+Found = Replay | tuple[Sequence[ReplayedEvent], Frame]
 """A reset; or what was missed, and the position behind it."""
 
 RESTORED_FOR = timedelta(days=7)
@@ -44,7 +49,7 @@ RESTORED_FOR = timedelta(days=7)
 _Heads = Mapping[str, CounterDocument]
 
 
-class Past:
+class StorageReplays:
     """Looks up where clients were, and what they have missed since.
 
     `catch_up` returns when this process has been told of all that is committed, `passed` is done
@@ -77,14 +82,14 @@ class Past:
         )
         self._names = Coalescer(self._find, most=MOST_TOGETHER)
         self._restored = Coalescer[None, datetime | None](self._look, most=MOST_TOGETHER)
-        self._wishes = Coalescer[Wish, Found](self._grant, most=MOST_TOGETHER)
+        self._wishes = Coalescer[ReplayRequest, Found](self._grant, most=MOST_TOGETHER)
 
     async def find(self, name: Name) -> Whereabouts:
         """The time of a position. If the change stream has not delivered its message yet, this
         waits for it. Raises StorageUnavailable."""
         return await self._names.ask(name)
 
-    async def replay(self, wish: Wish) -> Replay:
+    async def replay(self, wish: ReplayRequest) -> Replay:
         """What was missed, as far as that can be told. Raises StorageUnavailable."""
         found = await self._wishes.ask(wish)
         if isinstance(found, Replay):
@@ -120,14 +125,14 @@ class Past:
                 times[each] = at
         return [_whereabouts(each, times.get(each), heads, now, restored_at) for each in names]
 
-    async def _grant(self, wishes: Sequence[Wish]) -> list[Found]:
-        replays: dict[Wish, Found] = {}
+    async def _grant(self, wishes: Sequence[ReplayRequest]) -> list[Found]:
+        replays: dict[ReplayRequest, Found] = {}
         by_age = sorted(wishes, key=_age)
         for _, group in groupby(by_age, key=_age):
             replays |= await self._grant_group(list(group))
         return [replays[each] for each in wishes]
 
-    async def _grant_group(self, group: Sequence[Wish]) -> dict[Wish, Found]:
+    async def _grant_group(self, group: Sequence[ReplayRequest]) -> dict[ReplayRequest, Found]:
         """Replays of one age, read together; where that is too much, in two halves."""
         ids = frozenset[str]().union(*(each.ids for each in group))
         since = min(each.horizon for each in group)
@@ -145,13 +150,15 @@ class Past:
             middle = len(group) // 2
             first = await self._grant_group(group[:middle])
             return first | await self._grant_group(group[middle:])
-        granted: dict[Wish, Found] = {}
+        granted: dict[ReplayRequest, Found] = {}
         for each in group:
             granted[each] = self._missed(each, heads, written)
             await asyncio.sleep(0)
         return granted
 
-    async def _read(self, ids: Iterable[str], heads: Iterable[str], *, since: datetime) -> Written:
+    async def _read(
+        self, ids: Iterable[str], heads: Iterable[str], *, since: datetime
+    ) -> MissedEvents:
         """Changes before creations: what is changed is created in the same replay, or before it.
         Participants last: who is in even then may read all of it."""
         bounds = self._bounds
@@ -163,7 +170,7 @@ class Past:
         parents = await find(self._database, [*changed, *created])
         concerned = {each["conversationId"] for each in (*changed, *created)}
         members = await replay_queries.members_of(self._database, concerned)
-        written = Written(members)
+        written = MissedEvents(members)
         known = {each["_id"] for each in changed}
         gone = [each for each in created if each.get("deletedAt") and each["_id"] not in known]
         for each in created:
@@ -172,7 +179,7 @@ class Past:
             written.add_changed(each, parents)
         return written
 
-    def _missed(self, wish: Wish, heads: _Heads, written: Written) -> Found:
+    def _missed(self, wish: ReplayRequest, heads: _Heads, written: MissedEvents) -> Found:
         told = [each.stored for each in written.missed_by(wish, most=self._limit + 1)]
         size = sum(len(each.frame.chunk) for each in told)
         if len(told) > self._limit or size > self._max_bytes:
@@ -200,7 +207,7 @@ def _time_of_head(name: Name, heads: _Heads) -> datetime | None:
     return head["activityAt"] if head and head["seq"] == name[1] else None
 
 
-def _newest(wish: Wish, heads: _Heads) -> Frame:
+def _newest(wish: ReplayRequest, heads: _Heads) -> Frame:
     """The newest message that was there before anything was read; else when the stream began,
     where its client has named a moment; else what the client has named."""
     if wish.newest:
@@ -212,9 +219,9 @@ def _newest(wish: Wish, heads: _Heads) -> Frame:
     return position_frame(newest["_id"], newest["seq"])
 
 
-def _too_many(wish: Wish, heads: _Heads) -> Replay:
+def _too_many(wish: ReplayRequest, heads: _Heads) -> Replay:
     return replay_of_nothing(_newest(wish, heads), reset=TOO_MANY)
 
 
-def _age(wish: Wish) -> int:
+def _age(wish: ReplayRequest) -> int:
     return int(wish.at.timestamp() // AN_AGE_SECONDS)

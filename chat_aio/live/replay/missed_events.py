@@ -9,7 +9,7 @@ from itertools import islice
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame
-from chat_aio.live.replay.replay import Stored, stored_from
+from chat_aio.live.replay.replay import ReplayedEvent, replayed_event_from
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.mapping import Parents
 
@@ -22,7 +22,7 @@ ALWAYS = datetime.min.replace(tzinfo=UTC) + SKEW
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Wish:
+class ReplayRequest:
     """Who comes back to which conversations, having seen the message `since`, of the time `at`.
 
     The stream began to hear of them at `began`; `newest` is the newest created event of the feed,
@@ -47,14 +47,14 @@ class Entry:
     """An event and its place in time; of the same time, creations come first."""
 
     at: datetime
-    stored: Stored
+    stored: ReplayedEvent
 
     @property
     def order(self) -> tuple[datetime, bool, Name]:
         return self.at, self.stored.is_change, self.stored.name
 
 
-class Written:
+class MissedEvents:
     """What was written since the oldest of some wishes, by conversation.
 
     Rows of other programs that cannot be told are passed over, as the feed does.
@@ -70,12 +70,12 @@ class Written:
     def add_changed(self, document: MessageDocument, parents: Parents) -> None:
         self._add(document, parents, is_change=True)
 
-    def missed_by(self, wish: Wish, *, most: int) -> list[Entry]:
+    def missed_by(self, wish: ReplayRequest, *, most: int) -> list[Entry]:
         """What came after the wish's moment, oldest first; of its own conversation by seq. Where
         that is more than `most`, some `most` of it."""
         return sorted(islice(self._missed_by(wish), most), key=lambda each: each.order)
 
-    def _missed_by(self, wish: Wish) -> Iterator[Entry]:
+    def _missed_by(self, wish: ReplayRequest) -> Iterator[Entry]:
         own, seen = wish.since
         for conversation_id in self._entries.keys() & wish.ids:
             joined = self._joined.get(conversation_id, {}).get(wish.user_id)
@@ -91,7 +91,7 @@ class Written:
                     yield each
 
     def _add(self, document: MessageDocument, parents: Parents, *, is_change: bool) -> None:
-        if stored := stored_from(document, parents, is_change=is_change):
+        if stored := replayed_event_from(document, parents, is_change=is_change):
             at = stored.created_at
             if is_change and stored.changed_at:
                 at = max(stored.changed_at, at)

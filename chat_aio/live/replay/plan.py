@@ -9,10 +9,10 @@ from chat_aio.actions.context import Context
 from chat_aio.live.event import Name
 from chat_aio.live.feed import Feed
 from chat_aio.live.frames import Frame, position_frame
-from chat_aio.live.replay.buffer import Ring
-from chat_aio.live.replay.from_buffer import Recent
-from chat_aio.live.replay.from_storage import Past, Sift
-from chat_aio.live.replay.missed_events import Wish
+from chat_aio.live.replay.buffer import ReplayBuffer
+from chat_aio.live.replay.from_buffer import BufferReplays
+from chat_aio.live.replay.from_storage import Sift, StorageReplays
+from chat_aio.live.replay.missed_events import ReplayRequest
 from chat_aio.live.replay.positions import NOWHERE, Whereabouts, moment_frame, position_from
 from chat_aio.live.replay.replay import Replay, replay_of_nothing
 from chat_aio.live.stream import Stream
@@ -27,15 +27,15 @@ class Wanted:
     where: Whereabouts | None
 
 
-class Resuming:
+class ReplayPlanner:
     """Finds positions, and puts replays together: from the ring where it holds the position, which
     joins on to what the stream holds back, otherwise from storage, which overlaps with that."""
 
-    def __init__(self, context: Context, ring: Ring, feed: Feed, sift: Sift | None) -> None:
+    def __init__(self, context: Context, ring: ReplayBuffer, feed: Feed, sift: Sift | None) -> None:
         options = context.options
         self._database = context.database
         self._ring = ring
-        self._past = Past(
+        self._past = StorageReplays(
             context.database,
             context.settings,
             clock=context.clock,
@@ -45,7 +45,7 @@ class Resuming:
             max_bytes=options.replay_bytes,
             sift=sift,
         )
-        self._recent = Recent(
+        self._recent = BufferReplays(
             context.database,
             ring,
             passed=feed.passed,
@@ -78,7 +78,7 @@ class Resuming:
         if where.at is None:
             return replay_of_nothing(newest or await self._end(ids, began), reset=where.reset)
         return await self._past.replay(
-            Wish(
+            ReplayRequest(
                 user_id=stream.user_id,
                 ids=ids,
                 since=wanted.name,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from chat_aio.live.event import Event, Name, Shown, shown_of
+from chat_aio.live.event import Event, Name, ShownMessage, shown_message
 from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame
-from chat_aio.live.replay.buffer import Kept
+from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
-from chat_aio.plugins.base import ToldMessage
+from chat_aio.plugins.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents, message_from
 
@@ -53,25 +53,27 @@ class Replay:
     events: int = 0
     frames: tuple[Frame, ...] = ()
     position: Frame | None = None
-    messages: tuple[ToldMessage, ...] = ()
+    messages: tuple[DeliveredMessage, ...] = ()
     cover: Cover | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stored:
+class ReplayedEvent:
     """An event of the past as it is told now: a message's creation, or its last change
     (`is_change`). `changed_at` is when the message was last changed in the state that is shown."""
 
     name: Name
     frame: Frame
-    message: ToldMessage
+    message: DeliveredMessage
     created_at: datetime
     changed_at: datetime | None = None
     is_change: bool = False
-    shown: Shown | None = field(default=None, repr=False)
+    shown: ShownMessage | None = field(default=None, repr=False)
 
 
-def stored_from(document: MessageDocument, parents: Parents, *, is_change: bool) -> Stored | None:
+def replayed_event_from(
+    document: MessageDocument, parents: Parents, *, is_change: bool
+) -> ReplayedEvent | None:
     """A message's creation or last change, as the message is now.
 
     None for the creation of what is deleted by now, of which the deletion is told, and for a row
@@ -83,13 +85,13 @@ def stored_from(document: MessageDocument, parents: Parents, *, is_change: bool)
     changed = "message.deleted" if deleted else "message.updated"
     try:
         message = message_from(document, parents)
-        return Stored(
+        return ReplayedEvent(
             name=(message.conversation_id, message.seq),
             frame=message_frame(changed if is_change else "message.created", message),
-            message=ToldMessage(
+            message=DeliveredMessage(
                 message.id, message.conversation_id, message.seq, message.sender_id
             ),
-            shown=shown_of(document, parents),
+            shown=shown_message(document, parents),
             created_at=message.created_at,
             changed_at=document["changedAt"] if is_change else document.get("changedAt"),
             is_change=is_change,
@@ -108,7 +110,7 @@ def replay_of_nothing(position: Frame, *, reset: Reset | None = None) -> Replay:
 
 
 def replay_from_feed(
-    told: Sequence[tuple[Kept, Stored | None]],
+    told: Sequence[tuple[BufferedEvent, ReplayedEvent | None]],
     *,
     since: Frame,
     newest: Frame | None,
@@ -136,7 +138,11 @@ def replay_from_feed(
 
 
 def replay_from_storage(
-    told: Sequence[Stored], *, since: Frame, newest: Frame, passed: asyncio.Future[None] | None
+    told: Sequence[ReplayedEvent],
+    *,
+    since: Frame,
+    newest: Frame,
+    passed: asyncio.Future[None] | None,
 ) -> Replay:
     """Missed events by their times, which is not the order of the feed: until all are told, the
     position stays the client's own."""
@@ -146,7 +152,7 @@ def replay_from_storage(
     )
 
 
-def _details(told: Sequence[Stored], passed: asyncio.Future[None] | None) -> dict[str, Any]:
+def _details(told: Sequence[ReplayedEvent], passed: asyncio.Future[None] | None) -> dict[str, Any]:
     return {
         "events": len(told),
         "messages": tuple(each.message for each in told if not each.is_change),
@@ -154,7 +160,7 @@ def _details(told: Sequence[Stored], passed: asyncio.Future[None] | None) -> dic
     }
 
 
-def _cover(told: Iterable[Stored], passed: asyncio.Future[None]) -> Cover:
+def _cover(told: Iterable[ReplayedEvent], passed: asyncio.Future[None]) -> Cover:
     return Cover(
         created=frozenset(each.name for each in told if not each.is_change),
         changed={each.name: each.changed_at for each in told if each.is_change and each.changed_at},
