@@ -39,12 +39,12 @@ class EphemeralFilter:
         self._changes = 0
         self._feed_live = False
 
-    def take(self, telling: EphemeralDelivery) -> bool:
+    def take(self, ephemeral: EphemeralDelivery) -> bool:
         """Whether an event is looked at first; it is told then to whom it may be."""
-        concerned = self._separates or (self._needs_exchange and telling.needs_exchange)
-        if telling.but is None or not concerned:
+        concerned = self._separates or (self._needs_exchange and ephemeral.needs_exchange)
+        if ephemeral.but is None or not concerned:
             return False
-        self._waiting.append(telling)
+        self._waiting.append(ephemeral)
         if len(self._waiting) > MOST_WAITING:
             log.warning("more than %d ephemeral events wait: the oldest is lost", MOST_WAITING)
             del self._waiting[0]
@@ -81,26 +81,26 @@ class EphemeralFilter:
         finally:
             self._looking = None
 
-    async def _deliver(self, tellings: Sequence[EphemeralDelivery]) -> None:
-        audiences = [self._hub.audience(each) for each in tellings]
-        apart = await self._find_apart(tellings, audiences)
-        for telling, audience in zip(tellings, audiences, strict=True):
-            sender = telling.but or ""
+    async def _deliver(self, events: Sequence[EphemeralDelivery]) -> None:
+        audiences = [self._hub.audience(each) for each in events]
+        apart = await self._find_apart(events, audiences)
+        for ephemeral, audience in zip(events, audiences, strict=True):
+            sender = ephemeral.but or ""
             told = {each for each in audience if not apart.get(_sorted((sender, each)))}
-            if telling.needs_exchange and self._needs_exchange:
-                ids = telling.conversation_ids
+            if ephemeral.needs_exchange and self._needs_exchange:
+                ids = ephemeral.conversation_ids
                 told = await exchanges.who_wrote_with(self._database, sender, ids, told)
-            await self._hub.send(telling, only=told)
+            await self._hub.send(ephemeral, only=told)
 
     async def _find_apart(
-        self, tellings: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
+        self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
     ) -> Mapping[Pair, bool]:
         """Which of senders and readers one has blocked the other; one query for all that is new."""
         if not self._separates:
             return {}
         asked = {
-            _sorted((telling.but or "", each))
-            for telling, audience in zip(tellings, audiences, strict=True)
+            _sorted((ephemeral.but or "", each))
+            for ephemeral, audience in zip(events, audiences, strict=True)
             for each in audience
         }
         known = {each: self._apart[each] for each in asked if each in self._apart}

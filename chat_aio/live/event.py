@@ -28,16 +28,16 @@ class Event:
 
     Durable message events have a `position`, which clients resume from. `changed_at` is when the
     message was last edited or deleted in the state that is shown, in events of reactions too.
-    `added` and `removed` are the users that this event lets in and out; `told` is False where that
-    is all it does. An event that shows a later state than its own has an `audience`: who was in the
-    conversation even then, so that whoever goes out in between is not shown what came after.
+    `added` and `removed` are the users that this event lets in and out; `delivered` is False where
+    that is all it does. An event that shows a later state than its own has an `audience`: who was
+    in the conversation even then, so that whoever goes out in between is not shown what came after.
     `shown` is kept where a host is asked about each message.
     """
 
     index: int
     conversation_id: str
     frame: Frame
-    told: bool = True
+    delivered: bool = True
     audience: frozenset[str] | None = None
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()

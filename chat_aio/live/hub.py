@@ -57,7 +57,7 @@ class Hub:
         """Let in who was added, tell everyone, let out who was removed. Between slices of streams
         others get their turn, the sender's answer among them."""
         self._admit(event)
-        if event.told:
+        if event.delivered:
             streams = tuple(self._by_conversation.get(event.conversation_id, ()))
             self.deliveries += len(streams)
             for start in range(0, len(streams), SLICE):
@@ -68,30 +68,30 @@ class Hub:
                         stream.deliver(event)
         self._dismiss(event)
 
-    def audience(self, telling: EphemeralDelivery) -> set[str]:
+    def audience(self, ephemeral: EphemeralDelivery) -> set[str]:
         """The users whose streams are meant."""
-        return {each.user_id for each in self._meant(telling)}
+        return {each.user_id for each in self._meant(ephemeral)}
 
     async def send(
-        self, telling: EphemeralDelivery, *, only: Collection[str] | None = None
+        self, ephemeral: EphemeralDelivery, *, only: Collection[str] | None = None
     ) -> None:
         """Tell the streams that are meant, each once, or those of these users `only`."""
-        streams = self._meant(telling)
+        streams = self._meant(ephemeral)
         if only is not None:
             streams = [each for each in streams if each.user_id in only]
         if not streams:
             return
-        of_one = telling.conversation_ids[0] if len(telling.conversation_ids) == 1 else ""
-        event = Event(index=0, conversation_id=of_one, frame=telling.frame())
+        of_one = ephemeral.conversation_ids[0] if len(ephemeral.conversation_ids) == 1 else ""
+        event = Event(index=0, conversation_id=of_one, frame=ephemeral.frame())
         self.deliveries += len(streams)
         await self._each(lambda stream: stream.deliver(event), streams)
 
-    def _meant(self, telling: EphemeralDelivery) -> list[Stream]:
-        theirs = {s for each in telling.user_ids for s in self._by_user.get(each, ())}
-        ids = telling.conversation_ids
+    def _meant(self, ephemeral: EphemeralDelivery) -> list[Stream]:
+        theirs = {s for each in ephemeral.user_ids for s in self._by_user.get(each, ())}
+        ids = ephemeral.conversation_ids
         inside = {s for each in ids for s in self._by_conversation.get(each, ())}
-        meant = theirs & inside if telling.user_ids and ids else theirs | inside
-        return [each for each in meant if each.user_id != telling.but and each.subscribed]
+        meant = theirs & inside if ephemeral.user_ids and ids else theirs | inside
+        return [each for each in meant if each.user_id != ephemeral.but and each.subscribed]
 
     async def beat(self) -> None:
         """Keep every stream alive."""

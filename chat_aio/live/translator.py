@@ -193,7 +193,7 @@ class Translator:
             index=self.index + 1,
             conversation_id=document["_id"],
             frame=_membership_frame(change, document),
-            told=change["kind"] == "participant.added" or is_new_direct,
+            delivered=change["kind"] == "participant.added" or is_new_direct,
             added=_ids(each["userId"] for each in document["participants"]),
         )
 

@@ -184,8 +184,8 @@ async def test_who_is_no_admin_any_more_invites_nobody(make_chat: MakeChat) -> N
 async def test_what_changes_nothing_is_answered_once_a_majority_has_it(chat: Chat) -> None:
     """It may confirm what another process has written, and a failover could still undo."""
     group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
-    settle = AsyncMock(wraps=chat._context.database.settle)
-    with patch.object(chat._context.database, "settle", settle):
+    settle = AsyncMock(wraps=chat._context.database.wait_for_majority)
+    with patch.object(chat._context.database, "wait_for_majority", settle):
         await chat.api.add_participants("alice", group.id, ["bob"])
         assert settle.await_count == 1
         await chat.api.add_participants("alice", group.id, ["carol"])
