@@ -62,9 +62,11 @@ class Permissions:
         message: BareMessage | None = None,
     ) -> bool:
         """Whether `rule` says yes; anything but True from a host's rule is a no."""
-        if rule not in DEFAULTS:
-            conversation = hooks.lent(conversation)
-        asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
+        if rule in DEFAULTS:
+            asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
+            return rule(asked) is True
+        lent = hooks.lent(conversation)
+        asked = PermissionContext(user_id=user_id, conversation=lent, message=message)
         return await hooks.call(rule, asked, limit=self.limit) is True
 
     async def may_read(

@@ -188,7 +188,8 @@ async def post(context: Context, user_id: str, snapshot: Snapshot, new: Post) ->
     if new.recheck is not None:
         await new.recheck()
     message = await _compose(context, snapshot, asked, new)
-    parents = await load_parents(context, user_id, [message])
+    is_reply = message["replyToMessageId"] is not None
+    parents = await load_parents(context, user_id, [message]) if is_reply else {}
     appended = await _append(context, user_id, message, mentioned, epoch=snapshot.epoch)
     if appended.repeated:
         return await _repeated(context, appended.message, message["requestHash"])

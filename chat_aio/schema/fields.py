@@ -50,7 +50,7 @@ def is_id(value: object) -> bool:
         and 0 < len(value) <= MAX_ID_LENGTH
         and not value.isspace()
         and "\0" not in value
-        and is_text(value)
+        and (value.isascii() or is_text(value))
     )
 
 
@@ -61,7 +61,7 @@ def _id(value: str) -> str:
 
 
 def _text(value: str) -> str:
-    if not is_text(value):
+    if not (value.isascii() or is_text(value)):
         raise ValueError("this is not valid Unicode")
     return value
 

@@ -54,19 +54,16 @@ class Draft:
     origin: Context | None = None
     queued: bool = True
     weight: int = field(init=False)
+    conversation_id: str = field(init=False)
+    key: Key | None = field(init=False)
+    """What an idempotency key is unique by: conversation, sender, key."""
 
     def __post_init__(self) -> None:
-        self.weight = weight_of(self.message)
-
-    @property
-    def conversation_id(self) -> str:
-        return self.message["conversationId"]
-
-    @property
-    def key(self) -> Key | None:
-        """What an idempotency key is unique by: conversation, sender, key."""
-        name = self.message.get("clientMessageId")
-        return (self.conversation_id, self.message["senderId"], name) if name else None
+        message = self.message
+        self.weight = weight_of(message)
+        self.conversation_id = message["conversationId"]
+        name = message.get("clientMessageId")
+        self.key = (self.conversation_id, message["senderId"], name) if name else None
 
 
 def folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:

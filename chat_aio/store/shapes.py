@@ -89,7 +89,10 @@ def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list
 
 def one_readable(collection: str, row: Row | None) -> Row | None:
     """A row, if there is one and it can be read."""
-    return next(iter(readable(collection, [row])), None) if row is not None else None
+    if row is None or _adapter(DOCUMENTS[collection]).validator.isinstance_python(row, strict=True):
+        return row
+    note_left_out(collection, [row])
+    return None
 
 
 def note_left_out(collection: str, rows: Sequence[Any]) -> None:

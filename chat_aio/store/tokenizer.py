@@ -36,7 +36,7 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
-    normal = _normal(_with_short_runs(text))
+    normal = text if text.isascii() else _normal(_with_short_runs(text))
     # Each by itself: what stands behind a separator must not change a letter (a final sigma).
     return [term.lower() for term in _TERM.findall(normal, 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
