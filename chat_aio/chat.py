@@ -13,7 +13,7 @@ from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.guards import METHODS
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
-from chat_aio.actions.rate_limits import Rates
+from chat_aio.actions.rate_limits import RateLimits, rate_limits_from
 from chat_aio.capabilities import Capability
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
@@ -222,7 +222,9 @@ def _assemble(
         bans=Bans(kept, clock=clock),
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
-        rates=Rates(options.rate_limits, methods={*METHODS, *_methods_of(plugins)}),
+        rate_limits=RateLimits(
+            rate_limits_from(options.rate_limits, methods={*METHODS, *_methods_of(plugins)})
+        ),
         plugins=plugins,
         observers=observers,
         hooks=hooks,

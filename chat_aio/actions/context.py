@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from chat_aio.actions.permissions import Permissions
-from chat_aio.actions.rate_limits import Rates
+from chat_aio.actions.rate_limits import RateLimits
 from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
@@ -44,7 +44,7 @@ class Context:
     bans: Bans
     settings: Settings
     signals: Signals
-    rates: Rates
+    rate_limits: RateLimits
     plugins: tuple[Plugin, ...]
     observers: tuple[Observer, ...] = ()
     hooks: Hooks

@@ -81,7 +81,7 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
             if wait > 0:
                 raise RateLimited(retry_after=ceil(wait))
             return
-    context.rates.count(user_id, method)
+    context.rate_limits.count(user_id, method)
 
 
 @asynccontextmanager
@@ -91,7 +91,7 @@ async def counting(context: Context, user_id: str, method: str) -> AsyncIterator
     try:
         yield
     except StorageUnavailable:
-        context.rates.give_back(user_id, method)
+        context.rate_limits.give_back(user_id, method)
         raise
 
 

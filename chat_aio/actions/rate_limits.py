@@ -1,72 +1,92 @@
-"""How often each user may do what: limits that a host sets, kept by each process for itself."""
+"""How often each user may do what: sliding windows, kept by each process for itself.
+
+Quotas are limits as well; `limits` of PyPI reads the notation of `rate_limits`, and does not count:
+its store in memory starts a thread, and cannot take several windows at once.
+"""
 
 import math
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Literal
 
 from chat_aio.errors import RateLimited, SetupError
+from chat_aio.options import Quotas
+
+HOUR, MINUTE = 3_600, 60
+SWEEP_SECONDS = 60.0
 
 ANY = "*"
 """Stands for each method that is not named."""
 
-SWEEP_SECONDS = 60.0
+Kind = Literal[
+    "conversations",
+    "invites",
+    "reports",
+    "blocks",
+    "people",
+    "messages",
+    "reactions",
+    "requests",
+]
+"""What quotas count; `requests` are all together."""
 
 Limit = tuple[int, int]
 """So many calls in so many seconds, whenever these begin."""
 
-Key = tuple[Limit, str, str]
 
-
-class Rates:
-    """Limits such as `{"send_message": "5/second;100/minute", "*": "20/second"}`, each counted for
-    one user and method. Raises ValueError for a method that there is not, or a limit that cannot
-    be read; SetupError without the package `limits`."""
+class RateLimits:
+    """Limits by name, each counted for one user; a name may have several, which all apply."""
 
     def __init__(
         self,
-        written: Mapping[str, str],
+        limits: Mapping[str, Sequence[Limit]],
         *,
-        methods: Collection[str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if unknown := next((each for each in written if each not in (ANY, *methods)), None):
-            raise ValueError(f"Options(rate_limits=...): there is no method {unknown!r}")
-        self._limits = {name: _limits_from(text) for name, text in written.items()}
+        self._limits = limits
         self._clock = clock
-        self._calls: defaultdict[Key, deque[float]] = defaultdict(deque)
+        self._calls: dict[tuple[Limit, str, str], deque[float]] = {}
         self._swept = clock()
 
     def __len__(self) -> int:
-        """How many users, methods and limits are remembered."""
+        """How many users, names and limits are remembered."""
         return len(self._calls)
 
-    def count(self, user_id: str, method: str) -> None:
-        """Count one call. Raises RateLimited, with the seconds until the next may be made; what is
-        refused is not counted."""
-        limits = self._limits.get(method) or self._limits.get(ANY)
+    def count(self, user_id: str, name: str, amount: int = 1) -> None:
+        """Count so many calls. Raises RateLimited, with the seconds until there is room for them in
+        each window; then nothing is counted."""
+        limits = self._limits_of(name)
         if not limits:
             return
-        keys = [(each, user_id, method) for each in limits]
         now = self._clock()
         self._sweep(now)
-        if wait := max(self._wait(each, now) for each in keys):
+        windows = [self._window(each, user_id, name, now) for each in limits]
+        waits = [
+            _wait(calls, limit, amount, now) for limit, calls in zip(limits, windows, strict=True)
+        ]
+        if wait := max(waits):
             raise RateLimited(retry_after=max(1, math.ceil(wait)))
-        for each in keys:
-            self._calls[each].append(now)
+        for calls in windows:
+            calls.extend([now] * amount)
 
-    def give_back(self, user_id: str, method: str) -> None:
-        """Take back the last call, which was not answered for no fault of the user's."""
-        for each in self._limits.get(method) or self._limits.get(ANY) or ():
-            if calls := self._calls.get((each, user_id, method)):
-                calls.pop()
+    def give_back(self, user_id: str, name: str, amount: int = 1) -> None:
+        """Take back the last calls, which were not answered for no fault of the user's."""
+        for limit in self._limits_of(name):
+            calls = self._calls.get((limit, user_id, name), ())
+            for _ in range(min(amount, len(calls))):
+                calls and calls.pop()
 
-    def _wait(self, key: Key, now: float) -> float:
-        """Seconds until the next call may be made, 0 for now."""
-        (most, seconds), calls = key[0], self._calls.get(key)
-        while calls and calls[0] <= now - seconds:
+    def _limits_of(self, name: str) -> Sequence[Limit]:
+        return self._limits.get(name) or self._limits.get(ANY) or ()
+
+    def _window(self, limit: Limit, user_id: str, name: str, now: float) -> deque[float]:
+        """The calls that still count."""
+        calls = self._calls.setdefault((limit, user_id, name), deque())
+        while calls and calls[0] <= now - limit[1]:
             calls.popleft()
-        return calls[-most] + seconds - now if calls and len(calls) >= most else 0
+        return calls
 
     def _sweep(self, now: float) -> None:
         """Forget who has not been here for a while."""
@@ -78,9 +98,40 @@ class Rates:
                 del self._calls[key]
 
 
+def _wait(calls: deque[float], limit: Limit, amount: int, now: float) -> float:
+    """Seconds until a window has room for so many, 0 for now; its whole length where it never
+    has."""
+    most, seconds = limit
+    if amount > most:
+        return seconds
+    surplus = len(calls) + amount - most
+    return calls[surplus - 1] + seconds - now if surplus > 0 else 0.0
+
+
+def rate_limits_from(
+    written: Mapping[str, str], *, methods: Collection[str]
+) -> dict[str, Sequence[Limit]]:
+    """Limits such as `{"send_message": "5/second;100/minute", "*": "20/second"}`. Raises ValueError
+    for an unknown method and a limit that cannot be read; SetupError without the package `limits`.
+    """
+    if unknown := next((each for each in written if each not in (ANY, *methods)), None):
+        raise ValueError(f"Options(rate_limits=...): there is no method {unknown!r}")
+    return {name: _limits_from(text) for name, text in written.items()}
+
+
 def _limits_from(text: str) -> Sequence[Limit]:
     try:
         from limits import parse_many
     except ImportError:
         raise SetupError("rate_limits needs a package: pip install chat-aio[limits]") from None
     return list(dict.fromkeys((each.amount, each.get_expiry()) for each in parse_many(text)))
+
+
+def limits_of(quotas: Quotas) -> dict[str, Sequence[Limit]]:
+    """Quotas as limits, by kind."""
+    found: dict[str, Sequence[Limit]] = {}
+    for each in fields(quotas):
+        kind, _, per = each.name.partition("_per_")
+        if (most := getattr(quotas, each.name)) is not None:
+            found[kind] = [(most, HOUR if per == "hour" else MINUTE)]
+    return found

@@ -67,7 +67,7 @@ class Metrics(Observer):
         self._batches = new.counter("batches", "Transactions", outcome=BatchOutcome)
         self._batch_messages = new.histogram("batch_messages", "Messages in a batch", MESSAGES)
         self._batch_seconds = new.histogram("batch_seconds", "Time of a batch", BATCH_SECONDS)
-        self._notes_lost = new.counter(
+        self._ephemeral_events_lost = new.counter(
             "ephemeral_events_lost", "Ephemeral events that were not sent"
         )
         self._feed_lag = new.histogram("feed_lag_seconds", "From written to told", LAG_SECONDS)
@@ -105,7 +105,7 @@ class Metrics(Observer):
         self._sends.labels(send).inc()
 
     def ephemeral_events_lost(self, count: int) -> None:
-        self._notes_lost.inc(count)
+        self._ephemeral_events_lost.inc(count)
 
     def feed_delivered(self, told: FeedDelivery) -> None:
         self._changes.inc(told.changes)

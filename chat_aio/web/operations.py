@@ -10,7 +10,7 @@ from aiohttp import web
 
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.guards import require_rate
-from chat_aio.actions.quotas import Kind
+from chat_aio.actions.rate_limits import Kind
 from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
 from chat_aio.schema.fields import MAX_PARTICIPANTS

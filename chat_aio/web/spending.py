@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from chat_aio.actions.quotas import Kind
+from chat_aio.actions.rate_limits import Kind
 from chat_aio.web.keys import QUOTAS, USER_ID
 
 _SPENT = web.RequestKey("spent", list[tuple[str, int]])
@@ -12,7 +12,7 @@ def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
     """Count so many of a kind for the acting user. Raises RateLimited (docs/behaviour.md 1.12)."""
     quotas = request.config_dict.get(QUOTAS)
     if quotas is not None:
-        quotas.spend(request[USER_ID], kind, amount)
+        quotas.count(request[USER_ID], kind, amount)
         request.setdefault(_SPENT, []).append((kind, amount))
 
 
