@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DOCS := .venv-docs
 READY := $(VENV)/.ready
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
-.PHONY: run test check package audit lock bench format clean
+.PHONY: run test check package docs audit lock bench format clean
 
 run: $(READY)  ## the chat in the browser: http://127.0.0.1:8080
 	$(BIN)/chat-aio demo
@@ -22,17 +23,23 @@ check: $(READY)  ## style, types, import law
 package: $(READY)  ## sdist and wheel, and the wheel used in an empty environment
 	$(BIN)/python scripts/package
 
+docs: $(DOCS)/.ready  ## the documentation as a site, in site/
+	rm -rf build/docs && mkdir -p build/docs
+	tar -c --exclude=__pycache__ *.md docs examples dashboards chat_aio/demo/static/chat.js | tar -x -C build/docs
+	$(DOCS)/bin/zensical build --strict --clean
+
 audit: $(READY)  ## known vulnerabilities of what is installed
 	$(BIN)/python scripts/audit
 
 COMPILE := pip-compile --quiet --upgrade --generate-hashes --strip-extras --unsafe-package chat-aio \
 	--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header
 
-lock: $(READY)  ## the versions that development and the image are made with, anew, with their hashes
+lock: $(READY)  ## the versions that development, the image and the site are made with, with their hashes
 	$(BIN)/$(COMPILE) --build-deps-for editable --extra dev \
 		--output-file requirements-dev.txt pyproject.toml
 	$(BIN)/$(COMPILE) --build-deps-for wheel --extra limits,logs,metrics \
 		--constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
+	$(BIN)/$(COMPILE) --output-file requirements-docs.txt requirements-docs.in
 
 bench: $(READY)  ## the performance table of docs/operations.md
 	$(BIN)/python scripts/bench
@@ -42,8 +49,14 @@ format: $(READY)
 	$(BIN)/ruff format . $(SCRIPTS)
 
 $(READY): pyproject.toml requirements-dev.txt scripts/setup
-	scripts/setup $(PYTHON) $(VENV)
+	scripts/setup $(PYTHON) $(VENV) requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--no-deps --no-build-isolation --editable .
+	touch $@
+
+$(DOCS)/.ready: requirements-docs.txt scripts/setup
+	scripts/setup $(PYTHON) $(DOCS) requirements-docs.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(DOCS) dist build site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -59,6 +59,9 @@ async def test_integration(chat: Chat, database: Database) -> None:
     (conversation,) = (await chat.api.list_conversations("ada")).conversations
     (message,) = (await chat.api.list_messages("ada", conversation.id)).messages
     assert message.body == "Your order 7 is on its way."
+    group_id = await names["open_engine_room"](database)
+    (hello,) = (await chat.api.list_messages("grace", group_id)).messages
+    assert (hello.sender_id, hello.body) == ("ada", "Hello!")
     assert names["auth"]({}) is None
     app = web.Application()
     names["mount"](app, Chat(database, auth=names["auth"]))

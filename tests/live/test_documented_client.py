@@ -124,7 +124,7 @@ DEEDS: tuple[Deed, ...] = (
 def refetched() -> set[str]:
     """The fields of messages that the guide says a replay does not bring up to date."""
     text = GUIDE.read_text()
-    table = text[text.index("**What a replay does not tell.**") :]
+    table = text[text.index("**What a replay leaves out.**") :]
     rows = re.findall(r"^\| messages that were not replayed \| (.*?) \|", table, re.MULTILINE)
     return {field for row in rows for field in re.findall(r"`(\w+)`", row)}
 

@@ -7,16 +7,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 import pytest
 from bson import json_util
+from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
 from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
 from chat_aio.plugins import Plugin, Presence
+from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
@@ -25,12 +27,12 @@ from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text()
+REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 DATA_MODEL = (ROOT / "docs" / "data-model.md").read_text()
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
 
 
-def table(title: str, text: str = README) -> list[list[str]]:
+def table(title: str, text: str = REFERENCE) -> list[list[str]]:
     """The rows of the table whose head begins with `title`."""
     (found,) = re.findall(rf"^\| {re.escape(title)} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.M)
     return [
@@ -54,9 +56,10 @@ def test_every_plugin_is_documented() -> None:
 
 
 def table_of_api() -> dict[str, list[str]]:
-    (found,) = re.findall(r"Parameters behind `user_id` \|\n\|[-|]+\n((?:\|.*\n)+)", README)
-    rows = [row.strip("|").split("|") for row in found.splitlines()]
-    return {name.strip(): [each.strip() for each in given.split(",")] for name, given in rows}
+    rows = [
+        [cell.strip("| ") for cell in row] for row in table("Method | Parameters after `user_id`")
+    ]
+    return {name: given.split(", ") for name, given in rows}
 
 
 def test_every_api_method_is_documented() -> None:
@@ -108,6 +111,33 @@ def meant(text: str) -> Any:
     if re.fullmatch(r"[\d,.]+", text):
         return float(text.replace(",", ""))
     return {"True": True, "False": False, "None": None, '""': "", "Quotas()": Quotas()}[text]
+
+
+@pytest.mark.parametrize(("title", "events"), [("Event", EVENTS), ("Extra event", EXTRA_EVENTS)])
+def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ...]) -> None:
+    documented = {
+        row[0].strip("| "): set(re.findall(r"\w+", row[1].split("`")[0])) for row in table(title)
+    }
+    assert documented == {
+        name: {field.alias or name for name, field in each.model_fields.items()}
+        for each in events
+        for name in types_of(each)
+    }
+
+
+def test_every_event_of_a_plugin_is_documented() -> None:
+    documented = {
+        row[0].strip("| "): re.findall(r"\w+\.\w+", row[-1]) for row in table("Plugin | Route")
+    }
+    assert documented == {
+        each.__name__: [name for event in each.events for name in types_of(event)]
+        for each in Plugin.__subclasses__()
+        if each.__module__.startswith("chat_aio.")
+    }
+
+
+def types_of(event: type[BaseModel]) -> tuple[str, ...]:
+    return get_args(event.model_fields["type"].annotation) or (event.model_fields["type"].default,)
 
 
 def test_every_collection_is_documented_with_an_example() -> None:
@@ -170,6 +200,12 @@ def test_links_between_documents_lead_somewhere(document: Path) -> None:
             assert not place or place in headings_of(target), f"{link}#{place}"
     for picture in re.findall(r'src(?:set)?="([^"]+)"', document.read_text()):
         assert (document.parent / picture).exists(), picture
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    listed = re.findall(r"[\w/.-]+\.md$", navigation, re.M)
+    assert sorted(listed) == sorted(str(each.relative_to(ROOT)) for each in DOCUMENTS)
 
 
 def headings_of(document: Path) -> set[str]:

@@ -1,57 +1,85 @@
-"""The README's first example is run as it stands."""
+"""The README's example and its commands are run as they stand."""
 
+import asyncio
+import os
 import re
+import shutil
+import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
-MOUNTED, IN_PROCESS = re.findall(r"```python\n(.*?)```", README, re.S)
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text()
+(EXAMPLE,) = re.findall(r"```python\n(.*?)```", README, re.S)
+COMMANDS, LISTEN, SEND = re.findall(r"```sh\n(.*?)```", README, re.S)
+ADDRESS = "http://127.0.0.1:8000"
+PATIENCE = 20
 
 
-async def test_the_mounted_example(
-    mongo_url: str, database: Any, aiohttp_client: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+async def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
+    """Where the example listens: at a free port, and with its data in a folder of the test."""
+    monkeypatch.chdir(tmp_path)
     example = ModuleType("example")
     monkeypatch.setitem(sys.modules, "example", example)
-    code = MOUNTED.replace("mongodb://127.0.0.1:27017/?replicaSet=rs0", mongo_url)
-    code = code.replace('client["chat"]', f'client["{database.name}"]')
-    exec(compile(code, "README.md", "exec"), example.__dict__)
-    connect, clients = example.AsyncMongoClient, []
-
-    def connected(url: str) -> Any:
-        clients.append(connect(url))
-        return clients[-1]
-
-    monkeypatch.setattr(example, "AsyncMongoClient", connected)
-    client = await aiohttp_client(await example.make_app())
-    headers = {"X-User": "ada"}
-    async with client.post(
-        "/api/chat/conversations", json={"otherUserId": "grace"}, headers=headers
-    ) as response:
-        conversation_id = (await response.json())["conversation"]["id"]
-    path = f"/api/chat/conversations/{conversation_id}/messages"
-    async with client.post(path, data='{"body": "Hello!"}', headers=headers) as response:
-        assert response.status == 201
-    await client.close()
-    for each in clients:
-        await each.close()
+    exec(compile(EXAMPLE, "README.md", "exec"), example.__dict__)
+    app: web.Application = await example.make_app()
+    async with TestServer(app) as server:
+        yield str(server.make_url("")).rstrip("/")
 
 
-async def test_the_in_process_example(database: Any) -> None:
-    from chat_aio import Chat
+async def test_what_is_sent_arrives(address: str) -> None:
+    """In the README's order, with its own commands: listen first, then send."""
+    if shutil.which("curl") is None and "CI" not in os.environ:
+        pytest.skip("there is no curl here: apt-get install curl")
+    listening = await shell(LISTEN, address)
+    try:
+        await read_until(listening, b": open")
+        sending = await shell(SEND, address)
+        sent, _ = await asyncio.wait_for(sending.communicate(), PATIENCE)
+        assert b'"body":"Hello!"' in sent
+        await read_until(listening, b'"body":"Hello!"')
+    finally:
+        listening.kill()
+        await listening.wait()
 
-    names: dict[str, Any] = {"Chat": Chat, "database": database}
-    body = "".join(f"    {line}\n" for line in IN_PROCESS.splitlines())
-    exec(f"async def example():\n{body}", names)
-    await names["example"]()
-    assert await database["messages"].count_documents({"body": "Hello!"}) == 1
+
+async def shell(commands: str, address: str) -> asyncio.subprocess.Process:
+    """Commands of the README, against the address where the example is this time."""
+    assert ADDRESS in commands
+    return await asyncio.create_subprocess_exec(
+        *("bash", "-euo", "pipefail", "-c", f"exec 2>&1\n{commands.replace(ADDRESS, address)}"),
+        stdout=subprocess.PIPE,
+    )
+
+
+async def read_until(process: asyncio.subprocess.Process, what: bytes) -> None:
+    assert process.stdout
+    async with asyncio.timeout(PATIENCE):
+        async for line in process.stdout:
+            if what in line:
+                return
+    pytest.fail(f"it ended without {what!r}")
+
+
+def test_the_example_listens_on_loopback_where_the_commands_ask() -> None:
+    assert 'host="127.0.0.1", port=8000' in EXAMPLE
 
 
 def test_the_two_commands_are_there() -> None:
-    makefile = (Path(__file__).parents[2] / "Makefile").read_text()
-    for command in re.findall(r"^\$ make (\w+)", README, re.M):
+    makefile = (ROOT / "Makefile").read_text()
+    named = re.findall(r"^make (\w+)", COMMANDS, re.M)
+    assert named == ["run", "test"]
+    for command in named:
         assert re.search(rf"^{command}:", makefile, re.M)
+
+
+def test_ci_calls_the_command_that_tests() -> None:
+    called = re.findall(r"^make (.*)$", (ROOT / ".ci" / "run").read_text(), re.M)
+    assert "test" in called[0].split()
