@@ -113,7 +113,7 @@ class ConversationSnapshot:
         ]
         counts: dict[str, int] = {}
         for place in range(0, len(branches), SPANS_AT_A_TIME):
-            stages = [
+            stages: list[Row] = [
                 {"$match": {"$or": branches[place : place + SPANS_AT_A_TIME]}},
                 {"$group": {"_id": "$senderId", "count": {"$sum": 1}}},
             ]
