@@ -10,6 +10,7 @@ from tests.admin.planting import (
     erased,
     group,
     head,
+    in_group,
     invite,
     lone_head,
     lone_message,
@@ -43,8 +44,8 @@ PENDING = {"status": "pending", "resolvedAt": None, "resolvedBy": None}
 REPLY = {"replyCount": 1, "lastReplyAt": LONG_AGO}
 
 CASES: dict[str, Case] = {
-    "nothing": Case(reader("alice", lambda _: {"language": "en"}), of()),
-    "an own count that is past": Case(
+    "nothing": in_group(reader("alice", lambda _: {"language": "en"}), of()),
+    "an own count that is past": in_group(
         reader("alice", lambda _: {"own": {"from": 0, "to": 6, "count": 77}}), of()
     ),
     "what retention leaves": Case(removed, of()),
@@ -53,39 +54,39 @@ CASES: dict[str, Case] = {
     "a stub of a head": Case(stub, of("head.missing"), mends=True),
     "a head alone": Case(lone_head, of("head.alone")),
     "a message alone": Case(lone_message, of("message.alone", "row.shape")),
-    "a counter's epoch ahead": Case(head(epoch=99), of("epoch.differs"), mends=True),
-    "a conversation's epoch ahead": Case(group(epoch=99), of("epoch.differs"), mends=True),
-    "a public head": Case(head(public=True), of("head.public"), mends=True),
-    "old activity": Case(head(activityAt=LONG_AGO), of("head.activity"), mends=True),
-    "no floor": Case(head(floorSeq=None), of("head.floor"), mends=True),
-    "a head behind": Case(head(seq=4), of("head.seq"), mends=True),
-    "a head that is no number": Case(head(seq="6"), of("head.seq"), mends=True),
-    "a head ahead": Case(head(seq=9), of("seq.gap")),
+    "a counter's epoch ahead": in_group(head(epoch=99), of("epoch.differs"), mends=True),
+    "a conversation's epoch ahead": in_group(group(epoch=99), of("epoch.differs"), mends=True),
+    "a public head": in_group(head(public=True), of("head.public"), mends=True),
+    "old activity": in_group(head(activityAt=LONG_AGO), of("head.activity"), mends=True),
+    "no floor": in_group(head(floorSeq=None), of("head.floor"), mends=True),
+    "a head behind": in_group(head(seq=4), of("head.seq"), mends=True),
+    "a head that is no number": in_group(head(seq="6"), of("head.seq"), mends=True),
+    "a head ahead": in_group(head(seq=9), of("seq.gap")),
     "a lost message": Case(lost_message, of("seq.gap")),
-    "an older message behind": Case(
+    "an older message behind": in_group(
         message("plain", lambda _: {"createdAt": LONG_AGO}), of("message.time")
     ),
-    "no number": Case(message("plain", lambda _: {"seq": 0}), of("message.seq", "seq.gap")),
-    "no list": Case(message("plain", lambda _: {"timelines": []}), of("message.timelines")),
-    "a body": Case(message("gone", lambda _: {"body": "oops"}), of("tombstone.content")),
-    "terms": Case(message("gone", lambda _: {"terms": ["oops"]}), of("tombstone.content")),
-    "search": Case(message("gone", lambda _: {"search": "0f0f"}), of("tombstone.content")),
-    "a reaction twice": Case(
+    "no number": in_group(message("plain", lambda _: {"seq": 0}), of("message.seq", "seq.gap")),
+    "no list": in_group(message("plain", lambda _: {"timelines": []}), of("message.timelines")),
+    "a body": in_group(message("gone", lambda _: {"body": "oops"}), of("tombstone.content")),
+    "terms": in_group(message("gone", lambda _: {"terms": ["oops"]}), of("tombstone.content")),
+    "search": in_group(message("gone", lambda _: {"search": "0f0f"}), of("tombstone.content")),
+    "a reaction twice": in_group(
         message("plain", lambda _: {"reactions": reactions(1, 1) * 2}), of("reactions.repeated")
     ),
-    "33 of a user": Case(
+    "33 of a user": in_group(
         message("plain", lambda _: {"reactions": reactions(33, 1)}), of("reactions.too-many")
     ),
-    "129 different": Case(
+    "129 different": in_group(
         message("plain", lambda _: {"reactions": reactions(129, 129)}), of("reactions.too-many")
     ),
-    "a mention twice": Case(
+    "a mention twice": in_group(
         message("plain", lambda _: {"mentions": people(1) * 2}), of("mentions.repeated")
     ),
-    "257 mentions": Case(
+    "257 mentions": in_group(
         message("plain", lambda _: {"mentions": people(257)}), of("mentions.too-many")
     ),
-    "an answer to nothing": Case(
+    "an answer to nothing": in_group(
         message("answer", lambda _: {"replyToMessageId": "none"}), of("message.reply")
     ),
     "an answer to elsewhere": Case(
@@ -96,18 +97,18 @@ CASES: dict[str, Case] = {
         ),
         of("message.reply"),
     ),
-    "a thread of nothing": Case(
+    "a thread of nothing": in_group(
         message("plain", lambda _: {"threadRootMessageId": "none", "timelines": ["none"]}),
         of("thread.root"),
     ),
     "a thread of a reply": Case(reply_to_a_reply, of("thread.root")),
-    "too many replies": Case(
+    "too many replies": in_group(
         message("root", lambda _: {"thread.replyCount": 7}), of("thread.count"), mends=True
     ),
-    "an old last reply": Case(
+    "an old last reply": in_group(
         message("root", lambda _: {"thread.lastReplyAt": LONG_AGO}), of("thread.count"), mends=True
     ),
-    "replies that nobody gave": Case(
+    "replies that nobody gave": in_group(
         message("plain", lambda _: {"thread": REPLY}), of("thread.count"), mends=True
     ),
     "somebody twice": Case(
@@ -136,7 +137,7 @@ CASES: dict[str, Case] = {
         ),
         of("participants.admin"),
     ),
-    "an owner": Case(reader("carol", lambda _: {"role": "owner"}), of("participants.form")),
+    "an owner": in_group(reader("carol", lambda _: {"role": "owner"}), of("participants.form")),
     "no people": Case(
         update(
             "conversations",
@@ -162,36 +163,36 @@ CASES: dict[str, Case] = {
         direct({"$set": {"blockedBy": ["bob"]}}), of("direct.blocked-by")
     ),
     "a block taken back by half": Case(no_block, of("direct.blocked-by")),
-    "no read-state": Case(
+    "no read-state": in_group(
         reader("alice", lambda _: {"lastReadSeq": None}), of("read-state.seq"), mends=True
     ),
-    "all read that is to come": Case(
+    "all read that is to come": in_group(
         reader("alice", lambda _: {"lastReadSeq": 99}), of("read-state.ahead"), mends=True
     ),
-    "another message read": Case(
+    "another message read": in_group(
         reader("alice", lambda w: {"lastReadMessageId": w.root}),
         of("read-state.message"),
         mends=True,
     ),
-    "no message read": Case(
+    "no message read": in_group(
         reader("alice", lambda _: {"lastReadMessageId": None}), of("read-state.message"), mends=True
     ),
-    "a lost message read": Case(
+    "a lost message read": in_group(
         reader("alice", lambda _: {"lastReadMessageId": "none"}),
         of("read-state.message"),
         mends=True,
     ),
-    "a wrong own count": Case(
+    "a wrong own count": in_group(
         reader("carol", lambda _: {"own": {"from": 0, "to": 6, "count": 9}}),
         of("own.count"),
         mends=True,
     ),
-    "an own count ahead": Case(
+    "an own count ahead": in_group(
         reader("carol", lambda _: {"own": {"from": 0, "to": 99, "count": 2}}),
         of("own.count"),
         mends=True,
     ),
-    "an own count that is none": Case(
+    "an own count that is none": in_group(
         reader("carol", lambda _: {"own": "2"}), of("own.count"), mends=True
     ),
     "too many uses": Case(invite(maxUses=2), of("invite.uses")),

@@ -17,15 +17,22 @@ Update = Callable[[World], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """`mends` says whether it can be repaired, so that people can go on in the group."""
+    """`mends` says whether it can be repaired, so that people can go on in the group. Where a check
+    of one conversation is enough to find it, `place` is its name in the world."""
 
     plant: Plant
     kinds: frozenset[str]
     mends: bool = False
+    place: str | None = None
 
     @property
     def of_indexes(self) -> bool:
         return any(each.startswith("index.") for each in self.kinds)
+
+
+def in_group(plant: Plant, kinds: frozenset[str], *, mends: bool = False) -> Case:
+    """What is wrong within the group: a check of that conversation finds it."""
+    return Case(plant, kinds, mends, place="group")
 
 
 def update(collection: str, where: Update, change: Update) -> Plant:

@@ -1,6 +1,7 @@
 """Rows that another program has written wrongly: they are left out and named, and never an error
 for those who read beside them."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -34,14 +35,15 @@ async def plant(database: Database, collection: str, row: dict[str, Any]) -> Non
 
 
 async def everything(people: People, world: World) -> list[tuple[str, int]]:
-    """What every route answers to those concerned."""
-    calls = [*_reads(world), *_writes(world)]
-    answers: list[tuple[str, int]] = []
-    for user_id, method, path, body in calls:
+    """What every route answers to those concerned: reads at once, then writes one by one."""
+
+    async def call(user_id: str, method: str, path: str, body: Any) -> tuple[str, int]:
         given = {} if body is None else {"json": body}
         answer = await people(user_id).call(method, path, **given)
-        answers.append((f"{user_id} {method} {path}", answer.status))
-    return answers
+        return f"{user_id} {method} {path}", answer.status
+
+    answers = await asyncio.gather(*(call(*each) for each in _reads(world)))
+    return [*answers, *[await call(*each) for each in _writes(world)]]
 
 
 Call = tuple[str, str, str, Any]
@@ -151,10 +153,12 @@ async def test_no_route_fails_for_a_broken_row(
 
 
 async def put_back(database: Database, before: dict[str, list[dict[str, Any]]]) -> None:
-    for name, rows in before.items():
+    async def put(name: str, rows: list[dict[str, Any]]) -> None:
         await database[name].delete_many({})
         if rows:
             await database[name].insert_many(rows)
+
+    await asyncio.gather(*(put(*each) for each in before.items()))
 
 
 async def test_the_rest_of_a_page_is_there(serve: MakePeople, database: Database) -> None:

@@ -47,7 +47,8 @@ async def test_what_is_planted_is_named(people: People, database: Database) -> N
     named = {}
     for name, case in CASES.items():
         await case.plant(database, world)
-        found = await violations_in(Store(database))
+        place = getattr(world, case.place) if case.place else None
+        found = await violations_in(Store(database), place)
         named[name] = {each.kind for each in found}
         assert all(each.id and each.collection and each.found != each.expected for each in found)
         would = await repair(Store(database), world.group, dry_run=True)

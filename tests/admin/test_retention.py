@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, timedelta
 from functools import partial
 from typing import Any
@@ -197,6 +198,21 @@ async def test_what_was_cut_short_is_finished(
     assert (again.json["retention"]["messages"], again.json["retention"]["conversations"]) == (0, 0)
     trail = await tool("moderation", "audit", "--json")
     assert [each["details"]["messages"] for each in trail.json["audit"]] == [0, 6]
+
+
+async def test_a_run_may_take_longer_than_a_request(people: People, database: Database) -> None:
+    """The storage's timeout bounds each call of a run, not the run."""
+    alice = people("alice")
+    for group in [await alice.group() for _ in range(3)]:
+        for _ in range(4):
+            await alice.send(group, "old")
+        await age(database, group, 4)
+    chat = alice.chat.api.moderation
+    api = replace(chat, options=replace(chat.options, storage_timeout_seconds=0.3))
+    wanted = rules.Retention(before=utc_now(), removes=False, conversation_id=None)
+    with patch.object(retention, "TOMBSTONES_PER_SECOND", 20):
+        plan = await rules.plan_retention(api, "mod", wanted)
+        assert await rules.carry_out(api, "mod", plan) == rules.Counts(12, 3)
 
 
 async def until_over(run: asyncio.Future[Run], work: Callable[[], Awaitable[None]]) -> int:
