@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from chat_aio.store import indexes
+from chat_aio.store.database import COLLECTIONS
+from chat_aio.store.database import Database as Store
+from tests.admin.running import kept
 from tests.admin.world import World
 from tests.conftest import Database
 
@@ -198,3 +202,23 @@ def people(count: int) -> list[dict[str, str]]:
 
 def reactions(emoji: int, users: int) -> list[dict[str, str]]:
     return [{"emoji": f"e{n}", "userId": f"user {n % users}"} for n in range(emoji)]
+
+
+KEPT = [each for each in COLLECTIONS if each != "signals"]
+
+
+async def all_of(database: Database) -> dict[str, list[Any]]:
+    return dict(zip(KEPT, await kept(database, *KEPT), strict=True))
+
+
+async def restore(database: Database, before: dict[str, list[Any]], case: Case) -> None:
+    """All as it was, changing no more than was changed."""
+    for name, rows in (await all_of(database)).items():
+        there = {str(each["_id"]): each for each in rows}
+        for each in before[name]:
+            if there.pop(str(each["_id"]), None) != each:
+                await database[name].replace_one({"_id": each["_id"]}, each, upsert=True)
+        await database[name].delete_many({"_id": {"$in": [each["_id"] for each in there.values()]}})
+    if case.of_indexes:
+        await database["mutes"].drop_index("user_newest")
+        await indexes.apply(Store(database))

@@ -36,6 +36,12 @@ class Run:
         return line
 
 
+def found_by(run: Run) -> Any:
+    """The document of a check that has found something."""
+    assert run.code == 3, run
+    return json.loads(run.output)
+
+
 Moderate = Callable[..., Awaitable[Run]]
 Tool = Callable[..., Awaitable[Run]]
 People = Callable[[str], Person]
