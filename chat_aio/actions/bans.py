@@ -31,6 +31,19 @@ async def ban_user(
     Raises InvalidInput (also for oneself and a time that has passed), NotModerator and
     ModerationUnsupported (docs/behaviour.md 11.5).
     """
+    ban = await new_ban(context, user_id, target_user_id, reason=reason, expires_at=expires_at)
+    return await put_ban(context, ban)
+
+
+async def new_ban(
+    context: Context,
+    user_id: str,
+    target_user_id: str,
+    *,
+    reason: str | None,
+    expires_at: datetime | None,
+) -> BanDocument:
+    """The ban that `ban_user` would make; nothing is written. Raises as `ban_user`."""
     given = inputs.read(
         inputs.NewBan, target_user_id=target_user_id, reason=reason, expires_at=expires_at
     )
@@ -42,13 +55,6 @@ async def ban_user(
         raise InvalidInput("targetUserId: nobody bans themselves")
     if given.expires_at is not None and given.expires_at <= at:
         raise InvalidInput("expiresAt: this time has passed")
-    ban = _new_ban(context, user_id, given, at)
-    stands = await bans.put(context.database, ban, _entry(context, ban), at=at)
-    context.bans.forget(banned_id)
-    return ban_from(stands)
-
-
-def _new_ban(context: Context, user_id: str, given: inputs.NewBan, at: datetime) -> BanDocument:
     return {
         "_id": context.new_id(),
         "userId": given.target_user_id,
@@ -60,6 +66,14 @@ def _new_ban(context: Context, user_id: str, given: inputs.NewBan, at: datetime)
         "revokedByUserId": None,
         "activeUserId": given.target_user_id,
     }
+
+
+async def put_ban(context: Context, ban: BanDocument) -> Ban:
+    """Keep a new ban, unless its user has an active one; returns the ban that stands."""
+    entry = _entry(context, ban)
+    stands = await bans.put(context.database, ban, entry, at=ban["createdAt"])
+    context.bans.forget(ban["userId"])
+    return ban_from(stands)
 
 
 def _entry(context: Context, ban: BanDocument) -> AuditEntry:

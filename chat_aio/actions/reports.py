@@ -1,5 +1,6 @@
 """Reports: made by users, with evidence of the moment; worked on by moderators."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -115,26 +116,38 @@ async def update_report(
     Each move is kept in the audit trail. Raises InvalidInput, NotModerator, ModerationUnsupported
     and ReportNotFound.
     """
+    fields = await new_fields(context, user_id, status, moderator_note=moderator_note)
+    return await put_fields(context, user_id, report_id, fields)
+
+
+async def new_fields(
+    context: Context, user_id: str, status: ReportStatus, *, moderator_note: str | Keep | None
+) -> dict[str, Any]:
+    """The fields that `update_report` would set; nothing is written. Raises as `update_report`."""
     noted = {} if moderator_note is KEEP else {"moderator_note": moderator_note}
     given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
     resolved = given.status not in reports.OPEN
-    fields: dict[str, Any] = {
+    return {
         "status": given.status,
-        "updatedAt": None,
         "resolvedBy": user_id if resolved else None,
         **({"moderatorNote": given.moderator_note} if noted else {}),
     }
 
+
+async def put_fields(
+    context: Context, user_id: str, report_id: str, new: Mapping[str, Any]
+) -> Report:
+    """Set fields of a report, and keep its move in the audit trail. Raises ReportNotFound."""
+
     def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry]:
-        moved = found["status"], given.status
+        moved = found["status"], new["status"]
         at = max(context.clock(), found["updatedAt"] + timedelta(milliseconds=1))
-        fields["updatedAt"] = at
         row = audit.entry(
             context.new_id(), "report", report_id, actor_id=user_id, at=at, moved=moved
         )
-        return fields, row
+        return {**new, "updatedAt": at}, row
 
     changed = (
         await reports.change(context.database, report_id, decide) if is_id(report_id) else None

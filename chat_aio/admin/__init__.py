@@ -1,1 +1,1 @@
-"""chat_aio.admin"""
+"""The command line `chat-aio`: serving, and the operators' commands over the chat's database."""

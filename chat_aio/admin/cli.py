@@ -1,25 +1,28 @@
-"""The command line: `chat-aio demo`, `serve`, `indexes` and so on; every failure is one line."""
+"""The command line: `chat-aio serve`, `demo`, `check` and so on; every failure is one line."""
 
 import asyncio
 import gc
+import importlib
 import json
 import socket
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import click
 from aiohttp import web
-from pymongo.errors import PyMongoError
 
-from chat_aio.errors import ChatError, SetupError
+from chat_aio.admin.options import of_database
+from chat_aio.admin.printing import FOUND
+from chat_aio.admin.session import run
+from chat_aio.errors import SetupError
 from chat_aio.schema.models import timestamp
 from chat_aio.server import process
 from chat_aio.server.app import make_served, plugins_from, settings_from, with_database
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
 from chat_aio.server.supervisor import AS_WORKER, Workers
-from chat_aio.store import indexes, schema_version
+from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import restore
 from chat_aio.store.maintenance.restore import Behind
@@ -28,10 +31,34 @@ from chat_aio.web.openapi.document import describe
 GC_THRESHOLDS = (50_000, 20, 20)
 END_SECONDS = 4.5
 
-T = TypeVar("T")
+
+OPERATORS = {
+    "check": "chat_aio.admin.check:check",
+    "retention": "chat_aio.admin.retention:retention",
+    "erase": "chat_aio.admin.erase:erase",
+    "export": "chat_aio.admin.export:export",
+    "moderation": "chat_aio.admin.moderation:moderation",
+    "indexes": "chat_aio.admin.indexes:indexes",
+}
+"""The operators' commands, each `module:command`."""
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """The commands of `chat-aio`. Those of operators are imported when they are asked for, so that
+    a process that serves does not load them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *OPERATORS])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in OPERATORS:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = OPERATORS[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="chat-aio")
 def main() -> None:
     """Chat for aiohttp apps on MongoDB."""
@@ -129,48 +156,8 @@ def openapi(plugins: str, extra_events: bool, mount: str) -> None:
     click.echo(json.dumps(document, indent=2))
 
 
-@main.group("indexes")
-def indexes_group() -> None:
-    """The indexes and validators that the chat needs."""
-
-
-def _database_options(command: Callable[..., None]) -> Callable[..., None]:
-    for option in ("--collection-prefix", "--database", "--mongo-url"):
-        command = click.option(option)(command)
-    return command
-
-
-@indexes_group.command()
-@_database_options
-def check(**given: Any) -> None:
-    """Name what is missing; exit code 1 if anything is."""
-    problems = run(with_database(settings_from(**given), indexes.missing))
-    for problem in problems:
-        click.echo(problem)
-    if problems:
-        raise click.exceptions.Exit(1)
-    click.echo("all indexes are there")
-
-
-@indexes_group.command()
-@_database_options
-def apply(**given: Any) -> None:
-    """Create what is missing, and set the collections' validators.
-
-    Existing data stay readable and writable meanwhile.
-    """
-
-    async def work(database: Database) -> None:
-        await schema_version.require(database)
-        await indexes.apply(database)
-        await schema_version.note(database)
-
-    run(with_database(settings_from(**given), work))
-    click.echo("all indexes are there")
-
-
 @main.command()
-@_database_options
+@of_database
 def migrate(**given: Any) -> None:
     """Bring the database to this version's schema, while the chat is at work.
 
@@ -186,7 +173,7 @@ def migrate(**given: Any) -> None:
 
 @main.command()
 @click.option("--repair", is_flag=True, help="Raise counters that are behind their messages.")
-@_database_options
+@of_database
 def restored(*, repair: bool, **given: Any) -> None:
     """After a backup was restored, before the chat is started: note when, and check counters.
 
@@ -206,8 +193,8 @@ def restored(*, repair: bool, **given: Any) -> None:
         click.echo(f"counter of {each.conversation_id} {done} {each.seq}, behind {each.newest}")
     click.echo(f"noted: restored at {timestamp(at)}")
     if behind and not repair:
-        raise click.exceptions.Exit(3)
-    click.echo("no counter is behind its messages; scripts/check looks at all the rest")
+        raise click.exceptions.Exit(FOUND)
+    click.echo("no counter is behind its messages; chat-aio check looks at all the rest")
 
 
 def _log(written: LogFormat) -> None:
@@ -250,11 +237,3 @@ def _serve(
             asyncio.run(process.serve(app, at, lifeline=lifeline, end_within=end_within))
     except SetupError as error:
         raise click.ClickException(str(error)) from error
-
-
-def run(work: Coroutine[Any, Any, T]) -> T:
-    """Do one command's work; what is refused or goes wrong is one line."""
-    try:
-        return asyncio.run(work)
-    except (ChatError, SetupError, PyMongoError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from error

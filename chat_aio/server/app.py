@@ -173,7 +173,7 @@ def _only(values: Sequence[str]) -> str | None:
 
 def _options_from(settings: ServeSettings) -> Options:
     """Bans hold here too, though nobody moderates through this service: they are made by another
-    one over the same database, or by `scripts/moderation`."""
+    one over the same database, or by `chat-aio moderation`."""
     origins = [each.strip() for each in settings.allowed_origins.split(",") if each.strip()]
     return Options(
         collection_prefix=settings.collection_prefix,

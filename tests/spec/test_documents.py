@@ -93,7 +93,10 @@ def test_every_command_is_documented() -> None:
 def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[str]]]:
     """Each command by its full name, with its options."""
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            assert inner is not None
             yield from commands(inner, *names, name)
         return
     shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]

@@ -1,14 +1,8 @@
-"""The check of `scripts/check`, over a test's database."""
+"""The check of `chat-aio check`, over a test's database."""
 
-import sys
-from pathlib import Path
-
+from chat_aio.actions.maintenance.check import violations_in
 from chat_aio.store.database import Database
 from tests.conftest import Database as Handle
-
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))
-
-from tools.checking import violations_in
 
 
 async def expect_no_violation(handle: Handle) -> None:

@@ -126,11 +126,11 @@ async def test_a_number_of_workers_that_cannot_be(workers: str) -> None:
 async def test_indexes_are_checked_and_applied(mongo_url: str, database: Database) -> None:
     options = ("--mongo-url", mongo_url, "--database", database.name)
     result = await run("indexes", "check", *options)
-    assert (result.exit_code, "conversations" in result.output) == (1, True)
+    assert (result.exit_code, "conversations" in result.output) == (3, True)
     result = await run("indexes", "apply", *options)
     assert result.exit_code == 0
     result = await run("indexes", "check", *options)
-    assert (result.exit_code, result.output) == (0, "all indexes are there\n")
+    assert (result.exit_code, result.output) == (0, "All indexes are there, and no others.\n")
 
 
 async def test_a_served_chat(mongo_url: str, database: Database) -> None:

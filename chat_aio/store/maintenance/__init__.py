@@ -1,1 +1,2 @@
-"""chat_aio.store.maintenance"""
+"""The queries and writes of what operators do: retention, erasure, export, checks and repairs. The
+rules about them live in `actions/maintenance`."""

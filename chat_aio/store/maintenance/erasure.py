@@ -1,17 +1,22 @@
-"""Erasing a person: a pseudonym takes their place, and what they wrote goes. Each write is guarded
-by what it changes, so that it may be repeated, and be late."""
+"""Writing an erasure. Each write is guarded by what it changes, so that it may be repeated, and may
+come late. What is to be written, and where, is decided in `actions/maintenance/erasure.py`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from pymongo import DeleteOne, UpdateOne
 
+from chat_aio.store import reports
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
-from chat_aio.store.documents import Change, EventName
+from chat_aio.store.documents import Change, EventName, ReportDocument
 from chat_aio.store.edits import emptied
+from chat_aio.store.transactions import Session, Unchanged, transact_unique
+
+Write = UpdateOne | DeleteOne
+STAMPED = ("addedUserIds", "removedUserIds", "affectedUserIds")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +29,7 @@ class Erasure:
     new_id: Callable[[], str]
 
     def change(self, kind: EventName) -> Change:
-        """The stamp of a change that is made now; nobody is to be known by it."""
+        """The stamp of a change that is made now. It names the pseudonym."""
         return {
             "id": self.new_id(),
             "at": self.clock(),
@@ -36,44 +41,35 @@ class Erasure:
         return [self.pseudonym if each == self.user_id else each for each in user_ids]
 
 
-Write = tuple[str, UpdateOne | DeleteOne]
-"""What is erased, and how."""
+def empty_message(of: Erasure, message: Mapping[str, Any]) -> UpdateOne:
+    """Their message becomes a tombstone, which clients hear of."""
+    update = _without_sender(of)
+    update["$set"] |= emptied(of.change("message.deleted"))["$set"]
+    return UpdateOne({**_sent_by(of, message), "deletedAt": None}, update)
 
 
-def _message_writes(of: Erasure, message: Mapping[str, Any]) -> Iterator[Write]:
-    """Their own message becomes a tombstone, which clients hear of; of others' messages go their
-    reactions, which is told as well, and their mentions, which is not."""
-    if message["senderId"] == of.user_id:
-        yield _tombstone(of, message)
-        return
-    for each in message.get("reactions") or ():
-        if each["userId"] == of.user_id:
-            yield "reactions", _without_reaction(of, message["_id"], each["emoji"])
-    if any(each["userId"] == of.user_id for each in message.get("mentions") or ()):
-        mine = {"mentions": {"userId": of.user_id}}
-        here = {"_id": message["_id"], "mentions.userId": of.user_id}
-        yield "mentions", UpdateOne(here, {"$pull": mine})
-    yield from _renaming(
-        of, message, {"forwardedFrom.senderId": "forwards", "change.actorId": "stamps"}
-    )
+def scrub_tombstone(of: Erasure, message: Mapping[str, Any]) -> UpdateOne:
+    """Their tombstone loses what it still says of them. Clients do not hear of it."""
+    update = _without_sender(of)
+    if value_at(message, "change.actorId") == of.user_id:
+        update["$set"]["change.actorId"] = of.pseudonym
+    return UpdateOne({**_sent_by(of, message), "deletedAt": {"$ne": None}}, update)
 
 
-def _tombstone(of: Erasure, message: Mapping[str, Any]) -> Write:
-    here = {"_id": message["_id"], "senderId": of.user_id}
-    update: dict[str, Any] = {
+def _sent_by(of: Erasure, message: Mapping[str, Any]) -> dict[str, Any]:
+    return {"_id": message["_id"], "senderId": of.user_id}
+
+
+def _without_sender(of: Erasure) -> dict[str, Any]:
+    return {
         "$set": {"senderId": of.pseudonym, "metadata": {}, "forwardedFrom": None},
         "$unset": {"clientMessageId": "", "requestHash": "", "terms": "", "search": ""},
         "$pull": {"reactions": {"userId": of.user_id}, "mentions": {"userId": of.user_id}},
     }
-    if message.get("deletedAt"):
-        if (message.get("change") or {}).get("actorId") == of.user_id:
-            update["$set"]["change.actorId"] = of.pseudonym
-        return "tombstones", UpdateOne({**here, "deletedAt": {"$ne": None}}, update)
-    update["$set"] |= emptied(of.change("message.deleted"))["$set"]
-    return "messages", UpdateOne({**here, "deletedAt": None}, update)
 
 
-def _without_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
+def remove_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
+    """Their reaction goes, which clients hear of."""
     reaction = {"emoji": emoji, "userId": of.user_id}
     change = {**of.change("reaction.removed"), "emoji": emoji}
     return UpdateOne(
@@ -82,72 +78,84 @@ def _without_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
     )
 
 
-def _renaming(of: Erasure, document: Any, places: Mapping[str, str]) -> Iterator[Write]:
-    """The pseudonym in the place of the id, quietly; `places` says for each what stands there."""
-    for place, what in places.items():
-        if value_at(document, place) == of.user_id:
-            here = {"_id": document["_id"], place: of.user_id}
-            yield what, UpdateOne(here, {"$set": {place: of.pseudonym}})
+def remove_mention(of: Erasure, message_id: str) -> UpdateOne:
+    """Their mention goes. Clients do not hear of it."""
+    here = {"_id": message_id, "mentions.userId": of.user_id}
+    return UpdateOne(here, {"$pull": {"mentions": {"userId": of.user_id}}})
 
 
-def value_at(document: Any, place: str) -> Any:
-    """What stands at a place; None where nothing does."""
-    for name in place.split("."):
-        document = document.get(name) if isinstance(document, Mapping) else None
-    return document
+def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
+    """The pseudonym in place of the id, in one field. Clients do not hear of it."""
+    return UpdateOne({"_id": document_id, place: of.user_id}, {"$set": {place: of.pseudonym}})
 
 
-def _invite_writes(of: Erasure, invite: Any) -> Iterator[Write]:
-    yield "invites", DeleteOne({"_id": invite["_id"], "createdBy": of.user_id})
+def rename_banned(of: Erasure, ban_id: object) -> UpdateOne:
+    """The pseudonym in a ban that is over. A ban in force stays as it is."""
+    over = {"_id": ban_id, "userId": of.user_id, "$nor": [active(of.user_id, at=of.clock())]}
+    return UpdateOne(over, {"$set": {"userId": of.pseudonym}, "$unset": {"activeUserId": ""}})
 
 
-def _join_request_writes(of: Erasure, request: Any) -> Iterator[Write]:
-    """Their own goes; what they decided stays."""
-    if request["userId"] == of.user_id:
-        yield "joinRequests", DeleteOne({"_id": request["_id"], "userId": of.user_id})
-    else:
-        yield from _renaming(of, request, {"resolvedBy": "joinRequestDecisions"})
-
-
-def _mute_writes(_: Erasure, mute: Any) -> Iterator[Write]:
-    yield "mutes", DeleteOne({"_id": mute["_id"]})
-
-
-def _presence_writes(of: Erasure, _: Any) -> Iterator[Write]:
-    yield "presence", DeleteOne({"_id": of.user_id})
-
-
-def _ban_writes(of: Erasure, ban: Any) -> Iterator[Write]:
-    """One that is over; one in force goes on to name whom it keeps out."""
-    if ban.get("userId") == of.user_id:
-        over = {"_id": ban["_id"], "userId": of.user_id}
-        over["$nor"] = [active(of.user_id, at=of.clock())]
-        update = {"$set": {"userId": of.pseudonym}, "$unset": {"activeUserId": ""}}
-        yield "bans", UpdateOne(over, update)
-    decided = ("createdByUserId", "revokedByUserId")
-    yield from _renaming(of, ban, dict.fromkeys(decided, "banDecisions"))
-
-
-def _audit_writes(of: Erasure, row: Any) -> Iterator[Write]:
-    """Who acted, and upon whom; what was decided stays."""
-    places = ("actorUserId", "targetId", "details.userId", "details.senderId")
-    yield from _renaming(of, row, dict.fromkeys(places, "audit"))
-
-
-WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Write]]] = {
-    "messages": _message_writes,
-    "invites": _invite_writes,
-    "join_requests": _join_request_writes,
-    "mutes": _mute_writes,
-    "presence": _presence_writes,
-    "bans": _ban_writes,
-    "audit": _audit_writes,
-}
-"""What is written about a document, by its collection; the others need more than that."""
+def delete_row(document_id: object, **guards: str) -> DeleteOne:
+    return DeleteOne({"_id": document_id, **guards})
 
 
 async def write(database: Database, collection: str, writes: Sequence[Write]) -> None:
-    operations = [operation for _, operation in writes]
+    rows = database.collection(collection)
+    await database.write(lambda: rows.bulk_write([*writes], ordered=False))
+
+
+async def rename_in_stamp(database: Database, of: Erasure, conversation: Mapping[str, Any]) -> None:
+    """The pseudonym in the last change of a conversation. It is written field by field, which
+    streams do not hear of."""
+    change: Mapping[str, Any] = conversation.get("change") or {}
+    fields: dict[str, Any] = {
+        f"change.{name}": of.renamed(change[name])
+        for name in STAMPED
+        if of.user_id in (change.get(name) or ())
+    }
+    if change.get("actorId") == of.user_id:
+        fields["change.actorId"] = of.pseudonym
+    if not fields:
+        return
     await database.write(
-        lambda: database.collection(collection).bulk_write(operations, ordered=False)
+        lambda: database.conversations.update_one(
+            {"_id": conversation["_id"], "change.id": change.get("id")}, {"$set": fields}
+        )
     )
+
+
+async def rename_in_report(
+    database: Database, report_id: str, fields_of: Callable[[ReportDocument], dict[str, Any]]
+) -> None:
+    """Set the fields of one report that `fields_of` gives, if any. It stays the open one of its
+    reporter on its target, unless another one is."""
+
+    async def body(session: Session) -> None:
+        found = await database.reports.find_one({"_id": report_id}, session=session)
+        fields = fields_of(found) if found else {}
+        if not fields:
+            raise Unchanged(None)
+        update: dict[str, Any] = {"$set": fields}
+        if "openKey" in found:
+            named = cast(ReportDocument, {**found, **fields})
+            if key := await reports.free_key(database, named, session):
+                fields["openKey"] = key
+            else:
+                update["$unset"] = {"openKey": ""}
+        await database.reports.update_one({"_id": report_id}, update, session=session)
+
+    await transact_unique(database, body)
+
+
+async def list_bans_in_force(database: Database, user_id: str, *, at: datetime) -> list[str]:
+    """The ids of the bans that keep a user out now."""
+    chosen = active(user_id, at=at)
+    found = await database.read(lambda: database.bans.find(chosen, {"_id": 1}).to_list(None))
+    return [str(each["_id"]) for each in found]
+
+
+def value_at(document: Any, place: str) -> Any:
+    """What stands at a place such as `change.actorId`; None where nothing does."""
+    for name in place.split("."):
+        document = document.get(name) if isinstance(document, Mapping) else None
+    return document

@@ -1,9 +1,12 @@
 """Where the data name a person: what is theirs, and what is about them."""
 
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from chat_aio.store.bans import active
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance.scanning import listed, scan
 
 PLACES: dict[str, tuple[str, ...]] = {
     "conversations": (
@@ -32,6 +35,15 @@ PLACES: dict[str, tuple[str, ...]] = {
 }
 """The fields that hold a user's id, by collection; a report's target is one where it is a user."""
 
+INDEXED = {"conversations": "participants.userId", "mutes": "userId", "presence": "_id"}
+"""Where what concerns a user is found by an index on this field."""
+
+SCANNED = PLACES.keys() - INDEXED.keys()
+"""The collections that are gone through as a whole."""
+
+KEPT_APART = {"terms": 0, "search": 0, "requestHash": 0, "change": 0}
+"""What a message has for searches and clients only."""
+
 
 def naming(collection: str, user_id: str) -> dict[str, Any]:
     """The query for the documents that name a user."""
@@ -47,3 +59,21 @@ def naming_for_good(collection: str, user_id: str, *, at: datetime) -> dict[str,
         return naming(collection, user_id)
     others = [{each: user_id} for each in PLACES["bans"][1:]]
     return {"$or": [{"userId": user_id, "$nor": [active(user_id, at=at)]}, *others]}
+
+
+async def concerning(
+    database: Database, collection: str, user_id: str, decided: Sequence[str]
+) -> AsyncIterator[tuple[int, list[Any]]]:
+    """The documents of a collection that concern a user, and how many were gone past. Of the audit
+    log these include the rows about what was `decided`, by the ids of reports and bans."""
+    rows = database.collection(collection)
+    if place := INDEXED.get(collection):
+        async for found in listed(database, rows, {place: user_id}):
+            yield 0, found
+        return
+    chosen = naming(collection, user_id)
+    if collection == "audit":
+        chosen["$or"].append({"targetId": {"$in": [*decided]}})
+    shown = KEPT_APART if collection == "messages" else None
+    async for passed, found in scan(database, rows, chosen, shown):
+        yield passed, found

@@ -119,7 +119,7 @@ async def count(database: Database, old: Old, *, live: bool) -> int:
 
 
 async def empty(
-    database: Database, old: Old, *, change: Callable[[], Change], advance: Callable[[int], None]
+    database: Database, old: Old, *, change: Callable[[], Change], advance: Callable[[int], object]
 ) -> int:
     """Leave tombstones, as a deletion does, and note it in the head; how many are new.
 
@@ -152,7 +152,7 @@ async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
         await database.write(partial(database.counters.bulk_write, some, ordered=False))
 
 
-async def remove(database: Database, old: Old, *, advance: Callable[[int], None]) -> int:
+async def remove(database: Database, old: Old, *, advance: Callable[[int], object]) -> int:
     """Remove what is below the floor; returns how many there were."""
     done = 0
     for part, size in old.parts():

@@ -1,0 +1,134 @@
+"""Checking rows that belong to no conversation, or whatever conversation they belong to: indexes,
+moderation, shapes."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from chat_aio.actions.maintenance.checks.findings import MOST, Findings, Violation
+from chat_aio.store import indexes
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance import checking
+from chat_aio.store.maintenance.checking import NAMING
+from chat_aio.store.reports import OPEN, open_key
+from chat_aio.store.shapes import problems
+
+MOST_NAMED = 5
+
+KEYED = {
+    "blocks": ("blockerUserId", "blockedUserId"),
+    "mutes": ("userId", "conversationId"),
+}
+"""The rows whose `_id` has their fields."""
+
+
+async def all_indexes(database: Database) -> Findings:
+    """Indexes and validators that are missing or different. Where an index is missing that forbids
+    twins, these are looked for."""
+    described = {(each.collection, each.name): each for each in indexes.load()}
+    findings = Findings(checked=Counter(indexes=len(described)))
+    for each in await indexes.differences(database):
+        if each.state == "surplus":
+            continue
+        collection = each.collection.removeprefix(database.prefix)
+        name = each.index or ("validator" if each.of == "validator" else "all of them")
+        part = "validator" if each.of == "validator" else "index"
+        kind, expected = f"{part}.{each.state}", "as chat-aio indexes apply makes it"
+        findings.violations.append(Violation(kind, collection, name, each.state, expected))
+        index = described.get((collection, name))
+        if index and index.options.get("unique"):
+            findings.violations += [
+                Violation(
+                    "index.twins", collection, twin["_id"], f"{twin['count']} documents", "one"
+                )
+                for twin in await checking.list_twins(database, index)
+            ]
+    return findings
+
+
+async def moderation(database: Database) -> Findings:
+    """What must hold of blocks, mutes, bans and reports."""
+    findings = Findings()
+    for collection, fields in KEYED.items():
+        rows = await checking.list_unlike_their_ids(database, collection, fields)
+        findings.violations += [_unlike_its_id(collection, each, fields) for each in rows]
+    findings.violations += await _active_bans(database)
+    findings.violations += await _open_reports(database)
+    for collection in (*KEYED, "bans", "reports"):
+        findings.checked[collection] += await checking.count_rows(database, collection)
+    return findings
+
+
+def _unlike_its_id(collection: str, row: Mapping[str, Any], fields: tuple[str, ...]) -> Violation:
+    expected = {name: row.get(name) for name in fields}
+    return Violation(f"{collection[:-1]}.id", collection, row["_id"], row["_id"], expected)
+
+
+async def _active_bans(database: Database) -> list[Violation]:
+    """`activeUserId` is the banned user's id, and goes with the ban."""
+    return [
+        Violation(
+            "ban.active-user",
+            "bans",
+            each["_id"],
+            each["activeUserId"],
+            "nothing, for it is revoked" if each.get("revokedAt") else each.get("userId"),
+        )
+        for each in await checking.list_wrong_active_bans(database)
+    ]
+
+
+async def _open_reports(database: Database) -> list[Violation]:
+    """An open report has its key, or another one has it; no other report has one."""
+    kept = await checking.list_keyed_reports(database)
+    suspects = [each["_id"] for each in kept if each.get("openKey") != _key_of(each)]
+    found = [await _open_report(database, each) for each in suspects]
+    return [each for each in found if each]
+
+
+async def _open_report(database: Database, report_id: object) -> Violation | None:
+    """A report that looked wrong is looked at again, with the one that has its key."""
+    report, is_held = await checking.find_report_and_holder(database, report_id, _key_of)
+    if report is None or report.get("openKey") == (expected := _key_of(report)):
+        return None
+    if "openKey" not in report and is_held:
+        return None
+    told = expected or f"nothing, for it is {report.get('status')}"
+    return Violation("report.open-key", "reports", report_id, report.get("openKey"), told)
+
+
+def _key_of(report: Mapping[str, Any]) -> str | None:
+    """The key that a report has, or might have."""
+    if report.get("status") not in OPEN:
+        return None
+    return open_key(
+        *(str(report.get(each)) for each in ("reporterUserId", "targetType", "targetId"))
+    )
+
+
+async def shapes(database: Database, conversation_id: str | None, known: Findings) -> Findings:
+    """Rows that another program wrote in another shape, in all collections or of a conversation. A
+    row is left out if something else is `known` to be wrong with it."""
+    named = {(each.collection, str(each.id)) for each in known.violations}
+    findings = Findings()
+    async for collection, rows in checking.list_misshapen(database, conversation_id, limit=MOST):
+        findings.violations += [
+            _misshapen(collection, each)
+            for each in rows
+            if (collection, str(each["_id"])) not in named
+        ]
+    return findings
+
+
+def _misshapen(collection: str, row: Mapping[str, Any]) -> Violation:
+    place = row.get(NAMING.get(collection, ""))
+    found = ", ".join(_first(problems(collection, row))) or "fields of other types"
+    expected = "as the collection's validator says"
+    return Violation("row.shape", collection, row["_id"], found, expected, place)
+
+
+def _first(named: Iterator[str]) -> Iterator[str]:
+    for number, each in enumerate(named):
+        yield each if number < MOST_NAMED else "..."
+        if number == MOST_NAMED:
+            return

@@ -1,0 +1,82 @@
+"""What moderators decide from the command line, planned first: the plan is shown, or carried out by
+the actions that moderators have over HTTP as well."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from chat_aio.actions import bans, reports
+from chat_aio.actions.context import Context
+from chat_aio.actions.maintenance.operators import require_operator
+from chat_aio.errors import BanNotFound
+from chat_aio.schema.inputs import Keep
+from chat_aio.schema.models import Ban, Report, ReportStatus
+from chat_aio.store import bans as stored_bans
+from chat_aio.store.documents import BanDocument
+from chat_aio.store.mapping import ban_from
+
+
+@dataclass(frozen=True, slots=True)
+class BanPlan:
+    """A ban to be made, and the ban in force that is there instead, if any."""
+
+    new: BanDocument
+    standing: Ban | None
+
+
+async def plan_ban(
+    context: Context,
+    user_id: str,
+    target_user_id: str,
+    *,
+    reason: str | None,
+    expires_at: datetime | None,
+) -> BanPlan:
+    """Raises UserBanned, and as `ban_user`."""
+    await require_operator(context, user_id)
+    new = await bans.new_ban(context, user_id, target_user_id, reason=reason, expires_at=expires_at)
+    chosen = stored_bans.active(target_user_id, at=new["createdAt"])
+    found = await stored_bans.list_newest(context.database, chosen, position=None, limit=1)
+    return BanPlan(new, ban_from(found[0]) if found else None)
+
+
+async def ban(context: Context, plan: BanPlan) -> tuple[Ban, bool]:
+    """The ban that stands, and whether it is the planned one."""
+    stands = await bans.put_ban(context, plan.new)
+    return stands, stands.id == plan.new["_id"]
+
+
+async def plan_unban(context: Context, user_id: str, ban_id: str) -> Ban:
+    """The ban to be revoked, as it is now. Raises UserBanned and BanNotFound."""
+    await require_operator(context, user_id)
+    found = await stored_bans.find(context.database, ban_id)
+    if found is None:
+        raise BanNotFound
+    return ban_from(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportPlan:
+    """A report as it is now, and the fields that are to be set."""
+
+    before: Report
+    new: dict[str, Any]
+
+
+async def plan_report(
+    context: Context,
+    user_id: str,
+    report_id: str,
+    status: ReportStatus,
+    *,
+    moderator_note: str | Keep | None,
+) -> ReportPlan:
+    """Raises UserBanned, and as `update_report`."""
+    before = await reports.get_report(context, user_id, report_id)
+    new = await reports.new_fields(context, user_id, status, moderator_note=moderator_note)
+    return ReportPlan(before, new)
+
+
+async def move_report(context: Context, user_id: str, plan: ReportPlan) -> Report:
+    """The report with its new fields."""
+    return await reports.put_fields(context, user_id, plan.before.id, plan.new)

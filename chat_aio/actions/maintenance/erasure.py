@@ -1,0 +1,268 @@
+"""Erasing a person: a pseudonym takes their place, and what they wrote goes.
+
+Every document that names them becomes a few steps. A dry run counts the steps, a run carries them
+out.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.maintenance import leave_all
+from chat_aio.actions.maintenance.operators import Advance, Progress, require_operator, silent
+from chat_aio.errors import InvalidInput
+from chat_aio.store import audit, blocks
+from chat_aio.store.documents import ReportDocument
+from chat_aio.store.maintenance import audit_log, erasure
+from chat_aio.store.maintenance.erasure import Erasure, Write, value_at
+from chat_aio.store.maintenance.personal_data import PLACES, naming_for_good
+from chat_aio.store.maintenance.scanning import scan, size_of
+
+ACTION = "erase-user"
+MOST_PASSES = 6
+
+SHOWN = {"body": 0, "terms": 0, "search": 0, "metadata": 0}
+"""What need not be read to be erased."""
+
+Act = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to erase: the kind that it is counted as, and a write, or an action of its own."""
+
+    kind: str
+    how: Write | Act
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What a run has erased, or would. It `is_over` where its last pass has found nothing more."""
+
+    pseudonym: str
+    counts: dict[str, int]
+    bans_in_force: list[str]
+    is_over: bool
+
+
+async def erase_user(
+    context: Context,
+    moderator_id: str,
+    user_id: str,
+    *,
+    dry_run: bool,
+    progress: Progress = silent,
+) -> Erased:
+    """Erase a user, looking again until nothing is found; a dry run counts what there is.
+
+    Raises InvalidInput for oneself: who erases is kept in the audit log. Raises UserBanned.
+    """
+    if user_id == moderator_id:
+        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
+    await require_operator(context, moderator_id)
+    of = Erasure(
+        user_id=user_id,
+        pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
+        clock=context.clock,
+        new_id=context.new_id,
+    )
+    run = _Run(context=context, of=of, moderator_id=moderator_id, dry_run=dry_run)
+    is_over = await run.to_the_end(progress)
+    return Erased(
+        of.pseudonym,
+        dict(sorted(run.counts.items())),
+        await erasure.list_bans_in_force(context.database, user_id, at=context.clock()),
+        is_over,
+    )
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """One run, and how many steps of each kind it has taken. The audit log has the run before
+    anything is written."""
+
+    context: Context
+    of: Erasure
+    moderator_id: str
+    dry_run: bool
+    counts: Counter[str] = field(default_factory=Counter)
+    _recorded: bool = False
+
+    async def to_the_end(self, progress: Progress) -> bool:
+        """Pass over everything until nothing is found, a dry run once; whether that was reached."""
+        stage = "Counting" if self.dry_run else "Erasing"
+        for _ in range(MOST_PASSES):
+            before = self.counts.total()
+            with progress(stage, await size_of(self.context.database, PLACES)) as advance:
+                await self._pass_over(advance)
+            if self.dry_run or self.counts.total() == before:
+                return True
+            stage = "Looking again"
+        return False
+
+    async def _pass_over(self, advance: Advance) -> None:
+        for collection in PLACES:
+            rows = self.context.database.collection(collection)
+            chosen = naming_for_good(collection, self.of.user_id, at=self.of.clock())
+            async for passed, found in scan(self.context.database, rows, chosen, SHOWN):
+                steps = [*steps_for(self.context, self.of, collection, found)]
+                self.counts.update(each.kind for each in steps)
+                if steps and not self.dry_run:
+                    await self._carry_out(collection, steps)
+                advance(passed)
+
+    async def _carry_out(self, collection: str, steps: Sequence[Step]) -> None:
+        await self._record()
+        if writes := [each.how for each in steps if not callable(each.how)]:
+            await erasure.write(self.context.database, collection, writes)
+        for each in steps:
+            if callable(each.how):
+                await each.how()
+
+    async def _record(self) -> None:
+        if self._recorded:
+            return
+        row = audit.entry(
+            self.of.new_id(),
+            ACTION,
+            self.of.pseudonym,
+            actor_id=self.moderator_id,
+            at=self.of.clock(),
+        )
+        await audit_log.add_once(self.context.database, row)
+        self._recorded = True
+
+
+def steps_for(
+    context: Context, of: Erasure, collection: str, found: Iterable[Any]
+) -> Iterator[Step]:
+    """What is to be done about documents that name the user."""
+    for document in found:
+        if collection in WRITES:
+            yield from WRITES[collection](of, document)
+        else:
+            yield ACTS[collection](context, of, document)
+
+
+def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
+    """Their own message becomes a tombstone. Others' messages lose their reactions, of which
+    clients hear, and their mentions, of which they do not."""
+    if message["senderId"] == of.user_id:
+        if message.get("deletedAt"):
+            yield Step("tombstones", erasure.scrub_tombstone(of, message))
+        else:
+            yield Step("messages", erasure.empty_message(of, message))
+        return
+    for each in message.get("reactions") or ():
+        if each["userId"] == of.user_id:
+            yield Step("reactions", erasure.remove_reaction(of, message["_id"], each["emoji"]))
+    if any(each["userId"] == of.user_id for each in message.get("mentions") or ()):
+        yield Step("mentions", erasure.remove_mention(of, message["_id"]))
+    yield from _renames(
+        of, message, {"forwardedFrom.senderId": "forwards", "change.actorId": "stamps"}
+    )
+
+
+def _renames(of: Erasure, document: Any, places: Mapping[str, str]) -> Iterator[Step]:
+    """The pseudonym wherever the id stands; `places` has the kind of each."""
+    for place, kind in places.items():
+        if value_at(document, place) == of.user_id:
+            yield Step(kind, erasure.rename_at(of, document["_id"], place))
+
+
+def _invite_steps(of: Erasure, invite: Any) -> Iterator[Step]:
+    yield Step("invites", erasure.delete_row(invite["_id"], createdBy=of.user_id))
+
+
+def _join_request_steps(of: Erasure, request: Any) -> Iterator[Step]:
+    """Their own goes; what they decided stays."""
+    if request["userId"] == of.user_id:
+        yield Step("joinRequests", erasure.delete_row(request["_id"], userId=of.user_id))
+    else:
+        yield from _renames(of, request, {"resolvedBy": "joinRequestDecisions"})
+
+
+def _mute_steps(_: Erasure, mute: Any) -> Iterator[Step]:
+    yield Step("mutes", erasure.delete_row(mute["_id"]))
+
+
+def _presence_steps(of: Erasure, _: Any) -> Iterator[Step]:
+    yield Step("presence", erasure.delete_row(of.user_id))
+
+
+def _ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
+    """A ban that is over loses the name; one in force keeps it, and so keeps them out."""
+    if ban.get("userId") == of.user_id:
+        yield Step("bans", erasure.rename_banned(of, ban["_id"]))
+    decided = ("createdByUserId", "revokedByUserId")
+    yield from _renames(of, ban, dict.fromkeys(decided, "banDecisions"))
+
+
+def _audit_steps(of: Erasure, row: Any) -> Iterator[Step]:
+    """Who acted, and upon whom; what was decided stays."""
+    places = ("actorUserId", "targetId", "details.userId", "details.senderId")
+    yield from _renames(of, row, dict.fromkeys(places, "audit"))
+
+
+WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
+    "messages": _message_steps,
+    "invites": _invite_steps,
+    "join_requests": _join_request_steps,
+    "mutes": _mute_steps,
+    "presence": _presence_steps,
+    "bans": _ban_steps,
+    "audit": _audit_steps,
+}
+"""The steps about a document of each collection where single writes are enough."""
+
+
+def _conversation_step(context: Context, of: Erasure, conversation: Any) -> Step:
+    """They leave what they are in. What they have left may still name them in its last change."""
+    if not leave_all.is_in(of, conversation):
+        return Step("stamps", partial(erasure.rename_in_stamp, context.database, of, conversation))
+    kind = "groups" if conversation["type"] == "group" else "directConversations"
+    return Step(kind, partial(leave_all.leave, context, of, conversation["_id"]))
+
+
+def _block_step(context: Context, _: Erasure, block: Any) -> Step:
+    async def unblock() -> None:
+        pair = block["blockerUserId"], block["blockedUserId"]
+        direct_id = await context.settings.direct_conversation_id(*pair)
+        database, sequencer, snapshots = context.database, context.sequencer, context.snapshots
+        await blocks.remove(database, sequencer, snapshots, direct_id, blocks.block_id(*pair))
+
+    return Step("blocks", unblock)
+
+
+def _report_step(context: Context, of: Erasure, report: Any) -> Step:
+    rename = partial(erasure.rename_in_report, context.database, report["_id"])
+    return Step("reports", partial(rename, partial(report_fields, of)))
+
+
+ACTS: Mapping[str, Callable[[Context, Erasure, Any], Step]] = {
+    "conversations": _conversation_step,
+    "blocks": _block_step,
+    "reports": _report_step,
+}
+"""The step about a document of each collection where transactions are needed."""
+
+
+def report_fields(of: Erasure, report: ReportDocument) -> dict[str, Any]:
+    """What changes in a report: the pseudonym takes their place, and the text of their message
+    goes. What was reported, and what became of it, stays."""
+    fields: dict[str, Any] = {
+        place: of.pseudonym
+        for place in ("reporterUserId", "resolvedBy", "evidence.senderId")
+        if value_at(report, place) == of.user_id
+    }
+    if report["targetType"] == "user" and report["targetId"] == of.user_id:
+        fields["targetId"] = of.pseudonym
+    if "evidence.senderId" in fields:
+        fields["evidence.body"] = ""
+    inside = value_at(report, "evidence.participantIds")
+    if isinstance(inside, list) and of.user_id in inside:
+        fields["evidence.participantIds"] = of.renamed(inside)
+    return fields

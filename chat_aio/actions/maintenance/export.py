@@ -1,0 +1,125 @@
+"""What an export says of a person: lines in the form that the HTTP API has, each with its kind. Of
+others there are no more than ids."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from chat_aio.actions.maintenance.operators import Progress, silent
+from chat_aio.schema.models import Wire, timestamp
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance.audit_log import entry_from
+from chat_aio.store.maintenance.personal_data import PLACES, SCANNED, concerning
+from chat_aio.store.maintenance.scanning import size_of
+from chat_aio.store.mapping import (
+    ban_from,
+    bare_message_from,
+    block_from,
+    invite_from,
+    join_request_from,
+    mute_from,
+    report_from,
+)
+
+Line = dict[str, object]
+Lines = Callable[[str, Any], Iterator[Line]]
+
+DECIDED = ("reports", "bans")
+"""What moderators decide on. The rows of the audit log about these are exported with them."""
+
+_OPTIONAL: Mapping[str, Any] = {
+    "role": "user",
+    "editedAt": None,
+    "deletedAt": None,
+    "replyToMessageId": None,
+    "threadRootMessageId": None,
+    "timelines": (),
+    "forwardedFrom": None,
+    "metadata": {},
+    "mentions": (),
+    "reactions": (),
+}
+"""What another program may have left out of a message."""
+
+
+async def export_user(
+    database: Database,
+    user_id: str,
+    write: Callable[[Line], object],
+    *,
+    progress: Progress = silent,
+) -> Counter[str]:
+    """Write all that concerns a user, line by line; returns how many there are of each kind."""
+    counts: Counter[str] = Counter()
+    decided: list[str] = []
+    with progress("Exporting", await size_of(database, SCANNED)) as advance:
+        for collection in PLACES:
+            async for passed, found in concerning(database, collection, user_id, decided):
+                for document in found:
+                    if collection in DECIDED:
+                        decided.append(document["_id"])
+                    for line in LINES[collection](user_id, document):
+                        write(line)
+                        counts[str(line["kind"])] += 1
+                advance(passed)
+    return counts
+
+
+def _wire(kind: str, shape: Wire) -> Line:
+    return {"kind": kind, **shape.model_dump(mode="json", by_alias=True)}
+
+
+def _message(user_id: str, stored: Any) -> Iterator[Line]:
+    """A message of theirs, and what ties them to any message."""
+    document: Any = {**_OPTIONAL, **stored}
+    if document["senderId"] == user_id:
+        mentions = [each["userId"] for each in document["mentions"]]
+        yield {**_wire("message", bare_message_from(document)), "mentions": mentions}
+    here = {"messageId": document["_id"], "conversationId": document["conversationId"]}
+    for each in document["reactions"]:
+        if each["userId"] == user_id:
+            at = timestamp(each["createdAt"])
+            yield {"kind": "reaction", **here, "emoji": each["emoji"], "createdAt": at}
+    by = {**here, "senderId": document["senderId"]}
+    for each in document["mentions"]:
+        if each["userId"] == user_id:
+            yield {"kind": "mention", **by, "createdAt": timestamp(each["createdAt"])}
+    origin = document["forwardedFrom"]
+    if origin and origin["senderId"] == user_id:
+        at = timestamp(document["createdAt"])
+        yield {"kind": "forward", **by, "createdAt": at, "forwardedFrom": origin}
+
+
+def _participation(user_id: str, document: Any) -> Iterator[Line]:
+    for each in document["participants"]:
+        if each["userId"] == user_id:
+            yield {
+                "kind": "participation",
+                "conversationId": document["_id"],
+                "type": document["type"],
+                "name": document.get("name"),
+                "role": each["role"],
+                "joinedAt": timestamp(each["joinedAt"]),
+                "lastReadMessageId": each.get("lastReadMessageId"),
+                "participantIds": [other["userId"] for other in document["participants"]],
+            }
+
+
+def _presence(_: str, document: Any) -> Iterator[Line]:
+    seen = document.get("lastSeenAt")
+    yield {"kind": "presence", "lastSeenAt": seen and timestamp(seen)}
+
+
+LINES: Mapping[str, Lines] = {
+    "conversations": _participation,
+    "messages": _message,
+    "invites": lambda _, each: iter((_wire("invite", invite_from(each)),)),
+    "join_requests": lambda _, each: iter((_wire("joinRequest", join_request_from(each)),)),
+    "blocks": lambda _, each: iter((_wire("block", block_from(each)),)),
+    "mutes": lambda _, each: iter((_wire("mute", mute_from(each)),)),
+    "reports": lambda _, each: iter((_wire("report", report_from(each)),)),
+    "bans": lambda _, each: iter((_wire("ban", ban_from(each)),)),
+    "presence": _presence,
+    "audit": lambda _, each: iter(({"kind": "audit", **entry_from(each)},)),
+}
+"""The lines of one document, by its collection."""

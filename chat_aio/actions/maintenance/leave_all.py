@@ -1,0 +1,74 @@
+"""Leaving every conversation for good: a group goes on without its leaver, a direct conversation
+with a pseudonym in their place. Clients hear of both as of anybody who leaves."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, cast
+
+from chat_aio.actions.context import Context
+from chat_aio.store.documents import ConversationDocument, ParticipantDocument
+from chat_aio.store.maintenance.erasure import Erasure, rename_in_stamp
+from chat_aio.store.membership import Locked, MembershipChange, change_conversation
+from chat_aio.store.settings import Settings
+
+
+def is_in(of: Erasure, conversation: Mapping[str, Any]) -> bool:
+    """Whether there is anything to leave."""
+    inside = [each["userId"] for each in conversation["participants"]]
+    return of.user_id in [*inside, *conversation.get("blockedBy", ())]
+
+
+async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
+    """Leave a conversation, if one is in it. Clients hear who has left; after that the stamp names
+    the pseudonym."""
+    changed = await change_conversation(
+        context.database,
+        context.sequencer,
+        context.snapshots,
+        conversation_id,
+        partial(_departure, context.settings, of),
+    )
+    if changed is not None:
+        await rename_in_stamp(context.database, of, changed.conversation)
+
+
+async def _departure(settings: Settings, of: Erasure, locked: Locked) -> MembershipChange | None:
+    conversation = locked.conversation
+    if not is_in(of, conversation):
+        return None
+    change = of.change("participant.removed")
+    change["removedUserIds"] = [of.user_id]
+    if conversation["type"] == "group":
+        return MembershipChange(
+            change=change, fields={"participants": left_behind(of, conversation)}
+        )
+    await settings.count_erasure(of.pseudonym, locked.session)
+    return MembershipChange(change=change, fields=_replaced(of, conversation))
+
+
+def left_behind(of: Erasure, conversation: ConversationDocument) -> list[ParticipantDocument]:
+    """Who stays in a group. If no admin stays, the participant who joined first becomes one."""
+    staying = [each for each in conversation["participants"] if each["userId"] != of.user_id]
+    if staying and not any(each["role"] == "admin" for each in staying):
+        heir = min(staying, key=_seniority)
+        return [{**each, "role": "admin"} if each is heir else each for each in staying]
+    return staying
+
+
+def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]:
+    """A direct conversation with the pseudonym. Blocks between the two are gone with the user."""
+    participants = [
+        cast(ParticipantDocument, {**each, "userId": name})
+        for each in conversation["participants"]
+        for name in of.renamed([each["userId"]])
+    ]
+    pair = sorted(each["userId"] for each in participants)
+    return {
+        "participants": sorted(participants, key=_seniority),
+        "pairKey": ":".join(pair),
+        "blockedBy": [],
+    }
+
+
+def _seniority(participant: ParticipantDocument) -> tuple[Any, str]:
+    return participant["joinedAt"], participant["userId"]

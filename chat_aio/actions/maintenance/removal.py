@@ -1,0 +1,89 @@
+"""Removing a message: as its sender deletes it, but by a moderator, and kept in the audit log.
+
+A plan says what is left to do; it is shown or carried out.
+"""
+
+from dataclasses import dataclass
+
+from chat_aio.actions import reading
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_message
+from chat_aio.actions.maintenance.operators import require_operator
+from chat_aio.schema.models import Message
+from chat_aio.store import audit, edits
+from chat_aio.store.documents import AuditEntry, Change, MessageDocument
+from chat_aio.store.maintenance import audit_log
+
+ACTION = "remove-message"
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The message as it was found. `is_new` where it is no tombstone yet."""
+
+    found: MessageDocument
+
+    @property
+    def is_new(self) -> bool:
+        return not self.found["deletedAt"]
+
+
+async def plan_removal(context: Context, user_id: str, message_id: str) -> Removal:
+    """Find what is to be removed. Raises UserBanned and MessageNotFound."""
+    await require_operator(context, user_id)
+    return Removal(await load_message(context, message_id))
+
+
+async def show(context: Context, user_id: str, plan: Removal) -> Message:
+    """The message of a plan as it goes out."""
+    (shown,) = await reading.show(context, user_id, [plan.found])
+    return shown
+
+
+async def carry_out(context: Context, user_id: str, plan: Removal) -> tuple[Message, bool]:
+    """Leave a tombstone where a message was; returns it, and whether it is new.
+
+    Clients hear of it as of any deletion. If this ends between the tombstone and the row of the
+    audit log, removing the message again adds the row. Raises MessageNotFound.
+    """
+    message_id = plan.found["_id"]
+    tombstone = None
+    if plan.is_new:
+        change = _change(context, user_id)
+        tombstone = await edits.delete(context.database, message_id, change=change)
+    shown = tombstone or await load_message(context, message_id)
+    if tombstone or _is_removal(shown):
+        await audit_log.add_once(context.database, _entry(shown, shown["change"]))
+    return await show(context, user_id, Removal(shown)), tombstone is not None
+
+
+def _change(context: Context, user_id: str) -> Change:
+    return {
+        "id": context.new_id(),
+        "at": context.clock(),
+        "kind": "message.deleted",
+        "actorId": user_id,
+    }
+
+
+def _is_removal(tombstone: MessageDocument) -> bool:
+    """Whether somebody else than its sender has deleted a message."""
+    change = tombstone.get("change")
+    return (
+        change is not None
+        and change["kind"] == "message.deleted"
+        and change["actorId"] != tombstone["senderId"]
+    )
+
+
+def _entry(tombstone: MessageDocument, change: Change) -> AuditEntry:
+    """The row that a message was removed. It has the id of the change, so there is one at most."""
+    return audit.entry(
+        change["id"],
+        ACTION,
+        tombstone["_id"],
+        actor_id=change["actorId"],
+        at=change["at"],
+        conversationId=tombstone["conversationId"],
+        senderId=tombstone["senderId"],
+    )

@@ -1,0 +1,127 @@
+"""Repairing what follows from other data: heads, read-states, counts. The plan is made behind the
+lock of the conversation's head, then written, or shown and thrown away."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from chat_aio.actions.maintenance.checks.findings import Violation
+from chat_aio.actions.maintenance.checks.heads import untrue_own_counts
+from chat_aio.actions.maintenance.operators import Progress, silent
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance import repair as stored
+from chat_aio.store.maintenance.repair import Repair, RepairPlan
+from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
+
+
+async def repair_all(
+    database: Database,
+    violations: Iterable[Violation],
+    *,
+    dry_run: bool,
+    progress: Progress = silent,
+) -> list[Repair]:
+    """Repair the conversations in which something does not hold, as far as that can be."""
+    ids = dict.fromkeys(
+        each.conversation_id for each in violations if each.conversation_id is not None
+    )
+    repairs: list[Repair] = []
+    with progress("Repairing", len(ids)) as advance:
+        for each in ids:
+            repairs += await repair(database, each, dry_run=dry_run)
+            advance(1)
+    return repairs
+
+
+async def repair(database: Database, conversation_id: object, *, dry_run: bool) -> list[Repair]:
+    """Repair a conversation as far as what is right follows from the rest, while the chat works."""
+    plan = await stored.repair(database, conversation_id, plan_repair, dry_run=dry_run)
+    return plan.repairs
+
+
+async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
+    """What would mend a conversation."""
+    plan = RepairPlan()
+    await _mend_head(snapshot, plan)
+    mended = replace(snapshot, head={**(snapshot.head or {}), **plan.head})
+    await _mend_read_states(mended, plan)
+    owns = {each["userId"]: each.get("own") for each in snapshot.participants}
+    for user_id in await untrue_own_counts(mended):
+        plan.untrue_own.append(user_id)
+        plan.repairs.append(Repair(snapshot.id, f"own count of {user_id}", owns[user_id], None))
+    for root in await mended.list_wrong_threads():
+        summary = {"replyCount": root["count"], "lastReplyAt": root["last"]}
+        plan.threads[root["_id"]] = summary if root["count"] else None
+        before, after = root.get("said"), f"{root['count']} replies"
+        plan.repairs.append(Repair(snapshot.id, f"thread {root['_id']}", before, after))
+    return plan
+
+
+async def _mend_head(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
+    head, conversation = snapshot.head or {}, snapshot.conversation or {}
+    if not is_whole(head.get("floorSeq")):
+        plan.head["floorSeq"] = await _floor_of(snapshot)
+    last = max(snapshot.greatest_seq, plan.head.get("floorSeq", snapshot.floor))
+    if not is_whole(head.get("seq")) or head["seq"] < last:
+        plan.head["seq"] = last
+    least, active = snapshot.least_activity, head.get("activityAt")
+    if least and (not isinstance(active, datetime) or active < least):
+        plan.head["activityAt"] = least
+    public = conversation.get("visibility") == "public"
+    if head.get("public") is not public:
+        plan.head["public"] = public
+    plan.repairs += [
+        Repair(snapshot.id, f"head: {name}", head.get(name), value)
+        for name, value in plan.head.items()
+    ]
+    _mend_epoch(snapshot, plan, head.get("epoch"), conversation.get("epoch"))
+
+
+def _mend_epoch(
+    snapshot: ConversationSnapshot, plan: RepairPlan, of_head: Any, of_conversation: Any
+) -> None:
+    """An epoch that differs becomes a new one, so that every cached copy is out of date."""
+    if of_head == of_conversation and is_whole(of_head) and snapshot.head_is_full:
+        return
+    known = [each for each in (of_head, of_conversation) if is_whole(each)]
+    epoch = max(known, default=0) + 1
+    plan.head["epoch"] = plan.conversation["epoch"] = epoch
+    before = f"{of_head} in counters, {of_conversation} in conversations"
+    plan.repairs.append(Repair(snapshot.id, "epoch of both", before, epoch))
+
+
+async def _floor_of(snapshot: ConversationSnapshot) -> int:
+    """What is missing below the oldest message has been removed."""
+    oldest = await snapshot.find_oldest()
+    return int(oldest["seq"]) - 1 if oldest else 0
+
+
+async def _mend_read_states(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
+    for each in snapshot.participants:
+        before = each.get("lastReadSeq"), each.get("lastReadMessageId")
+        after = await _read_state(snapshot, *before)
+        if after != before:
+            plan.read_states[each["userId"]] = after
+            what = f"read-state of {each['userId']}"
+            plan.repairs.append(Repair(snapshot.id, what, before, after))
+
+
+async def _read_state(
+    snapshot: ConversationSnapshot, seq: object, message_id: object
+) -> tuple[object, object]:
+    """The number counts, as long as it can be one; otherwise the message that is named."""
+    named = (
+        await snapshot.find_message({"_id": message_id}) if isinstance(message_id, str) else None
+    )
+    if named and named["seq"] == seq:
+        return seq, message_id
+    if not is_whole(seq):
+        return (named["seq"], message_id) if named else (0, None)
+    reached = min(seq, snapshot.last_seq)
+    if reached == seq and seq <= snapshot.floor:
+        return seq, message_id
+    there = await snapshot.find_message({"seq": reached})
+    if there:
+        return reached, there["_id"]
+    return (reached, message_id) if reached == seq else (reached, None)

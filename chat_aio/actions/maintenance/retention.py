@@ -1,0 +1,143 @@
+"""Retention: old messages become tombstones, or are removed. A plan says which; it is shown or
+carried out."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.maintenance.operators import Advance, Progress, require_operator, silent
+from chat_aio.store import audit
+from chat_aio.store.documents import Change
+from chat_aio.store.maintenance import audit_log, retention
+from chat_aio.store.maintenance.retention import Old
+
+ACTION = "retention"
+EVERYWHERE = "all"
+
+SECONDS_BEFORE_REMOVING = 1.0
+"""Removal waits so long after the floors were raised. An unread count that began before them is
+over by then; with an older head it would count own messages that are gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """Which messages are old, and whether they are removed or emptied."""
+
+    before: datetime
+    removes: bool
+    conversation_id: str | None
+
+    @property
+    def mode(self) -> Literal["remove", "delete"]:
+        return "remove" if self.removes else "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPlan:
+    """The old messages of each conversation that has any."""
+
+    wanted: Retention
+    olds: tuple[Old, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many messages of how many conversations."""
+
+    messages: int
+    conversations: int
+
+
+async def plan_retention(
+    context: Context, user_id: str, wanted: Retention, *, progress: Progress = silent
+) -> RetentionPlan:
+    """Look for what is old. Raises UserBanned and ConversationNotFound."""
+    await require_operator(context, user_id)
+    database = context.database
+    find = retention.find_old_to_remove if wanted.removes else retention.find_old_to_empty
+    heads = await retention.list_heads(database, conversation_id=wanted.conversation_id)
+    olds = []
+    with progress("Looking", len(heads)) as advance:
+        for head in heads:
+            if old := await find(database, head, before=wanted.before):
+                olds.append(old)
+            advance(1)
+    return RetentionPlan(wanted, tuple(olds))
+
+
+async def count_planned(
+    context: Context, plan: RetentionPlan, *, progress: Progress = silent
+) -> Counts:
+    """How many messages a plan would empty or remove now."""
+
+    async def count(old: Old, advance: Advance) -> int:
+        counted = await retention.count(context.database, old, live=not plan.wanted.removes)
+        advance(len(old))
+        return counted
+
+    return await _each(plan, progress, "Counting", count)
+
+
+async def carry_out(
+    context: Context, user_id: str, plan: RetentionPlan, *, progress: Progress = silent
+) -> Counts:
+    """Empty or remove what is planned, and add one row to the audit log.
+
+    The row is added also where nothing was left to do: the run before may have been cut short
+    before its own.
+    """
+    run_id = context.new_id()
+    if plan.wanted.removes:
+        counts = await _remove(context, plan, progress)
+    else:
+        counts = await _empty(context, user_id, plan, run_id, progress)
+    row = audit.entry(
+        run_id,
+        ACTION,
+        plan.wanted.conversation_id or EVERYWHERE,
+        actor_id=user_id,
+        at=context.clock(),
+        mode=plan.wanted.mode,
+        olderThan=plan.wanted.before,
+        messages=counts.messages,
+        conversations=counts.conversations,
+    )
+    await audit_log.add_once(context.database, row)
+    return counts
+
+
+async def _empty(
+    context: Context, user_id: str, plan: RetentionPlan, run_id: str, progress: Progress
+) -> Counts:
+    def change() -> Change:
+        at = context.clock()
+        return {"id": run_id, "at": at, "kind": "message.deleted", "actorId": user_id}
+
+    async def empty(old: Old, advance: Advance) -> int:
+        return await retention.empty(context.database, old, change=change, advance=advance)
+
+    return await _each(plan, progress, "Deleting", empty)
+
+
+async def _remove(context: Context, plan: RetentionPlan, progress: Progress) -> Counts:
+    async def remove(old: Old, advance: Advance) -> int:
+        return await retention.remove(context.database, old, advance=advance)
+
+    if plan.olds:
+        await retention.raise_floors(context.database, plan.olds)
+        await asyncio.sleep(SECONDS_BEFORE_REMOVING)
+    return await _each(plan, progress, "Removing", remove)
+
+
+async def _each(
+    plan: RetentionPlan,
+    progress: Progress,
+    stage: str,
+    work: Callable[[Old, Advance], Awaitable[int]],
+) -> Counts:
+    with progress(stage, sum(map(len, plan.olds))) as advance:
+        done = [await work(each, advance) for each in plan.olds]
+    return Counts(sum(done), sum(map(bool, done)))

@@ -1,0 +1,115 @@
+"""`chat-aio check`: whether all that must hold in the database does, and repairing what can be."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from chat_aio.actions.maintenance.check import check as check_database
+from chat_aio.actions.maintenance.checks.findings import MOST, Findings
+from chat_aio.actions.maintenance.repair import repair_all
+from chat_aio.admin.options import an_id, reading
+from chat_aio.admin.printing import FOUND, Outcome, progress_bar, show
+from chat_aio.admin.session import run
+from chat_aio.admin.tables import (
+    repair_entry,
+    repairs_table,
+    violation_entry,
+    violations_table,
+)
+from chat_aio.options import Options
+from chat_aio.server.app import settings_from, with_database
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance.repair import Repair
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--conversation", "conversation_id", type=an_id, metavar="ID", help="Check this one only."
+)
+@click.option("--repair", "repairs", is_flag=True, help="Mend what follows from other data.")
+@click.option("--dry-run", is_flag=True, help="With --repair: say what would be mended, only.")
+@click.option(
+    "--max-emoji-per-message",
+    type=click.IntRange(min=1),
+    default=Options().max_emoji_per_message,
+    show_default=True,
+    help="As the host's Options say.",
+)
+@click.option(
+    "--max-emoji-per-user",
+    type=click.IntRange(min=1),
+    default=Options().max_emoji_per_user,
+    show_default=True,
+    help="As the host's Options say.",
+)
+@reading
+def check(
+    conversation_id: str | None,
+    repairs: bool,
+    dry_run: bool,
+    max_emoji_per_message: int,
+    max_emoji_per_user: int,
+    as_json: bool,
+    **place: Any,
+) -> None:
+    """Check all that must hold in the chat's database; exit code 3 where something does not.
+
+    The server may be at work. Nothing is written without --repair, and nothing is mended that would
+    have to be guessed.
+    """
+    if dry_run and not repairs:
+        raise click.UsageError("--dry-run goes with --repair")
+    options = Options(
+        max_emoji_per_message=max_emoji_per_message, max_emoji_per_user=max_emoji_per_user
+    )
+
+    async def look(database: Database) -> Findings:
+        return await check_database(
+            database, conversation_id, options=options, progress=progress_bar
+        )
+
+    async def work(database: Database) -> tuple[Findings, list[Repair]]:
+        findings = await look(database)
+        if not repairs:
+            return findings, []
+        mended = await repair_all(
+            database, findings.violations, dry_run=dry_run, progress=progress_bar
+        )
+        return (await look(database) if mended and not dry_run else findings), mended
+
+    findings, mended = run(with_database(settings_from(**place), work))
+    show(_outcome(findings, mended, repairs=repairs, dry_run=dry_run), as_json=as_json)
+    if findings.violations:
+        raise click.exceptions.Exit(FOUND)
+
+
+def _outcome(
+    findings: Findings, mended: Sequence[Repair], *, repairs: bool, dry_run: bool
+) -> Outcome:
+    document: dict[str, object] = {
+        "violations": [*map(violation_entry, findings.violations)],
+        "checked": dict(findings.checked),
+        "more": findings.more,
+    }
+    said = [f"Checked: {_counted(findings)}."]
+    if repairs:
+        document |= {"dryRun": True} if dry_run else {}
+        document["would" if dry_run else "repaired"] = [*map(repair_entry, mended)]
+        title = "Would repair" if dry_run else "Repaired"
+        said.append(f"{title}:\n{repairs_table(mended)}" if mended else f"{title} nothing.")
+    if findings.violations:
+        left = "Violations"
+        if repairs:
+            left += ", as they are now" if dry_run else ", not repaired"
+        said.append(f"{left}:\n{violations_table(findings.violations)}")
+    else:
+        said.append("No violation.")
+    if dry_run:
+        said.append("Dry run: nothing was written.")
+    remark = f"Stopped after {MOST} violations: there may be more." if findings.more else None
+    return Outcome(document, "\n".join(said), remark)
+
+
+def _counted(findings: Findings) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(findings.checked.items()))

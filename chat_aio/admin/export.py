@@ -1,0 +1,76 @@
+"""`chat-aio export`: all that concerns a user, as JSON lines."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from chat_aio.actions.maintenance.export import export_user
+from chat_aio.admin.options import an_id, reading
+from chat_aio.admin.printing import Outcome, progress_bar, show, table_of
+from chat_aio.admin.session import Session, in_session
+from chat_aio.schema.models import json_from
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("user_id", metavar="USER", type=an_id)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write to this file, which must not be there, instead of stdout.",
+)
+@reading
+def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> None:
+    """Write all that concerns a user, one JSON object a line, each with its `kind`.
+
+    At the end it says how many there are of each kind: on stderr, or on stdout with --output. All
+    messages are gone through, which takes its time where there are many.
+    """
+
+    async def work(session: Session) -> Outcome:
+        with _opened(output) as file:
+            counts = await export_user(
+                session.database,
+                user_id,
+                lambda line: file.write(json_from(line) + b"\n"),
+                progress=progress_bar,
+            )
+        rows = [(count, kind) for kind, count in sorted(counts.items())]
+        document = {"userId": user_id, "output": output and str(output), "counts": counts}
+        return Outcome(document, table_of(("LINES", "KIND"), rows))
+
+    try:
+        outcome = in_session(work, **place)
+    except OSError as error:
+        if output is None:
+            raise
+        raise click.ClickException(f"--output: {error}") from error
+    show(outcome, as_json=as_json, err=output is None)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[IO[bytes]]:
+    """Where the lines go. A file is there whole or not at all, and for its owner alone."""
+    if output is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    if output.exists():
+        raise click.ClickException(f"--output: {output} is there already")
+    with tempfile.NamedTemporaryFile(
+        dir=output.parent, prefix=f".{output.name}.", delete=False
+    ) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.rename(file.name, output)
+        except BaseException:
+            os.unlink(file.name)
+            raise

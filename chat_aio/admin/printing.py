@@ -1,0 +1,111 @@
+"""What a command has found or done: aligned text for people, one JSON document for programs."""
+
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import click
+
+from chat_aio.actions.maintenance.operators import Advance
+from chat_aio.schema.models import json_from, timestamp
+
+EXCERPT = 60
+
+FOUND = 3
+"""The exit code of a check that has found something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The JSON document, the same as text, and what is to be said beside it (stderr)."""
+
+    document: Mapping[str, object]
+    text: str
+    remark: str | None = None
+
+
+def dry_run_outcome(what: str, **found: object) -> Outcome:
+    """What a dry run says: what would be done, and to what, as it is now."""
+    document = {"dryRun": True, "would": what, **found}
+    return Outcome(document, f"Would {what}. Dry run: nothing was written.")
+
+
+def listed(name: str, rows: Sequence[object], text: str, *, limit: int) -> Outcome:
+    """A list that was read with one row more than asked for, `text` being of those asked for."""
+    more = len(rows) > limit
+    remark = f"There are more than {limit}: raise --limit to see them." if more else None
+    return Outcome({name: rows[:limit], "more": more}, text, remark)
+
+
+def show(outcome: Outcome, *, as_json: bool, err: bool = False) -> None:
+    if as_json:
+        click.echo(json_from(outcome.document), err=err)
+        return
+    click.echo(outcome.text, err=err)
+    if outcome.remark:
+        click.echo(outcome.remark, err=True)
+
+
+@contextmanager
+def progress_bar(stage: str, length: int) -> Iterator[Advance]:
+    """How far a stage is, on stderr."""
+    with click.progressbar(length=length, label=stage, file=sys.stderr) as bar:
+        yield bar.update
+
+
+def json_value(value: Any) -> Any:
+    """A stored value as JSON has it; what JSON has no form for becomes text."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, dict):
+        return {str(name): json_value(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(json_value, value)]
+    return str(value)
+
+
+def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows under their head, columns aligned; the last one is free text, and cut."""
+    cells = [[*map(plain, row[:-1]), excerpt(plain(row[-1]))] for row in rows]
+    if not cells:
+        return "(none)"
+    lines = [list(head), *cells]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def card_of(fields: Mapping[str, object]) -> str:
+    """One thing with all its fields, one a line, uncut."""
+    width = max(map(len, fields))
+    return "\n".join(f"{name:<{width}}  {plain(value)}" for name, value in fields.items())
+
+
+def plain(value: object) -> str:
+    """A value on one line. What users wrote is not to move the cursor or turn the line about."""
+    if value is None:
+        return "-"
+    text = timestamp(value) if isinstance(value, datetime) else str(value)
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
+def excerpt(text: str) -> str:
+    return text if len(text) <= EXCERPT else text[:EXCERPT] + "…"
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal a text takes."""
+    return sum(
+        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
+        for each in text
+    )

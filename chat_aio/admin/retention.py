@@ -1,0 +1,85 @@
+"""`chat-aio retention`: old messages are emptied, or removed."""
+
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from chat_aio.actions.maintenance.retention import (
+    Counts,
+    Retention,
+    carry_out,
+    count_planned,
+    plan_retention,
+)
+from chat_aio.admin.options import an_id, writing
+from chat_aio.admin.printing import Outcome, dry_run_outcome, progress_bar, show
+from chat_aio.admin.session import Session, in_session
+from chat_aio.schema.models import timestamp
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--older-than",
+    "days",
+    type=click.IntRange(1, 36_500),
+    required=True,
+    metavar="DAYS",
+    help="How old a message may become.",
+)
+@click.option(
+    "--remove", "removes", is_flag=True, help="Leave nothing of them, in place of tombstones."
+)
+@click.option(
+    "--conversation",
+    "conversation_id",
+    type=an_id,
+    metavar="ID",
+    help="Only those of this conversation.",
+)
+@writing
+def retention(
+    days: int, removes: bool, conversation_id: str | None, as_json: bool, **place: Any
+) -> None:
+    """Delete messages that are older than some days, in all conversations.
+
+    A deleted message leaves a tombstone, as when its sender deletes it, and connected clients see
+    it at once. With --remove nothing is left and clients are not told. Both are for good. The
+    server may run or not. What was cut short is finished by running it again.
+    """
+
+    async def work(session: Session) -> Outcome:
+        context, user_id = session.context, session.user_id
+        before = context.clock() - timedelta(days=days)
+        wanted = Retention(before=before, removes=removes, conversation_id=conversation_id)
+        plan = await plan_retention(context, user_id, wanted, progress=progress_bar)
+        if session.dry_run:
+            found = await count_planned(context, plan, progress=progress_bar)
+            verb = "remove" if removes else "delete"
+            what = f"{verb} {_described(wanted, found)}"
+            return dry_run_outcome(what, retention=_entry(wanted, found))
+        done = await carry_out(context, user_id, plan, progress=progress_bar)
+        verb = "Removed" if removes else "Deleted"
+        return Outcome({"retention": _entry(wanted, done)}, f"{verb} {_described(wanted, done)}.")
+
+    show(in_session(work, **place), as_json=as_json)
+
+
+def _described(wanted: Retention, counts: Counts) -> str:
+    messages = _number(counts.messages, "message")
+    conversations = _number(counts.conversations, "conversation")
+    return f"{messages} in {conversations}, from before {timestamp(wanted.before)}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _entry(wanted: Retention, counts: Counts) -> dict[str, object]:
+    return {
+        "mode": wanted.mode,
+        "conversationId": wanted.conversation_id,
+        "olderThan": timestamp(wanted.before),
+        "messages": counts.messages,
+        "conversations": counts.conversations,
+    }

@@ -1,0 +1,101 @@
+"""What a command works with: the chat, opened over its database until the command is over."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+from pymongo.errors import PyMongoError
+
+from chat_aio.actions.api import ModerationAPI
+from chat_aio.actions.context import Context
+from chat_aio.capabilities import Capability
+from chat_aio.chat import Chat
+from chat_aio.errors import ChatError, SetupError
+from chat_aio.hooks import Hooks
+from chat_aio.options import Options
+from chat_aio.server.app import ServeSettings, client_of, settings_from
+from chat_aio.store.database import Database
+
+READER = "chat-aio"
+"""Who acts where nothing is written and nobody is named."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What one command may call, who acts, and whether anything is to be written."""
+
+    context: Context
+    api: ModerationAPI
+    user_id: str
+    dry_run: bool
+
+    @property
+    def database(self) -> Database:
+        return self.context.database
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Do one command's work; every failure is one line."""
+    try:
+        return asyncio.run(work)
+    except (ChatError, SetupError, PyMongoError) as error:
+        raise click.ClickException(" ".join(str(error).split())) from error
+
+
+def in_session(
+    work: Callable[[Session], Awaitable[T]],
+    *,
+    mongo_url: str | None,
+    database: str | None,
+    collection_prefix: str | None,
+    moderator_id: str | None = None,
+    dry_run: bool = False,
+) -> T:
+    """Do one command's work in a session; every failure is one line."""
+    settings = settings_from(
+        mongo_url=mongo_url, database=database, collection_prefix=collection_prefix
+    )
+
+    async def opened() -> T:
+        async with _open(settings, moderator_id or READER, dry_run=dry_run) as session:
+            return await work(session)
+
+    return run(opened())
+
+
+@asynccontextmanager
+async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> AsyncIterator[Session]:
+    async with client_of(settings.mongo_url) as client:
+        chat = Chat(
+            client[settings.database],
+            hooks=Hooks(can_moderate=lambda _: True),
+            options=Options(
+                collection_prefix=settings.collection_prefix,
+                manage_indexes=False,
+                without=frozenset({Capability.STREAMS}),
+            ),
+        )
+        async with chat:
+            yield Session(
+                context=chat._context,
+                api=chat.api.moderation,
+                user_id=user_id,
+                dry_run=dry_run,
+            )
+
+
+async def first(
+    count: int, page: Callable[[str | None], Awaitable[tuple[Sequence[T], str | None]]]
+) -> list[T]:
+    """The first `count` rows of a list that comes in pages, each with the cursor of the next."""
+    found, cursor = await page(None)
+    rows = [*found]
+    while cursor is not None and len(rows) < count:
+        found, cursor = await page(cursor)
+        rows += found
+    return rows[:count]

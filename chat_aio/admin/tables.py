@@ -1,0 +1,164 @@
+"""What commands show as tables and cards, and as entries of JSON."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from chat_aio.actions.maintenance.checks.findings import Violation
+from chat_aio.admin.printing import card_of, json_value, table_of
+from chat_aio.schema.models import Ban, Message, Report
+from chat_aio.store.documents import AuditEntry
+from chat_aio.store.indexes import Difference
+from chat_aio.store.maintenance.repair import Repair
+
+
+def reports_table(reports: Sequence[Report]) -> str:
+    return table_of(
+        ("ID", "CREATED", "STATUS", "TARGET", "REPORTER", "REASON"),
+        [
+            (
+                each.id,
+                each.created_at,
+                each.status,
+                f"{each.target_type} {each.target_id}",
+                each.reporter_user_id,
+                each.reason,
+            )
+            for each in reports
+        ],
+    )
+
+
+def report_card(report: Report) -> str:
+    return card_of(
+        {
+            "report": report.id,
+            "status": report.status,
+            "target": f"{report.target_type} {report.target_id}",
+            "reporter": report.reporter_user_id,
+            "reason": report.reason,
+            "note": report.moderator_note,
+            "created": report.created_at,
+            "updated": report.updated_at,
+            "resolved by": report.resolved_by,
+            **{f"evidence: {name}": value for name, value in report.evidence.items()},
+        }
+    )
+
+
+def bans_table(bans: Sequence[Ban], *, at: datetime) -> str:
+    return table_of(
+        ("ID", "USER", "STATE", "CREATED", "BY", "UNTIL", "REASON"),
+        [
+            (
+                each.id,
+                each.user_id,
+                ban_state(each, at=at),
+                each.created_at,
+                each.created_by_user_id,
+                each.expires_at,
+                each.reason,
+            )
+            for each in bans
+        ],
+    )
+
+
+def ban_state(ban: Ban, *, at: datetime) -> str:
+    if ban.revoked_at is not None:
+        return "revoked"
+    return "expired" if ban.expires_at is not None and ban.expires_at <= at else "active"
+
+
+def audit_table(rows: Sequence[AuditEntry]) -> str:
+    return table_of(
+        ("AT", "BY", "ACTION", "TARGET", "MOVED", "DETAILS"),
+        [
+            (
+                each["at"],
+                each["actorUserId"],
+                each["action"],
+                each["targetId"],
+                f"{each['from']} -> {each['to']}" if each["to"] else None,
+                ", ".join(f"{name} {value}" for name, value in each["details"].items() if value),
+            )
+            for each in rows
+        ],
+    )
+
+
+def messages_table(messages: Sequence[Message]) -> str:
+    return table_of(
+        ("ID", "CREATED", "CONVERSATION", "SENDER", "BODY"),
+        [
+            (
+                each.id,
+                each.created_at,
+                each.conversation_id,
+                each.sender_id,
+                "(deleted)" if each.deleted_at else each.body,
+            )
+            for each in messages
+        ],
+    )
+
+
+def violations_table(violations: Sequence[Violation]) -> str:
+    return table_of(
+        ("KIND", "COLLECTION", "ID", "IS", "SHOULD BE"),
+        [
+            (each.kind, each.collection, each.id, each.found, each.expected)
+            for each in sorted(violations, key=lambda each: (each.kind, str(each.id)))
+        ],
+    )
+
+
+def violation_entry(violation: Violation) -> dict[str, object]:
+    return {
+        "kind": violation.kind,
+        "collection": violation.collection,
+        "id": json_value(violation.id),
+        "conversationId": json_value(violation.conversation_id),
+        "is": json_value(violation.found),
+        "shouldBe": json_value(violation.expected),
+    }
+
+
+def repairs_table(repairs: Sequence[Repair]) -> str:
+    return table_of(
+        ("CONVERSATION", "WHAT", "WAS", "BECOMES"),
+        [(each.conversation_id, each.what, each.before, each.after) for each in repairs],
+    )
+
+
+def repair_entry(repair: Repair) -> dict[str, object]:
+    return {
+        "conversationId": json_value(repair.conversation_id),
+        "what": repair.what,
+        "was": json_value(repair.before),
+        "becomes": json_value(repair.after),
+    }
+
+
+def differences_table(found: Sequence[Difference]) -> str:
+    return table_of(
+        ("STATE", "COLLECTION", "INDEX"),
+        [(each.state, each.collection, difference_part(each)) for each in found],
+    )
+
+
+def differences_entry(found: Sequence[Difference]) -> dict[str, object]:
+    """The differences by their state."""
+    return {
+        state: [difference_entry(each) for each in found if each.state == state]
+        for state in ("missing", "different", "surplus")
+    }
+
+
+def difference_entry(found: Difference) -> dict[str, object]:
+    document: dict[str, object] = {"collection": found.collection, "index": found.index}
+    return document | ({"validator": True} if found.of == "validator" else {})
+
+
+def difference_part(found: Difference) -> str | None:
+    """Which part of a collection differs; None for the collection itself."""
+    return "(validator)" if found.of == "validator" else found.index

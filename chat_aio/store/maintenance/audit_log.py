@@ -1,0 +1,51 @@
+"""The audit log as operators read it, and adding a row to it alone."""
+
+from datetime import datetime
+from typing import Any, cast
+
+from chat_aio.schema.models import timestamp
+from chat_aio.store import audit, keyset_query
+from chat_aio.store.database import Database
+from chat_aio.store.documents import AuditEntry
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+
+async def list_newest(database: Database, *, target_id: str | None, limit: int) -> list[AuditEntry]:
+    """Rows of the audit log, newest first: all of them, or what was decided about a target."""
+    if target_id is None:
+        found = await database.read(
+            lambda: keyset_query.page(database.audit, {}, None, limit=limit, at="at")
+        )
+    else:
+        rows = database.audit.find({"targetId": target_id}).sort("at", -1).limit(limit)
+        found = await database.read(lambda: rows.to_list(None))
+    return cast(list[AuditEntry], found)
+
+
+async def add_once(database: Database, row: AuditEntry) -> None:
+    """Add a row, unless one with its id is there."""
+
+    async def body(session: Session) -> None:
+        if await database.audit.find_one({"_id": row["_id"]}, session=session):
+            raise Unchanged(None)
+        await audit.add(database, row, session)
+
+    await transact(database, body)
+
+
+def entry_from(row: AuditEntry) -> dict[str, Any]:
+    """A row as it goes out, with the names and times of the wire."""
+    return {
+        "id": row["_id"],
+        "at": timestamp(row["at"]),
+        "actorUserId": row["actorUserId"],
+        "action": row["action"],
+        "targetId": row["targetId"],
+        "from": row["from"],
+        "to": row["to"],
+        "details": {name: _json_value(value) for name, value in row["details"].items()},
+    }
+
+
+def _json_value(value: object) -> object:
+    return timestamp(value) if isinstance(value, datetime) else value

@@ -1,0 +1,136 @@
+"""Finding messages: conversation by conversation, each from its newest message down, along the
+indexes that the chat has. What is older than all that is wanted is not read."""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, cast
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import CounterDocument, MessageDocument
+from chat_aio.store.maintenance import retention
+from chat_aio.store.messages import READ
+from chat_aio.store.tokenizer import is_run, terms_of
+
+MESSAGES_AT_A_TIME = 500
+HEADS_AT_A_TIME = 10_000
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which messages are looked for; `terms` are in normal form, and a message has them all."""
+
+    user_id: str | None = None
+    conversation_id: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    terms: tuple[str, ...] = ()
+    most: int
+
+    def is_met_by(self, message: MessageDocument) -> bool:
+        """As a search matches: words as they are, runs within runs."""
+        if not self.terms:
+            return True
+        have = terms_of(message["body"])
+        return all(
+            any(term in each for each in have) if is_run(term) else term in have
+            for term in self.terms
+        )
+
+
+class Newest:
+    """The newest of the messages that have come by."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._kept: list[tuple[datetime, str, MessageDocument]] = []
+
+    def add(self, message: MessageDocument) -> None:
+        heapq.heappush(self._kept, (message["createdAt"], message["_id"], message))
+        if len(self._kept) > self._wanted.most:
+            heapq.heappop(self._kept)
+
+    def is_behind(self, at: datetime) -> bool:
+        """Whether nothing of this time or older can be wanted any more."""
+        if self._wanted.since is not None and at < self._wanted.since:
+            return True
+        return len(self._kept) >= self._wanted.most and at < self._kept[0][0]
+
+    def messages(self) -> list[MessageDocument]:
+        return [message for _, _, message in sorted(self._kept, key=lambda e: e[:2], reverse=True)]
+
+
+async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument]:
+    """The heads of the conversations to look into, the most recently active first. Raises
+    ConversationNotFound."""
+    if wanted.conversation_id is None and wanted.user_id is not None:
+        heads = await _heads_of_sender(database, wanted.user_id)
+    else:
+        heads = await retention.list_heads(database, conversation_id=wanted.conversation_id)
+    since = wanted.since
+    active = [each for each in heads if since is None or each["activityAt"] >= since]
+    return sorted(active, key=lambda each: each["activityAt"], reverse=True)
+
+
+async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocument]:
+    """Where a user has written anything, whether they are in it still or not."""
+    heads: list[CounterDocument] = []
+    ids = await database.read(
+        lambda: database.messages.distinct("conversationId", {"senderId": user_id}), seconds=SECONDS
+    )
+    for start in range(0, len(ids), HEADS_AT_A_TIME):
+        rows = database.counters.find({"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}})
+        heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
+    return heads
+
+
+async def list_newest(
+    database: Database,
+    wanted: Wanted,
+    heads: Sequence[CounterDocument],
+    advance: Callable[[int], object],
+) -> list[MessageDocument]:
+    """The newest messages that are wanted; `advance` is told how many places were gone past."""
+    newest = Newest(wanted)
+    for head in heads:
+        await _look_into(database, wanted, head, newest, advance)
+    return newest.messages()
+
+
+async def _look_into(
+    database: Database,
+    wanted: Wanted,
+    head: CounterDocument,
+    newest: Newest,
+    advance: Callable[[int], object],
+) -> None:
+    """Go down a conversation; times never rise on the way (docs/data-model.md, counters)."""
+    below = head["seq"] + 1
+    while below > 1 and not newest.is_behind(head["activityAt"]):
+        page = await _page(database, wanted, head["_id"], below)
+        for message in page:
+            if newest.is_behind(message["createdAt"]):
+                advance(below - 1)
+                return
+            if wanted.is_met_by(message):
+                newest.add(message)
+        down_to = page[-1]["seq"] if len(page) == MESSAGES_AT_A_TIME else 1
+        advance(below - down_to)
+        below = down_to
+    advance(below - 1)
+
+
+async def _page(
+    database: Database, wanted: Wanted, conversation_id: str, below: int
+) -> list[MessageDocument]:
+    chosen: dict[str, Any] = {"conversationId": conversation_id, "seq": {"$lt": below}}
+    if wanted.user_id is not None:
+        chosen["senderId"] = wanted.user_id
+    if wanted.until is not None:
+        chosen["createdAt"] = {"$lte": wanted.until}
+    rows = database.messages.find(chosen, READ).sort("seq", -1).limit(MESSAGES_AT_A_TIME)
+    found = await database.read(lambda: rows.to_list(None), seconds=SECONDS)
+    return cast(list[MessageDocument], found)

@@ -1,0 +1,102 @@
+"""Writing a repair: all of a conversation in one transaction, behind the lock of its head."""
+
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pymongo import UpdateOne
+
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance.snapshot import (
+    SNAPSHOT_SECONDS,
+    ConversationSnapshot,
+    load_snapshot,
+)
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One thing that is mended in a conversation: what it was, and what it becomes."""
+
+    conversation_id: object
+    what: str
+    before: object
+    after: object
+
+
+@dataclass(slots=True)
+class RepairPlan:
+    """What is to be written about a conversation, and `repairs`, which says the same to people.
+
+    `read_states` has the new (seq, message id) by user id, `untrue_own` whose count of own messages
+    is dropped, `threads` the new summary of each root, None where it loses it.
+    """
+
+    head: dict[str, Any] = field(default_factory=dict)
+    conversation: dict[str, Any] = field(default_factory=dict)
+    read_states: dict[str, tuple[object, object]] = field(default_factory=dict)
+    untrue_own: list[str] = field(default_factory=list)
+    threads: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    repairs: list[Repair] = field(default_factory=list)
+
+
+Decide = Callable[[ConversationSnapshot], Awaitable[RepairPlan]]
+
+
+async def repair(
+    database: Database, conversation_id: object, decide: Decide, *, dry_run: bool
+) -> RepairPlan:
+    """Lock a conversation, plan its repair, and write that unless this is a dry run. Returns the
+    plan, which is empty where there is no such conversation. `decide` may be called several times.
+    """
+
+    async def body(session: Session) -> RepairPlan:
+        await database.counters.update_one(
+            {"_id": conversation_id},
+            {"$inc": {"fence": 1}, "$setOnInsert": {"epoch": 0}},
+            upsert=True,
+            session=session,
+        )
+        snapshot = await load_snapshot(database, session, conversation_id)
+        if snapshot.conversation is None:
+            raise Unchanged(RepairPlan())
+        plan = await decide(snapshot)
+        if dry_run or not plan.repairs:
+            raise Unchanged(plan)
+        await _write(snapshot, plan)
+        return plan
+
+    return await transact(database, body, deadline=time.monotonic() + SNAPSHOT_SECONDS)
+
+
+async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
+    database, session, here = snapshot.database, snapshot.session, {"_id": snapshot.id}
+    if plan.head:
+        await database.counters.update_one(here, {"$set": plan.head}, session=session)
+    readers = [*dict.fromkeys([*plan.read_states, *plan.untrue_own])]
+    places = {user_id: f"participants.$[p{number}]" for number, user_id in enumerate(readers)}
+    fields = {**plan.conversation, **dict(_read_states(plan, places))}
+    removed = {f"{places[user_id]}.own": "" for user_id in plan.untrue_own}
+    operators = {"$set": fields, "$unset": removed}
+    if update := {name: each for name, each in operators.items() if each}:
+        filters = [{f"p{number}.userId": user_id} for number, user_id in enumerate(readers)]
+        await database.conversations.update_one(
+            here, update, array_filters=filters or None, session=session
+        )
+    if plan.threads:
+        updates = [_thread_update(root, summary) for root, summary in plan.threads.items()]
+        await database.messages.bulk_write(updates, session=session)
+
+
+def _read_states(plan: RepairPlan, places: Mapping[str, str]) -> Iterator[tuple[str, object]]:
+    for user_id, (seq, message_id) in plan.read_states.items():
+        yield f"{places[user_id]}.lastReadSeq", seq
+        yield f"{places[user_id]}.lastReadMessageId", message_id
+
+
+def _thread_update(root_id: str, summary: Mapping[str, Any] | None) -> UpdateOne:
+    if summary is None:
+        return UpdateOne({"_id": root_id}, {"$unset": {"thread": ""}})
+    return UpdateOne({"_id": root_id}, {"$set": {"thread": summary}})

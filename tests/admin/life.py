@@ -1,0 +1,155 @@
+"""A user's life in a chat, with everything in it that names them."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from bson import json_util
+
+from chat_aio.schema.models import timestamp
+from tests.admin.running import People
+from tests.conftest import Database
+from tests.support.people import Answer, Person
+
+USER = "mallory"
+OTHERS = ("alice", "bob")
+MODERATORS = ("mod", USER)
+PAST = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@dataclass(kw_only=True)
+class Life:
+    """Where it took place, and what came of it: rows as the chat answered."""
+
+    led: str
+    shared: str
+    direct: str
+    fenced: str
+    own: list[dict[str, Any]] = field(default_factory=list)
+    touched: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+async def live(people: People, database: Database) -> Life:
+    """Everything that can be said or done, by USER, to them, and about them."""
+    alice, user = people("alice"), people(USER)
+    led = await user.group("bob")
+    await done(user, "POST", f"/conversations/{led}/participants", userIds=["alice"])
+    await user.group(name="nobody else")
+    shared = await alice.group("bob", USER)
+    life = Life(
+        led=led, shared=shared, direct=await alice.direct(USER), fenced=await user.direct("bob")
+    )
+    await _talk(people, life)
+    await _change_minds(people, life)
+    await _ask_in(people, life)
+    await _keep_away(people, life)
+    await _report(people, life)
+    await _ban(people, life, database)
+    return life
+
+
+async def _talk(people: People, life: Life) -> None:
+    alice, bob, user = people("alice"), people("bob"), people(USER)
+    here = life.shared
+    named = await alice.send(here, "look here", mentions=[USER, "bob"])
+    plain = await bob.send(here, "plain")
+    first = await user.send(
+        *(here, "what I think"),
+        mentions=["alice", USER],
+        metadata={"mood": "bad"},
+        clientMessageId="key",
+    )
+    await alice.send(here, "an answer", replyToMessageId=first["id"])
+    await bob.send(here, "in the thread", threadRootMessageId=first["id"])
+    reply = await user.send(here, "in mine", threadRootMessageId=first["id"], alsoSendToMain=True)
+    gone = await user.send(here, "regretted", clientMessageId="other")
+    copy = await done(user, "POST", f"/messages/{plain['id']}/forward", conversationId=here)
+    theirs = await done(bob, "POST", f"/messages/{first['id']}/forward", conversationId=here)
+    elsewhere = [await user.send(each, "here too") for each in (life.led, life.direct, life.fenced)]
+    await alice.read(here, reply["id"])
+    await user.read(here, named["id"])
+    await alice.send(life.direct, "hello you")
+    life.own = [first, reply, gone, copy["message"], *elsewhere]
+    life.touched = {"named": named, "plain": plain, "forward": theirs["message"], "gone": gone}
+
+
+async def _change_minds(people: People, life: Life) -> None:
+    bob, user = people("bob"), people(USER)
+    await user.delete(life.touched["gone"]["id"])
+    for emoji in ("👍", "🦋"):
+        await user.react(life.touched["named"]["id"], emoji)
+    await bob.react(life.touched["named"]["id"], "👍")
+    for who in (bob, user):
+        await who.react(life.own[0]["id"], "💡")
+    await user.react(life.touched["plain"]["id"], "x")
+    await user.unreact(life.touched["plain"]["id"], "x")
+
+
+async def _ask_in(people: People, life: Life) -> None:
+    alice, user = people("alice"), people(USER)
+    link = await done(user, "POST", f"/conversations/{life.led}/invites")
+    elsewhere = await alice.group()
+    asked = await done(user, "POST", f"/conversations/{elsewhere}/join-requests", message="me")
+    await done(people("eve"), "POST", f"/conversations/{life.led}/join-requests")
+    at = f"/conversations/{life.led}/join-requests"
+    denied = await done(user, "PATCH", at, userId="eve", decision="deny")
+    life.rows["invite"] = [link["invite"]]
+    life.rows["joinRequest"] = [asked["joinRequest"], denied["joinRequest"]]
+
+
+async def _keep_away(people: People, life: Life) -> None:
+    bob, user = people("bob"), people(USER)
+    pairs = ((user, "bob"), (bob, USER), (user, "carol"))
+    made = [await done(who, "POST", "/moderation/blocks", targetUserId=whom) for who, whom in pairs]
+    muted = await done(user, "POST", "/moderation/mutes", conversationId=life.shared)
+    life.rows["block"] = [each["block"] for each in made]
+    life.rows["mute"] = [muted["mute"]]
+
+
+async def _report(people: People, life: Life) -> None:
+    alice, user = people("alice"), people(USER)
+    reported = (
+        (user, "message", life.touched["plain"]["id"]),
+        (user, "user", "bob"),
+        (alice, "message", life.own[1]["id"]),
+        (alice, "user", USER),
+        (alice, "conversation", life.shared),
+    )
+    rows = []
+    for who, kind, target in reported:
+        given = {"targetType": kind, "targetId": target, "reason": "spam"}
+        rows.append((await done(who, "POST", "/moderation/reports", **given))["report"])
+    settled = f"/moderation/reports/{rows[0]['id']}"
+    rows[0] = (await done(user, "PATCH", settled, status="resolved"))["report"]
+    life.rows["report"] = rows
+
+
+async def _ban(people: People, life: Life, database: Database) -> None:
+    mod, user = people("mod"), people(USER)
+    rows = []
+    for who, whom in ((user, "eve"), (mod, USER)):
+        ban = (await done(who, "POST", "/moderation/bans", targetUserId=whom))["ban"]
+        rows.append((await done(who, "DELETE", f"/moderation/bans/{ban['id']}"))["ban"])
+    expired = {"_id": "expired", "userId": USER, "createdByUserId": "mod", "expiresAt": PAST}
+    await database["bans"].insert_one({**expired, "revokedAt": None, "activeUserId": USER})
+    life.rows["ban"] = rows
+    await database["presence"].insert_one({"_id": USER, "processes": [], "lastSeenAt": PAST})
+    life.rows["presence"] = [{"lastSeenAt": timestamp(PAST)}]
+
+
+async def done(who: Person, method: str, path: str, **given: Any) -> dict[str, Any]:
+    """The answer to a call that succeeds."""
+    answer: Answer = await who.call(method, path, json=given)
+    assert answer.status in (200, 201), answer
+    body: dict[str, Any] = answer.json
+    return body
+
+
+async def text_of(database: Database) -> dict[str, str]:
+    """All that stands in each collection, as text; short-lived signals aside."""
+    return {
+        each: json_util.dumps(await database[each].find().sort("_id", 1).to_list(None))
+        for each in await database.list_collection_names()
+        if each != "signals"
+    }

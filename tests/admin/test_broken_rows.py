@@ -1,0 +1,255 @@
+"""Rows that another program has written wrongly: they are left out and named, and never an error
+for those who read beside them."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from chat_aio import Hooks
+from chat_aio.actions.maintenance.check import violations_in
+from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.store.database import Database as Store
+from chat_aio.store.shapes import DOCUMENTS
+from tests.admin.world import World, make_world
+from tests.conftest import Database, MakePeople
+from tests.support.people import Person
+
+HOOKS = Hooks(can_moderate=lambda asked: asked.user_id == "mod")
+People = Callable[[str], Person]
+
+
+def broken_from(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows like this one without one of its fields, or with a field of another type."""
+    for name in [each for each in row if each != "_id"]:
+        yield {key: value for key, value in row.items() if key != name}
+        yield {**row, name: ["x", 7] if isinstance(row[name], dict) else {"x": 1}}
+
+
+async def plant(database: Database, collection: str, row: dict[str, Any]) -> None:
+    await database[collection].replace_one(
+        {"_id": row["_id"]}, row, upsert=True, bypass_document_validation=True
+    )
+
+
+async def everything(people: People, world: World) -> list[tuple[str, int]]:
+    """What every route answers to those concerned: reads at once, then writes one by one."""
+
+    async def call(user_id: str, method: str, path: str, body: Any) -> tuple[str, int]:
+        given = {} if body is None else {"json": body}
+        answer = await people(user_id).call(method, path, **given)
+        return f"{user_id} {method} {path}", answer.status
+
+    answers = await asyncio.gather(*(call(*each) for each in _reads(world)))
+    return [*answers, *[await call(*each) for each in _writes(world)]]
+
+
+Call = tuple[str, str, str, Any]
+
+
+def _reads(world: World) -> Iterator[Call]:
+    for here in (world.group, world.direct, world.blocked, world.channel):
+        yield "alice", "GET", f"/conversations/{here}", None
+        yield "alice", "GET", f"/conversations/{here}/messages?limit=2", None
+    group = f"/conversations/{world.group}"
+    for path in (
+        *("/conversations", "/conversations?limit=1", "/channels", "/channels?limit=1"),
+        *(f"{group}/messages", f"{group}/threads/{world.root}/messages", f"{group}/invites"),
+        *(f"{group}/messages/{each}" for each in (world.root, world.answer, world.gone)),
+        *(f"{group}/join-requests?status={each}" for each in ("pending", "approved", "denied")),
+        *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
+        *(f"/invites/{world.code}", "/moderation/blocks", "/moderation/mutes?limit=1"),
+        "/presence?userIds=alice,bob,mallory",
+    ):
+        yield "alice", "GET", path, None
+    for path in ("reports", "bans?activeOnly=false", "bans?limit=1&activeOnly=false", "bans"):
+        yield "mod", "GET", f"/moderation/{path}", None
+
+
+def _writes(world: World) -> Iterator[Call]:
+    group = f"/conversations/{world.group}"
+    hi = {"body": "hi"}
+    yield "alice", "POST", f"{group}/messages", {**hi, "replyToMessageId": world.root}
+    yield "bob", "POST", f"{group}/messages", {**hi, "threadRootMessageId": world.root}
+    yield "bob", "POST", f"{group}/messages", {"body": "yes", "clientMessageId": "key"}
+    yield "alice", "POST", f"{group}/read", {"messageId": world.root}
+    yield "alice", "POST", f"{group}/typing", None
+    yield "alice", "PATCH", f"/messages/{world.root}", {"body": "root", "mentions": ["carol"]}
+    yield "alice", "POST", f"/messages/{world.root}/reactions", {"emoji": "x"}
+    yield "alice", "DELETE", f"/messages/{world.root}/reactions", {"emoji": "x"}
+    yield "alice", "POST", f"/messages/{world.root}/forward", {"conversationId": world.direct}
+    yield "alice", "DELETE", f"/messages/{world.root}", None
+    yield "alice", "POST", "/conversations", {"otherUserId": "bob"}
+    yield "alice", "POST", f"/conversations/{world.direct}/messages", hi
+    yield "alice", "PATCH", group, {"name": "New"}
+    yield "alice", "POST", f"{group}/participants", {"userIds": ["zoe"]}
+    yield "alice", "PATCH", f"{group}/participants", {"userId": "zoe", "role": "admin"}
+    yield "alice", "DELETE", f"{group}/participants", {"userId": "zoe"}
+    yield "alice", "POST", f"{group}/invites", {}
+    yield "gail", "POST", f"/invites/{world.code}/accept", None
+    yield "heidi", "POST", f"/invites/{world.code}/accept", None
+    yield "gail", "POST", f"{group}/join-requests", None
+    yield "alice", "PATCH", f"{group}/join-requests", {"userId": "gail", "decision": "deny"}
+    yield "heidi", "POST", f"/conversations/{world.channel}/join", None
+    for target in ("mallory", "bob"):
+        yield "alice", "POST", "/moderation/blocks", {"targetUserId": target}
+        yield "alice", "DELETE", "/moderation/blocks", {"targetUserId": target}
+    yield "alice", "POST", "/moderation/mutes", {"conversationId": world.group}
+    for kind, target in (("user", "mallory"), ("message", world.plain)):
+        body = {"targetType": kind, "targetId": target, "reason": "again"}
+        yield "alice", "POST", "/moderation/reports", body
+    yield "mod", "POST", "/moderation/bans", {"targetUserId": "oscar"}
+
+
+async def rows_of(database: Database, world: World, collection: str) -> list[dict[str, Any]]:
+    """A row that everybody's routes come by; of a group and of a direct conversation both."""
+    places: dict[str, dict[str, Any]] = {
+        "conversations": {"_id": {"$in": [world.group, world.direct]}},
+        "counters": {"_id": {"$in": [world.group, world.direct]}},
+        "messages": {"_id": world.root},
+        "settings": {"erasures": {"$exists": True}},
+    }
+    rows = database[collection].find(places.get(collection, {})).sort("_id", 1)
+    return await rows.limit(2 if collection in ("conversations", "counters") else 1).to_list()
+
+
+async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
+    """People, and a world with something in every collection."""
+    people = await serve(
+        HOOKS, plugins=[Presence(), Receipts(), Typing()], storage_timeout_seconds=4.0
+    )
+    world = await make_world(people)
+    await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
+    await people("alice").post("/moderation/mutes", {"conversationId": world.group})
+    settings = people("mod").chat._context.settings
+    pseudonym = await settings.pseudonym("bob")
+    await database["settings"].insert_one({"_id": pseudonym, "erasures": 0})
+    async with people("alice").tab():
+        await people("alice").told_all()
+    return people, world
+
+
+@pytest.mark.parametrize("collection", sorted(DOCUMENTS))
+async def test_no_route_fails_for_a_broken_row(
+    serve: MakePeople, database: Database, collection: str
+) -> None:
+    people, world = await served(serve, database)
+    names = await database.list_collection_names()
+    before = {name: await database[name].find().to_list() for name in names}
+    chat = people("alice").chat
+    failed = []
+    for row in await rows_of(database, world, collection):
+        for broken in broken_from(row):
+            await plant(database, collection, broken)
+            chat._context.snapshots.set_feed_live(True)  # Nothing is known of before.
+            chat._context.bans.forget()
+            answers = await everything(people, world)
+            failed += [(broken, each) for each in answers if each[1] >= 500]
+            assert not failed
+            await put_back(database, before)
+    assert failed == []
+
+
+async def put_back(database: Database, before: dict[str, list[dict[str, Any]]]) -> None:
+    async def put(name: str, rows: list[dict[str, Any]]) -> None:
+        await database[name].delete_many({})
+        if rows:
+            await database[name].insert_many(rows)
+
+    await asyncio.gather(*(put(*each) for each in before.items()))
+
+
+async def test_the_rest_of_a_page_is_there(serve: MakePeople, database: Database) -> None:
+    """Paging goes on behind what cannot be read, and nothing that can be is left out."""
+    person = await serve()
+    alice = person("alice")
+    group = await alice.group("bob")
+    for number in range(9):
+        await alice.send(group, str(number))
+    await database["messages"].update_many(
+        {"seq": {"$in": [2, 5, 6, 7, 8]}},
+        {"$unset": {"mentions": ""}},
+        bypass_document_validation=True,
+    )
+    await database["messages"].update_one(
+        {"seq": 4}, {"$set": {"seq": "four"}}, bypass_document_validation=True
+    )
+    found: list[str] = []
+    path = cursor = f"/conversations/{group}/messages?limit=2"
+    while cursor:
+        page = (await alice.get(cursor)).json
+        found += [each["body"] for each in page["messages"]]
+        cursor = page["nextCursor"] and f"{path}&cursor={page['nextCursor']}"
+    assert found == ["8", "2", "0"]
+    after = alice.chat.api.list_messages_after
+    assert [each.body for each in await after("alice", group, 3, limit=2)] == ["8"]
+    lost = await database["messages"].find_one({"seq": 2})
+    answer = await alice.get(f"/conversations/{group}/messages/{(lost or {})['_id']}")
+    assert (answer.status, answer.code) == (404, "MESSAGE_NOT_FOUND")
+
+
+async def test_a_ban_that_cannot_be_read_stays_in_force(
+    serve: MakePeople, database: Database
+) -> None:
+    person = await serve(HOOKS)
+    past = datetime(2020, 1, 1, tzinfo=UTC)
+    odd: list[dict[str, Any]] = [
+        {"expiresAt": "soon"},
+        {"expiresAt": None, "revokedAt": "no"},
+        {"expiresAt": {"a": 1}, "revokedAt": False, "createdAt": "noon"},
+        {},
+    ]
+    for number, fields in enumerate(odd):
+        user_id = f"user {number}"
+        await plant(database, "bans", {"_id": f"b{number}", "userId": user_id, **fields})
+        await person("mod").told_all()
+        assert (await person(user_id).get("/conversations")).code == "USER_BANNED"
+    listed: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = (await person("mod").get(f"/moderation/bans?limit=1{cursor}")).json
+        listed += [each["id"] for each in page["bans"]]
+        cursor = page["nextCursor"] and f"&cursor={page['nextCursor']}"
+    assert {"b0", "b3"} <= set(listed)
+    await person("mod").call("DELETE", "/moderation/bans/b1")
+    await plant(database, "bans", {"_id": "b0", "userId": "user 0", "expiresAt": past})
+    await person("mod").told_all()
+    for user_id in ("user 0", "user 1"):
+        assert (await person(user_id).get("/conversations")).status == 200
+
+
+async def test_a_block_that_cannot_be_read_stays_in_force(
+    serve: MakePeople, database: Database
+) -> None:
+    person = await serve(HOOKS)
+    alice, bob = person("alice"), person("bob")
+    direct = await alice.direct("bob")
+    for odd in ("alice", 7, ["alice", 7], {"alice": 1}):
+        await database["conversations"].update_one(
+            {"_id": direct}, {"$set": {"blockedBy": odd}}, bypass_document_validation=True
+        )
+        alice.chat._context.snapshots.set_feed_live(True)
+        answer = await bob.post(f"/conversations/{direct}/messages", {"body": "x"})
+        assert answer.status in (403, 404)
+        for one, other in (("alice", "bob"), ("bob", "alice")):
+            await person(one).post("/moderation/blocks", {"targetUserId": other})
+            body = {"targetUserId": other}
+            await person(one).call("DELETE", "/moderation/blocks", json=body)
+        await bob.send(direct, "again")
+
+
+async def test_check_names_each(serve: MakePeople, database: Database) -> None:
+    _, world = await served(serve, database)
+    planted = set()
+    for collection in DOCUMENTS:
+        for row in (await rows_of(database, world, collection))[:1]:
+            odd = {"signals": "kind", "settings": "erasures", "counters": "floorSeq"}
+            name = odd.get(collection) or next(each for each in row if each != "_id")
+            await plant(database, collection, {**row, name: {"x": 1}})
+            planted.add((collection, str(row["_id"])))
+    found = await violations_in(Store(database))
+    named = {(each.collection, str(each.id)) for each in found}
+    assert planted <= named
+    assert {each for each, _ in planted} == set(DOCUMENTS)

@@ -1,0 +1,142 @@
+"""`chat-aio export`: everything that concerns a user, and nothing else."""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat_aio import Hooks
+from chat_aio.actions.maintenance.erasure import ACTS, WRITES
+from chat_aio.actions.maintenance.export import LINES
+from chat_aio.schema.models import BareMessage
+from chat_aio.store.database import COLLECTIONS
+from chat_aio.store.maintenance import scanning
+from chat_aio.store.maintenance.personal_data import PLACES
+from tests.admin.life import MODERATORS, USER, Life, live
+from tests.admin.running import People, Tool
+from tests.conftest import Database, MakeChat, MakePeople
+
+Rows = dict[str, list[dict[str, Any]]]
+BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
+
+
+@pytest.fixture
+async def people(serve: MakePeople) -> People:
+    return await serve(Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS))
+
+
+async def expected(people: People, life: Life, database: Database) -> Rows:
+    """What the chat itself says about it, by kind."""
+    user, named, first = people(USER), life.touched["named"], life.own[0]
+    own = []
+    for each in life.own:
+        here = f"/conversations/{each['conversationId']}/messages/{each['id']}"
+        found = (await user.get(here)).json["message"]
+        own.append({name: found[name] for name in (*BARE, "mentions")})
+    trail = await database["audit"].find().to_list(None)
+    return {
+        **life.rows,
+        "ban": [{"id": "expired"}, *({"id": each["id"]} for each in life.rows["ban"])],
+        "audit": [{"id": each["_id"]} for each in trail],
+        "message": own,
+        "reaction": [
+            {"messageId": named["id"], "emoji": "👍"},
+            {"messageId": named["id"], "emoji": "🦋"},
+            {"messageId": first["id"], "emoji": "💡"},
+        ],
+        "mention": [
+            {"messageId": each["id"], "senderId": each["senderId"], "createdAt": each["createdAt"]}
+            for each in (named, first)
+        ],
+        "forward": [
+            {"messageId": each["id"], "forwardedFrom": each["forwardedFrom"], "senderId": "bob"}
+            for each in (life.touched["forward"],)
+        ],
+        "participation": [
+            {"conversationId": each["id"], **participant_of(each)}
+            for each in (await user.get("/conversations")).json["conversations"]
+        ],
+    }
+
+
+def participant_of(conversation: dict[str, Any]) -> dict[str, Any]:
+    (found,) = (each for each in conversation["participants"] if each["userId"] == USER)
+    return {name: found[name] for name in ("role", "joinedAt", "lastReadMessageId")}
+
+
+def by_kind(lines: Iterable[dict[str, Any]], like: Rows) -> Rows:
+    """The lines, with the fields that are looked at."""
+    got: Rows = {}
+    for each in lines:
+        kind = each.pop("kind")
+        looked_at = like[kind][0] if like.get(kind) else each
+        got.setdefault(kind, []).append({name: each[name] for name in looked_at})
+    return got
+
+
+def in_order(rows: Rows) -> Rows:
+    return {
+        kind: sorted(found, key=lambda each: json.dumps(each, sort_keys=True))
+        for kind, found in rows.items()
+    }
+
+
+async def test_every_line_is_there(
+    people: People, tool: Tool, database: Database, tmp_path: Path
+) -> None:
+    life = await live(people, database)
+    await people("alice").send(await people("alice").group("bob"), "of no concern")
+    run = await tool("export", USER)
+    wanted = await expected(people, life, database)
+    lines = [json.loads(each) for each in run.output.split("\n") if each]
+    assert in_order(by_kind(map(dict, lines), wanted)) == in_order(wanted)
+    assert "LINES" in run.errors
+
+    file = tmp_path / "user.jsonl"
+    kept = await tool("export", USER, "--output", str(file), "--json")
+    assert file.read_text() == run.output
+    assert kept.json["counts"] == {kind: len(rows) for kind, rows in wanted.items()}
+    assert "is there already" in (await tool("export", USER, "--output", str(file))).refusal
+    assert os.listdir(tmp_path) == [file.name]
+
+
+async def test_what_is_there_of_nobody(people: People, tool: Tool, tmp_path: Path) -> None:
+    await people("alice").group("bob")
+    run = await tool("export", USER)
+    assert (run.code, run.output) == (0, "")
+    lost = await tool("export", USER, "--output", str(tmp_path / "none" / "x"))
+    assert "--output" in lost.errors
+    assert (lost.code, len(lost.errors.splitlines())) == (1, 1)
+
+
+def test_every_collection_is_looked_into() -> None:
+    nobody_in = {"counters", "settings", "processes", "signals"}
+    assert {*COLLECTIONS} - nobody_in <= PLACES.keys() == LINES.keys()
+    assert PLACES.keys() == WRITES.keys() | ACTS.keys()
+    assert not WRITES.keys() & ACTS.keys()
+
+
+async def test_a_scan_goes_past_every_document_once(
+    make_chat: MakeChat, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where another program's ids are of other types, and wherever a stretch ends."""
+    store = (await make_chat())._context.database
+    ids: list[Any] = [*range(5), *map(str, range(4)), {"a": 1}, {"a": 2}, b"b"]
+    for stretch in (1, 4, len(ids), 100):
+        monkeypatch.setattr(scanning, "STRETCH", stretch)
+        await database["bans"].delete_many({})
+        await database["bans"].insert_many(
+            [{"_id": each, "odd": each in (1, "2")} for each in ids],
+            bypass_document_validation=True,
+        )
+        seen = [each async for _, found in scanning.scan(store, store.bans, {}) for each in found]
+        assert [each["_id"] for each in seen] == ids
+        odd = [
+            each["_id"]
+            async for _, found in scanning.scan(store, store.bans, {"odd": True})
+            for each in found
+        ]
+        assert odd == [1, "2"]
