@@ -1,4 +1,4 @@
-"""The sub-application: the route table, and what happens around every request."""
+"""The sub-application: the route table, the middleware and the response headers."""
 
 from aiohttp import web
 
@@ -17,7 +17,7 @@ __all__ = ["Auth", "make_application"]
 
 
 def make_application(context: Context, live: Live, auth: Auth) -> web.Application:
-    """An app to mount: every path answers, a trailing slash is accepted."""
+    """Make the app to mount. It answers on every path and accepts a trailing slash."""
     app = web.Application(middlewares=[respond])
     app[CONTEXT], app[LIVE], app[AUTH] = context, live, auth
     if context.options.quotas is not None:
@@ -32,5 +32,5 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
 
 
 def _pattern(path: str) -> str:
-    """A path of the table as a pattern: ids may hold braces, a slash may stand at the end."""
+    """A path of the table as a pattern: ids may contain braces, and a slash may follow."""
     return path.replace("}", ":[^/]+}") + "{_slash:/?}"
