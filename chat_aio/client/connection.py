@@ -75,6 +75,7 @@ class Connection:
         place = "/".join((self._base, *(quote(each, safe="") for each in path)))
         return await self._session.request(
             method,
+            # Each segment is quoted above (an id may hold a slash): yarl must not quote again.
             URL(place, encoded=True).with_query(query or {}),
             headers={**who, **(headers or {})},
             data=body,
@@ -98,6 +99,7 @@ class Connection:
         long as `retry_seconds`.
         """
         deadline = _now() + self._retry_seconds
+        # Encoded once, so that every attempt sends the same bytes under the same idempotency key.
         raw = None if body is None else json_from(body)
         attempt = 0
         while True:

@@ -117,7 +117,7 @@ class EventStream:
         if message_id in self._told:
             return False
         self._told[message_id] = None
-        if len(self._told) > REMEMBERED_MESSAGES:
+        if len(self._told) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
             del self._told[next(iter(self._told))]
         return True
 
@@ -149,6 +149,7 @@ class EventStream:
             return
         async with response:
             refusal = await self._connection.refusal(response)
+        # Other server errors pass: they lead to another attempt after a pause.
         if response.status < 500 or response.status == UNSUPPORTED:
             raise refusal
         raise ConnectionResetError(str(refusal)) from refusal

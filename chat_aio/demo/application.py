@@ -60,6 +60,7 @@ async def make_demo(
         await stack.aclose()
 
     app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
+    # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
     app.on_cleanup.append(closed)
     return app

@@ -47,9 +47,9 @@ class Hub:
 
     def remove(self, stream: Stream) -> None:
         """Remove a stream that has ended."""
-        mates = self._by_user[stream.user_id]
-        mates.discard(stream)
-        if not mates:
+        remaining = self._by_user[stream.user_id]
+        remaining.discard(stream)
+        if not remaining:
             del self._by_user[stream.user_id]
         for conversation_id in list(stream.conversation_ids):
             self._leave(stream, conversation_id)

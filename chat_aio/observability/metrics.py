@@ -97,6 +97,7 @@ class Metrics(Observer):
 
     def batch_ended(self, batch: Batch, written: BatchResult) -> None:
         self._batches.labels(written.outcome).inc()
+        # A conflict is followed by another batch of the same messages, which are counted once.
         if written.outcome == "committed":
             self._batch_messages.observe(batch.messages)
             self._batch_seconds.observe(written.seconds)

@@ -59,6 +59,7 @@ class Tracing(Observer):
 
     def batch_begun(self, batch: Batch) -> None:
         senders = (each.run(trace.get_current_span).get_span_context() for each in batch.origins)
+        # Links, not a parent: a batch belongs to several requests.
         links = {each.span_id: Link(each) for each in senders if each.is_valid}
         span = self._tracer.start_span(
             "chat_aio.batch",

@@ -82,7 +82,8 @@ class Presence(Plugin):
         self._publish_later(user_id)
 
     async def stream_opening(self, user_id: str) -> None:
-        """Whoever has an answer is online, on every process."""
+        """Wait until the user's presence is written: a client that has the stream's headers is
+        online on every process (docs/behaviour.md 12.3)."""
         if settling := self._publishing.get(user_id):
             await asyncio.wait({settling})
 
@@ -90,6 +91,7 @@ class Presence(Plugin):
         self._streams[user_id] -= 1
         if self._streams[user_id] <= 0:
             del self._streams[user_id]
+            # Delayed: a client that reconnects at once, here or elsewhere, never goes offline.
             later = asyncio.get_running_loop().call_later
             self._leaving[user_id] = later(self._delay, self._left, user_id)
 
@@ -103,6 +105,7 @@ class Presence(Plugin):
     def _publish_later(self, user_id: str) -> None:
         """Write a user's presence in the background, unless it is up to date or being written."""
         if self._is_here(user_id) != (user_id in self._present) and user_id not in self._publishing:
+            # A fresh context: the time budget of the stream's request must not limit the write.
             self._publishing[user_id] = asyncio.create_task(
                 self._publish(user_id), context=Context()
             )

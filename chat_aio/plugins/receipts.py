@@ -36,7 +36,7 @@ class Receipts(Plugin):
         if user_id in recipients:
             return
         recipients.add(user_id)
-        if len(self._delivered) > MESSAGES_REMEMBERED:
+        if len(self._delivered) > MESSAGES_REMEMBERED:  # Bounded: a duplicate does little harm.
             self._delivered.popitem(last=False)
 
         payload = {"messageId": message.message_id, "seq": message.seq}

@@ -38,7 +38,7 @@ class Typing(Plugin):
         given = read(Typed, **Typed.arguments(request.body))
         try:
             await self.api.require_writable(request.user_id, conversation_id)
-        except DirectInteractionBlocked:
+        except DirectInteractionBlocked:  # An error would reveal the block to the caller.
             return {"ok": True}
         is_typing = given.is_typing is not False
         name = "typing.started" if is_typing else "typing.stopped"

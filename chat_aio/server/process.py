@@ -52,7 +52,7 @@ async def serve(
         shutdown_timeout=REQUEST_SECONDS,
         max_line_size=MAX_LINE_BYTES,
         keepalive_timeout=IDLE_SECONDS,
-        auto_decompress=False,
+        auto_decompress=False,  # Encoded bodies are refused, so aiohttp must not inflate them.
     )
     serving = asyncio.create_task(_run(runner, at, lifeline))
     loop = asyncio.get_running_loop()

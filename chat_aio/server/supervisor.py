@@ -101,7 +101,8 @@ class _Worker:
             if self._process is None:
                 await self.start()
             if code := await self.ended():
-                log.warning("a worker ended with exit code %d, and is replaced", code)
+                # After a pause, or an app that fails at its start would keep the machine busy.
+                log.warning("a worker ended with exit code %d and is replaced", code)
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def ended(self) -> int:

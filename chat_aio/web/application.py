@@ -26,6 +26,7 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     for each in (*ROUTES, *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
+        # HEAD on the stream would open one and never end.
         if each.method == "GET" and not isinstance(each, Streaming):
             app.router.add_route("HEAD", path, each.handle)
     return app

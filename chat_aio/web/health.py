@@ -12,6 +12,7 @@ LOOK_SECONDS = 2.0
 def add_health(app: web.Application) -> None:
     """Add both routes to an app whose chats are mounted; a route of the app's own stays."""
     health = _Health(app)
+    # First of all: load balancers see that it is not ready before anything is shut down.
     app.on_shutdown.insert(0, health.end)
     add_beside(app, HEALTHZ, health.answer_health)
     add_beside(app, READYZ, health.answer_readiness)

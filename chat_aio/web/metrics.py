@@ -21,6 +21,7 @@ def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) ->
         if FOLDER in os.environ:
             together = CollectorRegistry()
             MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+            # In a thread, because this reads the files of all processes.
             text = await asyncio.to_thread(encode, together)
         else:
             text = encode(registry)

@@ -53,6 +53,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         require_origin(request)
         return await _answered(request, user_id, handler)
     except StorageUnavailable as error:
+        # Not served, so not counted; and EventSource gives up for good on any status but 200.
         give_back(request)
         return hung_up(request) if is_stream(request) else _refused(request, error)
     except RateLimited as error:
@@ -61,6 +62,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ChatError as error:
         return _refused(request, error)
     except web.HTTPException as unrouted:
+        # The contract has no 405: a known path with another method is 404 (docs/behaviour.md 1.1).
         if unrouted.status in (404, 405):
             return _refused(request, NotFound())
         return _failed(request)

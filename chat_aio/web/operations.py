@@ -65,7 +65,9 @@ class Operation:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         places = [request.match_info[each] for each in self.places]
-        if self.quota is not None:
+        if (
+            self.quota is not None
+        ):  # Before reading: refused requests count (docs/behaviour.md 1.12).
             spend(request, self.quota)
         given = await self._read_counted(request)
         if people := _people_in(given):

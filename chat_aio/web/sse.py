@@ -43,7 +43,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
         async with live.attach(request[USER_ID], last_event_id) as events:
-            if request.transport is None:
+            if request.transport is None:  # The client left while its replay was read.
                 return hung_up(request)
             if request.config_dict[CONTEXT].options.reauthenticate:
                 events.still_logged_in = partial(_is_logged_in, request)

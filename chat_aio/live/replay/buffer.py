@@ -102,9 +102,9 @@ class ReplayBuffer:
     def _drop_oldest(self) -> None:
         event = self._events.popleft()
         self._bytes -= event.size
-        mates = self._by_conversation[event.conversation_id]
-        mates.popleft()
-        if not mates:
+        remaining = self._by_conversation[event.conversation_id]
+        remaining.popleft()
+        if not remaining:
             del self._by_conversation[event.conversation_id]
         if self._created.get(event.name) is event:
             del self._created[event.name]

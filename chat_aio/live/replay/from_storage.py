@@ -108,8 +108,8 @@ class StorageReplays:
 
     async def _look(self, questions: Sequence[None]) -> list[datetime | None]:
         at = await self._settings.restored_at()
-        lately = at is not None and self._clock() - at < RESTORED_FOR
-        return [at if lately else None] * len(questions)
+        recent = at is not None and self._clock() - at < RESTORED_FOR
+        return [at if recent else None] * len(questions)
 
     async def _find(self, names: Sequence[Name]) -> list[Whereabouts]:
         now, restored_at = self._clock(), await self.restored_at()
