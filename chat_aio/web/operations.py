@@ -65,9 +65,8 @@ class Operation:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         places = [request.match_info[each] for each in self.places]
-        if (
-            self.quota is not None
-        ):  # Before reading: refused requests count (docs/behaviour.md 1.12).
+        # Before the body is read: refused requests count (docs/behaviour.md 1.12).
+        if self.quota is not None:
             spend(request, self.quota)
         given = await self._read_counted(request)
         if people := _people_in(given):
