@@ -1,4 +1,4 @@
-"""`python -m chat_aio` is `chat-aio`."""
+"""Makes `python -m chat_aio` the same as `chat-aio`."""
 
 from chat_aio.admin.cli import main
 

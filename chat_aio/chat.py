@@ -1,4 +1,4 @@
-"""Chat: assembles the parts over a database, opens and closes them, mounts them into an app."""
+"""Chat: builds the parts over a database, opens and closes them, and mounts them in an app."""
 
 import asyncio
 import logging
@@ -44,12 +44,13 @@ CLOSE_SECONDS = 3.0
 class Chat:
     """A chat over one database.
 
-    `database` is a PyMongo AsyncDatabase or a Motor database of a replica set; `auth` answers a
-    request with a mapping or object that has a non-empty string `id`, or None, and is needed for
-    mounting only. Use it mounted, or as `async with Chat(database) as chat`.
+    `database` is a PyMongo AsyncDatabase or a Motor database of a replica set. `auth` returns for a
+    request a mapping or object that has a non-empty string `id`, or None; it is needed for mounting
+    only. Mount the chat, or use it as `async with Chat(database) as chat`.
 
-    Times are the primary's, unless a `clock` is given (for tests). `renew` makes another handle of
-    the same database, over a new client; it is called where this one's client is stuck for good.
+    Times are those of the primary, unless a `clock` is given (for tests). `renew` returns another
+    handle of the same database over a new client; it is called if the present client is stuck for
+    good.
     """
 
     def __init__(
@@ -88,14 +89,15 @@ class Chat:
 
     @property
     def api(self) -> ServerAPI:
-        """The server API; usable while the chat is open."""
+        """The server API. Raises RuntimeError unless the chat is open."""
         if not self._opened:
             raise RuntimeError("the chat is not open: mount it, or use `async with chat`")
         return self._api
 
     def mount(self, app: web.Application, path: str = "/api/chat") -> None:
-        """Serve the chat below `path`; it opens and closes with `app`. RuntimeError when `app` has
-        started, or the chat is mounted already; ValueError for a path such as `/`."""
+        """Serve the chat below `path`; it opens and closes with `app`. Raises RuntimeError without
+        `auth`, if `app` has started or if the chat is mounted already, and ValueError for a path
+        such as `/`."""
         if self._auth is None:
             raise RuntimeError("Chat(..., auth=...) is needed for mounting")
         if self._mounted:
@@ -113,9 +115,10 @@ class Chat:
         self._mounted = True
 
     async def open(self) -> None:
-        """Check the database, make or verify indexes, start following it.
+        """Check the database, create or verify its indexes, and start following it.
 
-        Raises SetupError, with what to do, where the chat cannot work; RuntimeError if it is open.
+        Raises SetupError, which says what to do, if the chat cannot work, and RuntimeError if it is
+        already open.
         """
         if self._opened or self._opening:
             raise RuntimeError("the chat is open already")
@@ -147,7 +150,7 @@ class Chat:
         self._opened = True
 
     async def _open_plugins(self) -> None:
-        """One after the other; where one fails, those before it are closed again."""
+        """Open the plugins one by one; if one fails, those before it are closed again."""
         async with AsyncExitStack() as opened:
             for plugin in self._context.plugins:
                 await plugin.open()
@@ -155,13 +158,17 @@ class Chat:
             opened.pop_all()
 
     async def close(self) -> None:
-        """End streams, stop following, finish what is being written. Closing twice is harmless.
+        """End streams, stop following, and finish writes that are under way. Closing twice is
+        harmless.
 
-        What MongoDB does not answer within three seconds is left: who sent it hears so by itself.
+        Writes that MongoDB does not answer within three seconds are no longer waited for; their
+        callers get an error by themselves.
         """
         if not self._opened:
             return
         notify(self._context.observers, Observer.chat_closed, self._live.state)
+        # Streams first, since plugins may close only after them; what plugins publish at the end
+        # then still goes out with the signals.
         with budget(CLOSE_SECONDS) as left:
             await self._live.close()
             await self._close_plugins()
@@ -175,7 +182,7 @@ class Chat:
         self._opened = False
 
     async def _close_plugins(self) -> None:
-        """One that fails keeps none of the rest from being closed."""
+        """Close all plugins; the failure of one does not keep the others from being closed."""
         for plugin in self._context.plugins:
             try:
                 await plugin.close()
@@ -183,10 +190,11 @@ class Chat:
                 log.exception("a plugin could not be closed: %r", plugin)
 
     async def end_streams(self, user_id: str) -> None:
-        """End the streams of a user whose login is over, on every process. Their clients come back,
-        and your `auth` hook says whether they may.
+        """End the streams of a user whose login is over, on every process. Their clients reconnect,
+        and your `auth` hook decides about them.
 
-        Raises StorageUnavailable where other processes cannot be told; here they have ended.
+        Raises StorageUnavailable if other processes cannot be notified; the streams of this process
+        have ended even then.
         """
         self._live.hub.end_user(user_id, "ended")
         await self._context.signals.end_streams(user_id)
@@ -213,7 +221,7 @@ def _assemble(
     observers: tuple[Observer, ...],
     clock: Clock,
 ) -> Context:
-    """The parts over one database."""
+    """The context of one chat: its parts over one database."""
     return Context(
         database=kept,
         snapshots=Snapshots(kept),
@@ -237,11 +245,11 @@ def _assemble(
 
 
 def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
-    """Whether anybody hears of it that a message was read."""
+    """Whether marking a message read publishes an event or notifies a plugin."""
     return options.extra_events or any(each.overrides("message_read") for each in plugins)
 
 
 def _methods_of(plugins: Iterable[Plugin]) -> Iterator[str]:
-    """What requests to plugins are counted as."""
+    """The names under which rate limits count requests to plugins."""
     for plugin in plugins:
         yield from (each.name for each in plugin.routes)

@@ -34,7 +34,7 @@ NO_MONGOD = (
 
 
 def find_mongod() -> Path:
-    """The mongod on PATH, else the one of the `embedded` extra. Raises SetupError without one."""
+    """The mongod on PATH, else that of the extra `embedded`. Raises SetupError if there is none."""
     if found := shutil.which("mongod"):
         return Path(found)
     with suppress(ModuleNotFoundError):
@@ -48,10 +48,11 @@ def find_mongod() -> Path:
 
 
 class Mongod:
-    """An async context manager: a mongod over `data_dir` on a free loopback port, until it ends.
+    """An async context manager that runs a mongod over `data_dir` on a free loopback port.
 
-    `options` are further command-line options of mongod. Raises SetupError, saying what is wrong,
-    when mongod is missing or does not start. It ends with this process, however that ends.
+    `options` are further command-line options of mongod. Raises SetupError, with the reason, if
+    mongod is missing or does not start. On Linux mongod ends with this process, even if that is
+    killed.
     """
 
     def __init__(self, data_dir: str | Path, *, options: Sequence[str] = ()) -> None:
@@ -67,7 +68,7 @@ class Mongod:
 
     @property
     def pid(self) -> int:
-        """The process id, while it runs."""
+        """The process id. Raises RuntimeError unless mongod is running."""
         if self._process is None:
             raise RuntimeError("this mongod is not running")
         return self._process.pid
@@ -126,7 +127,7 @@ class Mongod:
                 return
 
     async def _last_words(self) -> str:
-        """Why it ended: what it says before it has a log, such as a library that is missing."""
+        """Why mongod ended: what it wrote before it had a log, such as about a missing library."""
         stderr = self._process and self._process.stderr
         said = (await stderr.read()).decode(errors="replace").strip() if stderr else ""
         return said.splitlines()[-1] if said else "it ended at once"
@@ -152,7 +153,7 @@ class Mongod:
 
 
 async def _initiated(client: AsyncMongoClient[dict[str, Any]], host: str) -> None:
-    """Make it a replica set of its own; data that come from another port are taken over."""
+    """Initiate a replica set of one member, or take over one that was on another port."""
     members = [{"_id": 0, "host": host}]
     try:
         await client.admin.command("replSetInitiate", {"_id": REPLICA_SET, "members": members})
@@ -174,6 +175,6 @@ def _free_port() -> int:
 
 
 def _end_with_parent() -> None:
-    """In the child, before mongod runs: Linux ends it when the process that started it is gone."""
+    """Runs in the child before mongod: makes Linux terminate it when its parent is gone."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,19 +1,18 @@
-"""How background tasks are ended, for sure."""
+"""Ends background tasks reliably."""
 
 import asyncio
 from typing import Any
 
 AGAIN_SECONDS = 0.5
-"""Time for what is cancelled to say goodbye to the server."""
+"""How long a cancelled task may take to clean up before it is cancelled again."""
 
 
 async def cancel_and_wait(*tasks: asyncio.Task[Any], again: float = AGAIN_SECONDS) -> None:
-    """Cancel tasks, `again` after so many seconds, until all are over, whatever has become of them.
-
-    Once is not enough. What a task waits for may swallow it: `asyncio.wait_for` of Python 3.11 does
-    where its result comes at the same moment, and PyMongo connects with it. And whoever says
-    goodbye to a server that does not answer has to be cancelled in that, too.
-    """
+    """Cancel tasks and wait until all are done, cancelling them `again` after so many seconds.
+    Their results and exceptions are dropped."""
+    # Cancelling once is not enough: `asyncio.wait_for` of Python 3.11, with which PyMongo connects,
+    # swallows a cancellation that arrives together with its result. And a task that is cleaning up
+    # with a server that does not answer must be cancelled in that, too.
     pending = {each for each in tasks if not each.done()}
     while pending:
         for each in pending:
@@ -21,4 +20,4 @@ async def cancel_and_wait(*tasks: asyncio.Task[Any], again: float = AGAIN_SECOND
         _, pending = await asyncio.wait(pending, timeout=again)
     for each in tasks:
         if not each.cancelled():
-            each.exception()
+            each.exception()  # Retrieved, or asyncio logs it as never retrieved.

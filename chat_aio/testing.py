@@ -1,6 +1,7 @@
-"""Fixtures for the tests of apps with a chat: `pytest_plugins = ["chat_aio.testing"]`.
+"""Pytest fixtures for apps that mount a chat: `pytest_plugins = ["chat_aio.testing"]`.
 
-The tests have a real mongod of their own, or the replica set that CHAT_AIO_TEST_MONGO_URL names.
+Tests use a real mongod that is started for them, or the replica set that CHAT_AIO_TEST_MONGO_URL
+names.
 """
 
 import asyncio
@@ -32,7 +33,7 @@ OPTIONS = (
     *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "5"),
     *("--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"),
 )
-"""A database for each test, used for a second, is to leave little behind."""
+"""Options of mongod for many small databases that live for a second each: keep little on disk."""
 
 STACK = pytest.StashKey[ExitStack]()
 
@@ -43,7 +44,7 @@ Serve = Callable[..., Awaitable[People]]
 
 @contextmanager
 def running_mongod() -> Iterator[None]:
-    """A mongod for this process and those that it starts, unless there is one."""
+    """A mongod for this process and those that it starts, unless the environment names one."""
     if URL in os.environ:
         yield
         return
@@ -62,7 +63,7 @@ def running_mongod() -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With xdist the mongod is the controller's, and its workers share it."""
+    """Under xdist, start mongod in the controller, so that its workers share it."""
     config.stash[STACK] = stack = ExitStack()
     is_worker = hasattr(config, "workerinput")
     if config.getoption("dist", "no") != "no" and not is_worker and not config.option.collectonly:
@@ -78,35 +79,36 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def chat_mongo_url() -> Iterator[str]:
-    """A replica set. It is started for the first test that wants it."""
+    """The URL of a replica set, which is started for the first test that needs it."""
     with running_mongod():
         yield os.environ[URL]
 
 
 @pytest_asyncio.fixture
 async def chat_database(chat_mongo_url: str) -> AsyncIterator[Database]:
-    """A new database of PyMongo's async API for each test, gone afterwards."""
+    """A new database for each test, of PyMongo's async API, dropped afterwards."""
     async with AsyncMongoClient[dict[str, Any]](chat_mongo_url) as client:
         name = f"test_{secrets.token_hex(6)}"
         yield client[name]
-        if OURS not in os.environ:  # Ours is thrown away as a whole, which is a lot faster.
+        # Our own mongod's data is deleted as a whole at the end, which is much faster.
+        if OURS not in os.environ:
             await client.drop_database(name)
 
 
 @pytest_asyncio.fixture
 async def chat(chat_database: Database) -> AsyncIterator[Chat]:
-    """An open chat over the test's database, to be called as `chat.api`."""
+    """An open chat over the test's database; use its `chat.api`."""
     async with Chat(chat_database, options=Options(ring_seconds=1)) as opened:
         yield opened
 
 
 @pytest_asyncio.fixture
 async def chat_people(chat_database: Database) -> AsyncIterator[Serve]:
-    """Serve your app and call its chat as anybody: `person = await chat_people(app, sign_in)`, then
+    """Serve your app and use its chat as any user: `person = await chat_people(app, sign_in)`, then
     `ada = await person("ada")` is an open ChatClient.
 
-    `sign_in(user_id, origin)` gives the headers of somebody's requests; it may be async, and log in
-    at `origin`, where your app is served, to get them. The chat is at `path`.
+    `sign_in(user_id, origin)` returns the headers of a user's requests. It may be async, and log in
+    at `origin`, where your app is served. The chat is mounted at `path`.
     """
     async with AsyncExitStack() as opened:
 

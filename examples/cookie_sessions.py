@@ -1,13 +1,13 @@
-"""Cookie sessions: a login of the host's own, and the chat for whoever is logged in.
+"""Cookie sessions: the host has its own login, and logged-in users can use the chat.
 
     pip install chat-aio aiohttp-session cryptography
     python examples/cookie_sessions.py
     curl -c jar -d '{"name": "ada"}' http://127.0.0.1:8000/login
     curl -b jar http://127.0.0.1:8000/api/chat/conversations
 
-MONGO_URL names the replica set, SESSION_KEY (32 bytes in base64) is kept over restarts and is the
-same in all processes. A browser sends the cookie by itself, also with a request that a page of
-somebody else makes; `allowed_origins` refuses those. Behind HTTPS add `secure=True`.
+MONGO_URL names the replica set. SESSION_KEY (32 bytes in base64) must survive restarts and be the
+same in all processes. A browser sends the cookie with requests of other sites' pages too;
+`allowed_origins` refuses those. Behind HTTPS add `secure=True`.
 """
 
 import os

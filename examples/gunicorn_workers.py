@@ -5,9 +5,9 @@
         --graceful-timeout 5 gunicorn_workers:make_app
     curl -H 'X-User: ada' http://127.0.0.1:8000/api/chat/conversations
 
-The app is made in the worker, by a factory that is async: a client that was made before the fork
-would belong to no worker's loop. A message that is sent to one worker is told by all of them. The
-header stands for your login.
+The async factory makes the app in each worker: a client made before the fork would belong to no
+worker's event loop. A message sent through one worker is delivered by all of them. The header
+stands in for your login.
 """
 
 import os
@@ -25,7 +25,7 @@ async def auth(request: web.Request) -> dict[str, str] | None:
 
 
 async def whose(_: web.Request) -> web.Response:
-    """Which worker has answered."""
+    """Says which worker has answered."""
     return web.json_response({"worker": os.getpid()})
 
 

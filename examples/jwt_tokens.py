@@ -1,4 +1,4 @@
-"""JSON Web Tokens: as a bearer in requests, in the query of the stream.
+"""JSON Web Tokens: as a bearer token in requests, in the query string of the stream.
 
     pip install chat-aio PyJWT
     TOKEN_KEY=$(openssl rand -hex 32) python examples/jwt_tokens.py
@@ -6,10 +6,10 @@
     curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8000/api/chat/conversations
     curl -N "http://127.0.0.1:8000/api/chat/stream?access_token=$TOKEN"
 
-A browser's EventSource cannot set headers, so its token stands in the address; it is taken there on
-the stream alone, and is good for a few minutes, because addresses end up in logs. An open stream
-outlives its token. When it is opened again with an old one the answer is 401, and the page makes
-another EventSource with a new token and `lastEventId`.
+A browser's EventSource cannot set headers, so its token is in the URL. URLs end up in logs:
+therefore only the stream accepts a token there, and tokens are valid for a few minutes. An open
+stream outlives its token. If it reconnects with an expired one, the answer is 401, and the page
+makes another EventSource with a new token and `lastEventId`.
 """
 
 import os
@@ -27,7 +27,7 @@ GOOD_FOR = timedelta(minutes=10)
 
 
 async def login(request: web.Request) -> web.Response:
-    """Yours would ask for a password, or the token comes from somewhere else altogether."""
+    """Yours would ask for a password, or another service would issue the token."""
     name = (await request.json())["name"]
     claims = {"sub": name, "exp": datetime.now(UTC) + GOOD_FOR}
     return web.json_response({"token": jwt.encode(claims, KEY, algorithm="HS256")})

@@ -5,8 +5,8 @@
     curl -H 'X-User: ada' http://127.0.0.1:8000/profile
     curl -H 'X-User: ada' http://127.0.0.1:8000/api/chat/conversations
 
-The header stands for your login. The profile counts the user's messages in the chat's own
-collection: its documents are described in docs/data-model.md, and are yours to read.
+The header stands in for your login. The profile counts the user's messages in the chat's own
+collection: its documents are described in docs/data-model.md, and hosts may read them.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""A bot within the host's process: where it takes part, it answers "!ping".
+"""A bot within the host's process: it answers "!ping" in conversations that it is in.
 
     python examples/ping_bot.py
     curl -H 'X-User: ada' -d '{"otherUserId": "ping-bot"}' \
@@ -6,9 +6,9 @@
     curl -H 'X-User: ada' -d '{"body": "!ping"}' \
         http://127.0.0.1:8000/api/chat/conversations/$ID/messages
 
-The hook hears of each message in the process that has written it, once. It must not keep the
-sender waiting, so a task answers. What a process that is killed has not answered stays unanswered;
-examples/resuming_bot.py misses nothing. The header stands for your login.
+The hook is called once for each message, in the process that has written it. The sender waits for
+the hook, so a task sends the answer. If the process is killed, its open answers are lost;
+examples/resuming_bot.py misses nothing. The header stands in for your login.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ async def make_app() -> web.Application:
             task.add_done_callback(answers.discard)
 
     async def finish(_: web.Application) -> None:
-        """Before the chat closes."""
+        """Runs before the chat closes, which would refuse the answers."""
         await asyncio.gather(*answers, return_exceptions=True)
 
     chat = Chat(

@@ -1,11 +1,11 @@
-"""A bot in a process of its own that answers every "!ping" once, whatever dies in between.
+"""A bot in a process of its own that answers every "!ping" once, whichever process fails.
 
     chat-aio serve --auth-header X-User --port 8000     # or a host of yours
     CHAT_URL=http://127.0.0.1:8000/api/chat python examples/resuming_bot.py
 
-It keeps the stream's position in a file (BOT_POSITION) behind each event that it has dealt with,
-and goes on from there. An event that it has dealt with, but not noted, comes again; the idempotency
-key of the answer, made from the question, lets the service store it once.
+After each event that it has processed it stores the stream's position in a file (BOT_POSITION), and
+resumes from there. If it fails between the two, the event comes again; the answer's idempotency
+key, made from the question's id, makes sure that the service stores the answer once.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ POSITION = Path(os.environ.get("BOT_POSITION", "bot.position"))
 
 
 async def answer(client: ChatClient, message: Message) -> None:
-    """Where the bot may; it may have been removed or blocked meanwhile."""
+    """Answer a message, unless the bot has been removed or blocked meanwhile."""
     try:
         if message.body == "!ping" and message.sender_id != BOT:
             await client.send_message(
@@ -37,7 +37,7 @@ async def answer(client: ChatClient, message: Message) -> None:
 
 
 async def catch_up(client: ChatClient) -> None:
-    """More was missed than a stream replays: what is unread says what to look at."""
+    """Answer what is unread, after more was missed than the stream replays."""
     cursor = None
     while True:
         page = await client.list_conversations(cursor=cursor)
@@ -55,7 +55,7 @@ def kept() -> str | None:
 
 
 def keep(position: str | None) -> None:
-    """As a whole or not at all."""
+    """Store the position atomically: a crash leaves the old file or the new one."""
     written = POSITION.with_suffix(".new")
     written.write_text(position or "")
     written.replace(POSITION)

@@ -1,4 +1,4 @@
-"""A client for Python programs: `ChatClient`, with the methods of the server API over HTTP."""
+"""The Python client: `ChatClient` has the methods of the server API, over HTTP."""
 
 from chat_aio.client.client import ChatClient
 from chat_aio.client.events import Event, OtherEvent

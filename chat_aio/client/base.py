@@ -1,4 +1,4 @@
-"""What the client's methods are written with: a path in segments, fields by their names."""
+"""The base of the client's methods: a request from path segments and named fields."""
 
 from typing import Any
 
@@ -9,21 +9,21 @@ from chat_aio.schema.inputs import KEEP
 
 
 class Calls:
-    """Calls of one noun over a connection. Fields are snake_case here and camelCase on the wire."""
+    """Requests over a connection. Fields are snake_case here and camelCase on the wire."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def _get(self, *path: str, **query: str | int | bool | None) -> dict[str, Any]:
-        """A read, which is repeated where it fails for a while."""
-        asked = {to_camel(name): _text(each) for name, each in query.items() if each is not None}
-        return await self._connection.call("GET", path, query=asked, repeats=True)
+        """A read, which is repeated after a temporary failure."""
+        given = {to_camel(name): _text(each) for name, each in query.items() if each is not None}
+        return await self._connection.call("GET", path, query=given, repeats=True)
 
     async def _post(self, *path: str, **fields: object) -> dict[str, Any]:
         return await self._connection.call("POST", path, body=_body(fields))
 
     async def _post_keyed(self, *path: str, **fields: object) -> dict[str, Any]:
-        """A write with an idempotency key, which is repeated where it fails for a while."""
+        """A write with an idempotency key, which is repeated after a temporary failure."""
         return await self._connection.call("POST", path, body=_body(fields), repeats=True)
 
     async def _patch(self, *path: str, **fields: object) -> dict[str, Any]:
@@ -34,7 +34,8 @@ class Calls:
 
 
 def _body(fields: dict[str, object]) -> dict[str, object]:
-    """None is null, which means absent to the service but where it clears."""
+    """The JSON fields. KEEP leaves a field out; None becomes null, which the service treats as
+    absent, or as clearing the fields that can be cleared."""
     return {to_camel(name): each for name, each in fields.items() if each is not KEEP}
 
 

@@ -1,4 +1,4 @@
-"""ChatClient: the service from outside, as one user, with the names of the server API."""
+"""ChatClient: one user's access to a service, with the method names of the server API."""
 
 from types import TracebackType
 from typing import Self
@@ -15,16 +15,17 @@ from chat_aio.client.stream import EventStream
 
 
 class ChatClient(Conversations, Messages, GroupAccess, Company):
-    """A service at `base_url`, such as `https://example.org/api/chat`, while it is open.
+    """A client of the service at `base_url`, such as `https://example.org/api/chat`. Use it as
+    `async with ChatClient(...) as client`.
 
-    Who is calling is said by `headers`, a mapping or a function that gives one (it may be async,
-    and is asked before each request), or by a `session` of aiohttp, with its cookies, which stays
-    its owner's to close.
+    The caller is authenticated by `headers`, a mapping or a function that returns one (it may be
+    async, and is called before each request), or by the cookies of an aiohttp `session`, which its
+    owner must close.
 
-    Results are objects of `chat_aio.schema.models`. A refusal is a ChatError, of the class that
-    has its code; where there is no answer it is an error of aiohttp or a TimeoutError. Reads, sends
-    and forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504;
-    other writes are not.
+    Results are objects of `chat_aio.schema.models`. A refusal raises the ChatError class of its
+    code; without an answer, an error of aiohttp or a TimeoutError is raised. Reads, sends and
+    forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504; other
+    writes are not.
     """
 
     def __init__(
@@ -42,9 +43,9 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
     def stream(
         self, last_event_id: str | None = None, *, heartbeat_seconds: float = 15.0
     ) -> EventStream:
-        """The live events, from now on or from a position that was kept. It ends with the client.
+        """The live events, from now on or from a stored position. The stream ends with the client.
 
-        Three heartbeats of the service without a byte are a lost connection.
+        If nothing arrives for three times `heartbeat_seconds`, the connection counts as lost.
         """
         self._streams = [each for each in self._streams if not each.closed]
         self._streams.append(EventStream(self._connection, last_event_id, heartbeat_seconds))

@@ -1,4 +1,4 @@
-"""Requests to one service as one user, and which of them are repeated."""
+"""Requests to one service as one user, and the rules for repeating them."""
 
 import asyncio
 import inspect
@@ -24,7 +24,7 @@ Headers = Mapping[str, str]
 HeadersSource = Headers | Callable[[], Headers | Awaitable[Headers]]
 
 CUT = (ClientConnectionError, ClientPayloadError, TimeoutError)
-"""No answer, or half of one."""
+"""The errors of a request without a complete answer."""
 
 TEMPORARY = frozenset({429, 502, 503, 504})
 ATTEMPT_SECONDS = 20.0
@@ -33,7 +33,7 @@ LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Connection:
-    """A base address, the headers that say who is calling, and a session of aiohttp."""
+    """A base URL, the headers that authenticate the caller, and an aiohttp session."""
 
     def __init__(
         self,
@@ -66,15 +66,16 @@ class Connection:
         headers: Headers | None = None,
         body: bytes | None = None,
     ) -> ClientResponse:
-        """One request, whatever the answer. The headers are asked for each time, so that a token
-        may change."""
+        """Send one request and return any answer. Raises RuntimeError if the client is not open."""
         if self._session is None:
             raise RuntimeError("the client is not open: use `async with ChatClient(...)`")
+        # Called for each request: a token may have been renewed since the last one.
         given = self._headers() if callable(self._headers) else self._headers
         who = await given if inspect.isawaitable(given) else given
         place = "/".join((self._base, *(quote(each, safe="") for each in path)))
         return await self._session.request(
             method,
+            # Each segment is quoted above (an id may hold a slash): yarl must not quote again.
             URL(place, encoded=True).with_query(query or {}),
             headers={**who, **(headers or {})},
             data=body,
@@ -91,13 +92,14 @@ class Connection:
         body: Mapping[str, object] | None = None,
         repeats: bool = False,
     ) -> dict[str, Any]:
-        """The JSON object that is answered. Raises ChatError for a refusal, and what aiohttp raises
-        where there is no answer.
+        """The JSON object of the answer. Raises ChatError for a refusal, and aiohttp's error or a
+        TimeoutError if there is no answer.
 
-        What may be repeated is, after a cut connection or a temporary refusal, for as long as
-        `retry_seconds`.
+        With `repeats` the request is repeated after a cut connection or a temporary refusal, for as
+        long as `retry_seconds`.
         """
         deadline = _now() + self._retry_seconds
+        # Encoded once, so that every attempt sends the same bytes under the same idempotency key.
         raw = None if body is None else json_from(body)
         attempt = 0
         while True:
@@ -124,18 +126,18 @@ class Connection:
             return object_from(response, await response.read())
 
     async def refusal(self, response: ClientResponse) -> ChatError:
-        """What a response that is of no use says."""
+        """The error for a response that is not the expected one."""
         return refusal_from(response, await response.read())
 
 
 def growing(first: float, attempt: int, longest: float) -> float:
-    """A pause before a try that comes after `attempt` failed ones: longer each time, and never the
-    same for two clients."""
+    """The pause in seconds after `attempt` failed attempts: exponential back-off with jitter, so
+    that clients that were cut off together do not return together."""
     return min(first * 2.0 ** min(attempt, 20), longest) * random.uniform(0.5, 1)
 
 
 def _pause_after(failure: Exception, attempt: int) -> float | None:
-    """Seconds until the next attempt, None where there is to be none."""
+    """Seconds until the next attempt; None if the request must not be repeated."""
     pause = growing(FIRST_PAUSE_SECONDS, attempt, LONGEST_PAUSE_SECONDS)
     if not isinstance(failure, ChatError):
         return pause

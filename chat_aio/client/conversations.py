@@ -1,4 +1,4 @@
-"""Conversations and who is in them, over HTTP."""
+"""Conversations and their participants, over HTTP."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,12 +16,12 @@ from chat_aio.schema.models import (
 
 
 class Conversations(Calls):
-    """As the methods of `chat.api`, without the acting user."""
+    """The methods of `chat.api`, without the acting user."""
 
     async def get_or_create_conversation(
         self, other_user_id: str, *, metadata: dict[str, Any] | None = None
     ) -> ViewedConversation:
-        """The direct conversation with somebody."""
+        """The direct conversation with another user; it is made if there is none."""
         given = {"other_user_id": other_user_id, "metadata": metadata}
         answer = await self._post("conversations", **given)
         return read(ViewedConversation, answer["conversation"])
@@ -63,7 +63,7 @@ class Conversations(Calls):
         visibility: Visibility | None = None,
         join_policy: JoinPolicy | None = None,
     ) -> ViewedConversation:
-        """Rename a group (None clears the name), publish it, or change how it is joined."""
+        """Rename a group (None clears the name), or change its visibility or join policy."""
         given = {"name": name, "visibility": visibility, "join_policy": join_policy}
         answer = await self._patch("conversations", conversation_id, **given)
         return read(ViewedConversation, answer["conversation"])
@@ -77,7 +77,7 @@ class Conversations(Calls):
     async def remove_participant(
         self, conversation_id: str, target_user_id: str
     ) -> ViewedConversation:
-        """Remove a user from a group, or leave it oneself."""
+        """Remove a user from a group; with one's own id, leave it."""
         answer = await self._delete(*_participants(conversation_id), user_id=target_user_id)
         return read(ViewedConversation, answer["conversation"])
 

@@ -12,12 +12,12 @@ W = TypeVar("W", bound=Wire)
 
 
 def read(shape: type[W], told: Any) -> W:
-    """A shape of the contract; keys that a newer service adds are ignored."""
+    """A model of the contract from its JSON; keys that a newer service adds are ignored."""
     return shape.model_validate(told, extra="ignore")
 
 
 def object_from(response: ClientResponse, raw: bytes) -> dict[str, Any]:
-    """The JSON object of an answer; what it refuses is raised."""
+    """The JSON object of an answer. Raises ChatError if it is a refusal."""
     if response.ok:
         try:
             answer = from_json(raw)
@@ -29,14 +29,14 @@ def object_from(response: ClientResponse, raw: bytes) -> dict[str, Any]:
 
 
 def refusal_from(response: ClientResponse, raw: bytes) -> ChatError:
-    """The error that an answer stands for, of the catalogue's class where the code is known.
+    """The ChatError of an answer, of the catalogue's class if the code is known.
 
-    `code`, `status` and `retry_after` are those of the answer. Where somebody else has answered,
-    such as a proxy, the code is `HTTP_502` and so on.
+    `code`, `status` and `retry_after` are those of the answer. If something else has answered, such
+    as a proxy, the code is `HTTP_502` and so on.
     """
     try:
-        told = from_json(raw)["error"]
-        code, message = str(told["code"]), str(told["message"])
+        given = from_json(raw)["error"]
+        code, message = str(given["code"]), str(given["message"])
     except (ValueError, KeyError, TypeError):
         code, message = f"HTTP_{response.status}", f"no answer of a chat: {response.reason}"
     error = ChatError.catalogue.get(code, ChatError)(message)

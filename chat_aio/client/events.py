@@ -1,4 +1,4 @@
-"""The events of a stream as objects; which class one is, is said by its `type`."""
+"""The events of a stream as objects; an event's `type` decides its class."""
 
 from typing import Any, get_args
 
@@ -20,7 +20,8 @@ from chat_aio.schema.models import Wire
 
 
 class OtherEvent(Wire):
-    """Of a type that this client does not know, such as a host's own plugin's, with its JSON."""
+    """An event of a type that this client does not know, such as one of a host's own plugin; `data`
+    is its JSON."""
 
     type: str
     data: dict[str, Any]
@@ -49,7 +50,7 @@ SHAPES: dict[str, type[Known]] = {
 
 
 def event_from(name: str, told: dict[str, Any]) -> Event:
-    """An event of a stream from its name and JSON."""
+    """The event with this name and JSON."""
     if shape := SHAPES.get(name):
         return read(shape, told)
     return OtherEvent(type=name, data=told)

@@ -1,4 +1,4 @@
-"""Ways into a group over HTTP: invites, join requests and the directory of channels."""
+"""Joining groups over HTTP: invites, join requests and the directory of channels."""
 
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from chat_aio.schema.models import (
 
 
 class GroupAccess(Calls):
-    """As the methods of `chat.api`, without the acting user."""
+    """The methods of `chat.api`, without the acting user."""
 
     async def create_invite(
         self,
@@ -38,12 +38,12 @@ class GroupAccess(Calls):
         return read(Invite, answer["invite"])
 
     async def list_invites(self, conversation_id: str) -> tuple[Invite, ...]:
-        """Newest first, spent ones included."""
+        """Newest first, including spent ones."""
         answer = await self._get("conversations", conversation_id, "invites")
         return tuple(read(Invite, each) for each in answer["invites"])
 
     async def revoke_invite(self, conversation_id: str, code: str) -> None:
-        """Remove an invite; the route names its group, which the server API need not."""
+        """Remove an invite. Unlike the server API, the route needs the invite's group too."""
         await self._delete("conversations", conversation_id, "invites", code)
 
     async def get_invite_preview(self, code: str) -> InvitePreview:
@@ -66,7 +66,7 @@ class GroupAccess(Calls):
         limit: int | None = None,
         cursor: str | None = None,
     ) -> JoinRequestPage:
-        """Newest first; pending ones, unless another status is given."""
+        """Newest first; only pending ones unless `status` is given."""
         path = _requests(conversation_id)
         answer = await self._get(*path, status=status, limit=limit, cursor=cursor)
         return read(JoinRequestPage, answer)
@@ -86,7 +86,7 @@ class GroupAccess(Calls):
     async def join_conversation(
         self, conversation_id: str, *, message: str | None = None
     ) -> Joining:
-        """Join a channel, or ask to be let in where that needs approval."""
+        """Join a channel, or make a join request if the channel needs approval."""
         path = ("conversations", conversation_id, "join")
         return read(Joining, await self._post(*path, message=message))
 

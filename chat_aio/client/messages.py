@@ -1,4 +1,4 @@
-"""Messages over HTTP: sent once, however often the connection is cut."""
+"""Messages over HTTP. A send is stored once, however often it is repeated after failures."""
 
 from typing import Any
 from uuid import uuid4
@@ -9,7 +9,7 @@ from chat_aio.schema.models import Message, MessagePage, Role
 
 
 class Messages(Calls):
-    """As the methods of `chat.api`, without the acting user."""
+    """The methods of `chat.api`, without the acting user."""
 
     async def send_message(
         self,
@@ -24,8 +24,8 @@ class Messages(Calls):
         metadata: dict[str, Any] | None = None,
         client_message_id: str | None = None,
     ) -> Message:
-        """Send a message. It has an idempotency key (a new one, unless `client_message_id` is
-        given), so it is repeated after a failure and stored once."""
+        """Send a message. It is repeated after a temporary failure and stored once, because it has
+        an idempotency key: `client_message_id`, or a new one."""
         answer = await self._post_keyed(
             *("conversations", conversation_id, "messages"),
             body=body,
@@ -49,7 +49,7 @@ class Messages(Calls):
         metadata: dict[str, Any] | None = None,
         client_message_id: str | None = None,
     ) -> Message:
-        """Copy a message into a conversation; repeated and stored once, as in `send_message`."""
+        """Copy a message into a conversation; it is stored once, as in `send_message`."""
         answer = await self._post_keyed(
             *("messages", message_id, "forward"),
             conversation_id=to_conversation_id,
@@ -104,7 +104,7 @@ class Messages(Calls):
     async def edit_message(
         self, message_id: str, body: str, *, mentions: list[str] | None = None
     ) -> Message:
-        """Replace a message's body, and its mentions unless they are None."""
+        """Replace a message's body, and its mentions unless `mentions` is None."""
         answer = await self._patch("messages", message_id, body=body, mentions=mentions)
         return read(Message, answer["message"])
 

@@ -25,7 +25,7 @@ BANS = ("moderation", "bans")
 
 
 class Moderation(Calls):
-    """As the methods of `chat.api.moderation`, without the acting user."""
+    """The methods of `chat.api.moderation`, without the acting user."""
 
     async def block_user(self, target_user_id: str) -> Block:
         return read(Block, (await self._post(*BLOCKS, target_user_id=target_user_id))["block"])
@@ -78,7 +78,7 @@ class Moderation(Calls):
         *,
         moderator_note: str | Keep | None = KEEP,
     ) -> Report:
-        """For moderators; a note of None clears it."""
+        """For moderators; a `moderator_note` of None clears the note."""
         given = {"status": status, "moderator_note": moderator_note}
         return read(Report, (await self._patch(*REPORTS, report_id, **given))["report"])
 

@@ -1,4 +1,4 @@
-"""The routes of plugins over HTTP: who is typing, who is here."""
+"""The routes of the package's plugins over HTTP: typing and presence."""
 
 from collections.abc import Iterable
 
@@ -13,13 +13,14 @@ class PresenceEntry(Wire):
 
 
 class Company(Calls):
-    """What a service has where the plugins Typing and Presence are switched on."""
+    """The routes of a service that has the plugins Typing and Presence."""
 
     async def tell_typing(self, conversation_id: str, *, is_typing: bool = True) -> None:
-        """Every three seconds at most while somebody writes."""
+        """Say that the user is typing: call it every three seconds at most while they write."""
         await self._post("conversations", conversation_id, "typing", is_typing=is_typing)
 
     async def get_presence(self, user_ids: Iterable[str]) -> dict[str, PresenceEntry]:
-        """Of up to 50 users; who shares no conversation is left out."""
+        """The presence of up to 50 users; those who share no conversation with the caller are left
+        out."""
         answer = await self._get("presence", user_ids=",".join(user_ids))
         return {name: read(PresenceEntry, each) for name, each in answer["presence"].items()}

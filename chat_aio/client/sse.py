@@ -1,4 +1,4 @@
-"""Server-sent events as the WHATWG standard reads them, from bytes that may be cut anywhere."""
+"""Parses server-sent events as the WHATWG standard says, from bytes that may be cut anywhere."""
 
 import codecs
 import re
@@ -10,8 +10,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stood between two empty lines. `id` moves Last-Event-ID, also where there is no data and
-    nothing is dispatched; it is None where the frame has none of its own."""
+    """The lines up to an empty line. An `id` moves Last-Event-ID, even if there is no data and thus
+    no event to dispatch; it is None if the frame has none of its own."""
 
     id: str | None
     event: str
@@ -19,7 +19,8 @@ class Frame:
 
 
 class Parser:
-    """Feed it the bytes of one connection. `retry_ms` is what the service has asked for."""
+    """Parses the bytes of one connection. `retry_ms` is the reconnection delay that the service has
+    asked for."""
 
     def __init__(self) -> None:
         self.retry_ms: int | None = None
@@ -33,7 +34,7 @@ class Parser:
     def feed(self, chunk: bytes) -> Iterator[Frame]:
         """The frames that are complete with these bytes."""
         text = self._decoder.decode(chunk)
-        if self._after_cr and text:
+        if self._after_cr and text:  # A CR LF was cut in two: the line has ended already.
             text = text.removeprefix("\n")
             self._after_cr = False
         self._after_cr |= text.endswith("\r")

@@ -1,4 +1,4 @@
-"""The live stream: it comes back by itself, from where it was, and tells no message twice."""
+"""The live stream: it reconnects and resumes by itself, and gives no created event twice."""
 
 import logging
 from asyncio import sleep
@@ -27,8 +27,8 @@ UNSUPPORTED = 501
 class EventStream:
     """An async iterator of events, until it is closed. One task at a time may wait for the next.
 
-    `last_event_id` is the position behind what has been given out. Whoever keeps it once an event
-    is dealt with can go on from there after a restart.
+    `last_event_id` is the position after the last event that was returned. Store it once an event
+    is processed, to resume from there after a restart.
     """
 
     def __init__(
@@ -54,10 +54,12 @@ class EventStream:
         return self
 
     async def __anext__(self) -> Event:
-        """The next event. Raises ChatError where the service refuses the stream for good."""
+        """The next event. Raises ChatError if the service refuses the stream for good."""
         while not self.closed:
             while self._frames:
                 event = self._take(self._frames.popleft())
+                # Positions that follow belong to this event: a caller that stores `last_event_id`
+                # after processing it must not be given the event again.
                 while self._frames and not self._frames[0].data:
                     self._move(self._frames.popleft().id)
                 if event is not None:
@@ -66,7 +68,7 @@ class EventStream:
         raise StopAsyncIteration
 
     async def __aenter__(self) -> Self:
-        """Open it: what is written from now on is told."""
+        """Connect: every event from now on is delivered."""
         while self._response is None and not self.closed:
             await self._read()
         return self
@@ -80,12 +82,12 @@ class EventStream:
         self.close()
 
     def close(self) -> None:
-        """End it, also for a task that is waiting for the next event."""
+        """End the stream, also for a task that is waiting for the next event."""
         self.closed = True
         self._hang_up()
 
     def _take(self, frame: Frame) -> Event | None:
-        """The event of a frame, None where there is none or it was told before."""
+        """The event of a frame; None if it has none, or for a message that was returned before."""
         if not frame.data:
             self._move(frame.id)
             return None
@@ -98,12 +100,13 @@ class EventStream:
         return event if self._is_new(event.message.id) else None
 
     def _move(self, position: str | None) -> None:
-        """To where the service says that the stream is.
+        """Move to a position that the service has sent.
 
-        A replay from storage is not in the order of positions: behind each of its events stands
-        the position that the stream was opened with, so that one that is cut starts over. Another
-        one, or the same one not behind an event, ends it. An edit has the id of its message, which
-        may be old: the position stands behind it.
+        The events of a replay from storage are not in the order of positions: after each one the
+        service repeats the position that the stream was opened with, so that a replay that is cut
+        starts over. Any other position, or the same one without an event before it, ends that
+        phase. Later only the ids of created events are positions: an edit has the id of its
+        message, which may be old, and is followed by the position.
         """
         if position != self.last_event_id or not self._after_event:
             self._in_order = True
@@ -114,12 +117,12 @@ class EventStream:
         if message_id in self._told:
             return False
         self._told[message_id] = None
-        if len(self._told) > REMEMBERED_MESSAGES:
+        if len(self._told) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
             del self._told[next(iter(self._told))]
         return True
 
     async def _read(self) -> None:
-        """Some more frames, or another connection. Nothing is lost where this is cancelled."""
+        """Read more frames, or connect again. Cancelling this loses nothing."""
         try:
             if self._response is None:
                 await self._connect()
@@ -146,17 +149,18 @@ class EventStream:
             return
         async with response:
             refusal = await self._connection.refusal(response)
+        # Other server errors pass: they lead to another attempt after a pause.
         if response.status < 500 or response.status == UNSUPPORTED:
             raise refusal
         raise ConnectionResetError(str(refusal)) from refusal
 
     async def _pause(self, reason: Exception) -> None:
-        """As long as the service has asked for, then longer each time."""
+        """Wait as long as the service has asked for, and longer after each further failure."""
         if self._parser.retry_ms is not None:
             self._retry_seconds = self._parser.retry_ms / 1000
         pause = growing(self._retry_seconds, self._failures, LONGEST_PAUSE_SECONDS)
         self._failures += 1
-        log.info("the stream is cut (%s), and opened again in %.1f s", reason, pause)
+        log.info("the stream was cut (%s); reconnecting in %.1f s", reason, pause)
         await sleep(pause)
 
     def _hang_up(self) -> None:

@@ -1,1 +1,1 @@
-"""The page and the sample users of `chat-aio demo`: a host like any other, on public names."""
+"""`chat-aio demo`: a host with a page and sample users, which uses public names only."""

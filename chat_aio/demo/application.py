@@ -1,4 +1,4 @@
-"""The demo: an aiohttp app with the chat mounted, and one page at `/`."""
+"""The demo's app: an aiohttp app with the chat mounted and one page at `/`."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -34,9 +34,9 @@ async def make_demo(
     say: Callable[[str], None],
     database: str = "chat_demo",
 ) -> web.Application:
-    """The app, with an embedded mongod over `data` unless `mongo_url` names a replica set.
+    """Make the app, with an embedded mongod over `data` unless `mongo_url` names a replica set.
 
-    `say` is told, a line at a time, what is being waited for. Raises SetupError.
+    `say` is called with lines about the progress of starting. Raises SetupError.
     """
     stack = AsyncExitStack()
     if mongo_url is None:
@@ -60,13 +60,14 @@ async def make_demo(
         await stack.aclose()
 
     app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
+    # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
     app.on_cleanup.append(closed)
     return app
 
 
 def _chat_over(clients: Clients) -> Chat:
-    """A chat with all that there is."""
+    """A chat with all plugins and extra events."""
     return Chat(
         clients.make(),
         renew=clients.make,
@@ -84,15 +85,16 @@ HOOKS = Hooks(
 
 
 def _picked_user(request: web.Request) -> dict[str, Any] | None:
-    """Whoever the page says it is: a demo has no passwords, and listens on this machine only."""
+    """The user that the page has picked: the demo has no passwords, and listens on this machine
+    only."""
     user_id = request.query.get("as")
     return {"id": user_id} if user_id in NAMES else None
 
 
 @web.middleware
 async def _only_from_here(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuse what a page of elsewhere asks for: it is not kept out by a login, for there is none,
-    and may have given its own name this machine's address (DNS rebinding)."""
+    """Refuse requests of other sites' pages. No login keeps them out, and such a page may have
+    pointed its own host name at this machine (DNS rebinding), so the host is checked as well."""
     origin = request.headers.get("Origin", f"http://{request.host}")
     known = HERE.fullmatch(request.host) and origin == f"http://{request.host}"
     followed = request.headers.get("Sec-Fetch-Mode") == "navigate" and request.path == "/"
@@ -104,13 +106,13 @@ async def _only_from_here(request: web.Request, handler: Handler) -> web.StreamR
 
 
 async def _unframed(_: web.Request, response: web.StreamResponse) -> None:
-    """No page of elsewhere may show the demo inside itself, and have it clicked on."""
+    """Forbid other pages to show the demo in a frame (clickjacking)."""
     response.headers.setdefault("Content-Security-Policy", "frame-ancestors 'none'")
     response.headers.update(UNFRAMED)
 
 
 async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:
-    """After an upgrade no browser may mix modules of two versions."""
+    """Make browsers revalidate, so that they never mix modules of two versions after an upgrade."""
     response.headers.setdefault("Cache-Control", "no-cache")
 
 

@@ -1,4 +1,4 @@
-"""The people of the demo, and what they have said before you came."""
+"""The sample users of the demo and their first conversations."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ MODERATORS = frozenset(each.id for each in PEOPLE if each.moderator)
 
 
 async def introduce(chat: Chat) -> None:
-    """Give a new demo something to look at; one that has conversations is left alone."""
+    """Fill a new demo with sample conversations; one that has conversations stays as it is."""
     if (await chat.api.list_conversations("ada", limit=1)).conversations:
         return
     team = await chat.api.create_group_conversation(

@@ -1,1 +1,1 @@
-"""How a change travels: from the database's change stream to every open stream."""
+"""Live delivery: from the database's change stream to every open stream of this process."""

@@ -1,4 +1,4 @@
-"""Delivery: changes of the database become events on the streams, and outdate what is cached."""
+"""Delivery: turns changes of the database into events on the streams, and invalidates caches."""
 
 import asyncio
 import logging
@@ -24,8 +24,8 @@ BREATH_BYTES = 64 * 1024
 
 
 class Delivery:
-    """The way from the feed to the hub. While the feed is live, caches are exact: a change forgets
-    what it outdates before it is delivered."""
+    """Passes changes from the feed to the hub. While the feed is live, caches are exact: a change
+    invalidates cache entries before its events are delivered."""
 
     def __init__(
         self, context: Context, hub: Hub, buffer: ReplayBuffer, read_filter: ReadFilter
@@ -44,30 +44,31 @@ class Delivery:
         self._delivered_bytes = 0
 
     async def deliver(self, changes: Sequence[StreamChange], *, is_live: bool) -> None:
-        """Deliver a batch of changes, and let observers know."""
+        """Deliver a batch of changes and notify the observers."""
         before = self._hub.deliveries
-        await self._forget(changes)
+        # Invalidate first: whoever reacts to an event must not be answered from an old snapshot.
+        await self._invalidate(changes)
         for event in await self._translator.events_from(changes):
             if isinstance(event, Event):
                 await self._publish(event)
             else:
                 await self._send(event)
         if observers := self._context.observers:
-            told = FeedDelivery(
+            delivered = FeedDelivery(
                 changes=len(changes),
                 deliveries=self._hub.deliveries - before,
                 lag=lag_of(changes, now=self._context.clock()) if is_live else None,
             )
-            notify(observers, Observer.feed_delivered, told)
+            notify(observers, Observer.feed_delivered, delivered)
 
     def set_feed_live(self, is_live: bool) -> None:
-        """Caches hold only while changes are announced."""
+        """Allow caching only while the feed is live: without it nothing invalidates a cache."""
         self._context.snapshots.set_feed_live(is_live)
         self._ephemeral.set_feed_live(is_live)
         self._context.bans.set_feed_live(is_live)
 
     async def end_banned(self) -> None:
-        """End the streams of users who are banned (docs/behaviour.md 11.5)."""
+        """End the streams of banned users (docs/behaviour.md 11.5)."""
         if self._context.enforces_bans:
             for user_id in await self._context.bans.banned_among(self._hub.user_ids()):
                 if self._hub.end_user(user_id, "banned"):
@@ -77,19 +78,20 @@ class Delivery:
         await self._ephemeral.close()
         self.set_feed_live(False)
 
-    async def _forget(self, changes: Sequence[StreamChange]) -> None:
-        """Forget what is cached of changed documents; end the streams of who is banned now."""
+    async def _invalidate(self, changes: Sequence[StreamChange]) -> None:
+        """Invalidate what is cached of changed documents; end the streams of newly banned users."""
         may_ban = False
         for change in changes:
             try:
-                may_ban |= await self._forget_one(change)
+                may_ban |= await self._invalidate_one(change)
+            # Another program may have written the document in a wrong shape.
             except (TypeError, KeyError, AttributeError) as error:
-                log.error("%r is not as it should be: %r", change.document_id, error)
+                log.error("document %r has a wrong shape: %r", change.document_id, error)
         if may_ban:
             await self.end_banned()
 
-    async def _forget_one(self, change: StreamChange) -> bool:
-        """Forget what one change is about; whether somebody may be banned by it."""
+    async def _invalidate_one(self, change: StreamChange) -> bool:
+        """Invalidate what one change concerns; True if it may have banned somebody."""
         context = self._context
         if change.collection == "conversations":
             context.snapshots.forget(change.document_id)
@@ -108,15 +110,17 @@ class Delivery:
     async def _publish(self, event: Event) -> None:
         if event.position:
             self._buffer.append(event)
+        # A stream that this event lets in gets nothing until the host's `can_read` has answered.
         held = self._read_filter.hold(event)
         await self._hub.publish(event)
         self._read_filter.release(held, event.conversation_id)
         self._delivered_bytes += len(event.frame.chunk)
-        if self._delivered_bytes > BREATH_BYTES:  # Let the sockets take what was written.
+        # A large batch must not keep the loop: let sockets send and other tasks run in between.
+        if self._delivered_bytes > BREATH_BYTES:
             self._delivered_bytes = 0
             await asyncio.sleep(0)
 
     async def _send(self, event: EphemeralDelivery) -> None:
-        """Ephemeral events may wait until it is known who has blocked whom."""
+        """Send an ephemeral event, at once or after blocks have been looked up."""
         if not self._ephemeral.take(event):
             await self._hub.send(event)

@@ -1,4 +1,4 @@
-"""What is told to streams once, and to whom: the notes that processes send one another."""
+"""Ephemeral events and their audience, decoded from the signals that processes exchange."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +11,8 @@ from chat_aio.store.signals import ephemeral_events_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EphemeralDelivery:
-    """An event for the streams of some users, or of some conversations' participants."""
+    """An event for the streams of some users, of some conversations' participants, or where both
+    are given, of these users within these conversations; never for `but`, its sender."""
 
     name: str
     data: str
@@ -27,9 +28,10 @@ class EphemeralDelivery:
 def ephemeral_deliveries_from(
     signal: Mapping[str, Any], *, now: datetime
 ) -> Iterator[EphemeralDelivery]:
-    """What a signal says, unless that was long ago. Raises ValueError for what is no note."""
+    """The ephemeral events of a signal; none if the signal is stale. Raises ValueError for a
+    malformed event."""
     for note in ephemeral_events_in(signal, now=now):
-        told = EphemeralDelivery(
+        delivery = EphemeralDelivery(
             name=note["name"],
             data=note["data"],
             conversation_ids=tuple(note["conversationIds"]),
@@ -37,7 +39,7 @@ def ephemeral_deliveries_from(
             but=note["but"],
             needs_exchange=note.get("needsExchange") is True,
         )
-        texts = (told.name, told.data, *told.conversation_ids, *told.user_ids)
+        texts = (delivery.name, delivery.data, *delivery.conversation_ids, *delivery.user_ids)
         if not all(isinstance(each, str) for each in texts):
-            raise ValueError(f"no note: {note!r}")
-        yield told
+            raise ValueError(f"not an ephemeral event: {note!r}")
+        yield delivery

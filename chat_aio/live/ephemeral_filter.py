@@ -1,4 +1,4 @@
-"""Whom an ephemeral event is not told to, with the options that keep people apart."""
+"""Removes users from the audience of ephemeral events where an option keeps people apart."""
 
 import asyncio
 import logging
@@ -22,10 +22,10 @@ Pair = tuple[str, str]
 
 
 class EphemeralFilter:
-    """Between the feed and the streams, for events with a sender (docs/behaviour.md 12.6).
+    """Stands between the feed and the streams for events with a sender (docs/behaviour.md 12.6).
 
-    It looks up in a task of its own, in the order of the feed, so that no message waits for it. Who
-    has blocked whom is remembered until the feed tells of a change.
+    Lookups run in a task of their own, in feed order, so that messages do not wait for them. Blocks
+    are cached until the feed delivers a change of them.
     """
 
     def __init__(self, context: Context, hub: Hub) -> None:
@@ -40,7 +40,8 @@ class EphemeralFilter:
         self._feed_live = False
 
     def take(self, ephemeral: EphemeralDelivery) -> bool:
-        """Whether an event is looked at first; it is told then to whom it may be."""
+        """Take over an event that must be filtered and deliver it later. False: the caller sends
+        it."""
         concerned = self._separates or (self._needs_exchange and ephemeral.needs_exchange)
         if ephemeral.but is None or not concerned:
             return False
@@ -49,23 +50,25 @@ class EphemeralFilter:
             log.warning("more than %d ephemeral events wait: the oldest is lost", MOST_WAITING)
             del self._waiting[0]
         if self._looking is None:
+            # A fresh context: the lookups must not inherit the deadline of whoever came first.
             self._looking = asyncio.create_task(self._look(), context=Variables())
         return True
 
     def forget(self, pair: Pair) -> None:
-        """One of these two has blocked the other, or does so no longer."""
+        """Invalidate a pair: one of the two has blocked or unblocked the other."""
         self._changes += 1
         self._apart.pop(_sorted(pair), None)
 
     def set_feed_live(self, is_live: bool) -> None:
-        """Whether changes are being announced now; while they are not, nothing is remembered."""
+        """Cache only while the feed is live; a change of state empties the cache."""
         self._feed_live = is_live
         self._changes += 1
         self._apart.clear()
 
     async def close(self) -> None:
-        """No stream is left to tell; wait a little for what is being looked up."""
+        """Drop what waits, since all streams have ended, and wait briefly for a running lookup."""
         self._waiting.clear()
+        # Not cancelled: a cancelled driver call can break the client (docs/decisions/0009).
         if self._looking is not None:
             await asyncio.wait({self._looking}, timeout=CLOSE_SECONDS)
 
@@ -77,6 +80,7 @@ class EphemeralFilter:
                 try:
                     await self._deliver(taken)
                 except Exception as error:
+                    # Better lost than delivered to somebody who was blocked.
                     log.warning("%d ephemeral events were lost: %r", len(taken), error)
         finally:
             self._looking = None
@@ -86,16 +90,17 @@ class EphemeralFilter:
         apart = await self._find_apart(events, audiences)
         for ephemeral, audience in zip(events, audiences, strict=True):
             sender = ephemeral.but or ""
-            told = {each for each in audience if not apart.get(_sorted((sender, each)))}
+            allowed = {each for each in audience if not apart.get(_sorted((sender, each)))}
             if ephemeral.needs_exchange and self._needs_exchange:
                 ids = ephemeral.conversation_ids
-                told = await exchanges.who_wrote_with(self._database, sender, ids, told)
-            await self._hub.send(ephemeral, only=told)
+                allowed = await exchanges.who_wrote_with(self._database, sender, ids, allowed)
+            await self._hub.send(ephemeral, only=allowed)
 
     async def _find_apart(
         self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
     ) -> Mapping[Pair, bool]:
-        """Which of senders and readers one has blocked the other; one query for all that is new."""
+        """For each pair of a sender and a reader: has one of them blocked the other? One query
+        looks up all pairs that are not cached."""
         if not self._separates:
             return {}
         asked = {
@@ -108,6 +113,7 @@ class EphemeralFilter:
             changes = self._changes
             found = {_sorted(each) for each in await blocks.pairs_apart(self._database, new)}
             answers = {each: each in found for each in new}
+            # A block that changed during the query would be cached in its old state.
             if changes == self._changes and self._feed_live:
                 self._remember(answers)
             known |= answers

@@ -1,4 +1,4 @@
-"""An event: what streams are told, in which conversation, and who comes and goes with it."""
+"""An event: what is delivered to streams, for which conversation, and whom it adds or removes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,13 +10,13 @@ from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 
 Name = tuple[str, int]
-"""Which message a durable event is about: its conversation and seq."""
+"""The message that a durable event is about: its conversation and seq."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownMessage:
-    """The message whose text an event shows, and the one that it quotes, for a host that is asked
-    about each."""
+    """The message that an event shows and the one that it quotes, for a host whose `can_read` is
+    asked about each message."""
 
     message: MessageDocument
     parent: MessageDocument | None
@@ -28,10 +28,10 @@ class Event:
 
     Durable message events have a `position`, which clients resume from. `changed_at` is when the
     message was last edited or deleted in the state that is shown, in events of reactions too.
-    `added` and `removed` are the users that this event lets in and out; `delivered` is False where
-    that is all it does. An event that shows a later state than its own has an `audience`: who was
-    in the conversation even then, so that whoever goes out in between is not shown what came after.
-    `shown` is kept where a host is asked about each message.
+    `added` and `removed` are the users that this event adds to and removes from the conversation;
+    `delivered` is False if the event does nothing else. If the event shows a later state than its
+    change, `audience` limits it to the participants of that later state: users who were removed in
+    between must not see it. `shown` is set where the host's `can_read` is asked about each message.
     """
 
     index: int
@@ -51,16 +51,16 @@ class Event:
 
     @property
     def delivered_message(self) -> DeliveredMessage:
-        """Of a created event: the message, as plugins hear of it."""
+        """The message of a created event, in the form that plugins get."""
         return DeliveredMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
 
     @property
     def name(self) -> Name:
-        """Of a durable event: the message it is about."""
+        """The message that a durable event is about."""
         return self.conversation_id, self.seq
 
 
 def shown_message(message: MessageDocument, parents: Parents) -> ShownMessage:
-    """What an event of this message shows; `parents` are whole messages."""
+    """The message and the one it quotes; `parents` must hold whole messages."""
     parent = parents.get(message["replyToMessageId"] or "")
     return ShownMessage(message=message, parent=cast(MessageDocument | None, parent))

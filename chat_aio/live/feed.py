@@ -1,4 +1,5 @@
-"""The feed: one change stream for the whole process, watched, and never silently behind."""
+"""The feed: one change stream for the whole process, with a watchdog, so that falling behind is
+always noticed."""
 
 import asyncio
 import logging
@@ -25,16 +26,16 @@ from chat_aio.tasks import cancel_and_wait
 log = logging.getLogger(__name__)
 
 PAUSES = (0.1, 0.25, 0.5, 1.0, 2.0)
-MOST_UNTOLD = 4_096
+MOST_UNDELIVERED = 4_096
 MOST_FAILURES_IN_PLACE = 4
 CLEAN_UP_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Who follows the feed: `changed` gets batches in order, `live` and `lost` mark its state.
+    """Callbacks of the feed: `changed` gets batches in order, `live` and `lost` report its state.
 
-    `lost(gap=True)` says that what follows does not join on to what was told.
+    After `lost(True)` there is a gap: changes between the last batch and the next one are missing.
     """
 
     changed: Callable[[Sequence[StreamChange]], Awaitable[None]]
@@ -43,11 +44,12 @@ class Listener:
 
 
 class Feed:
-    """Reads the change stream and passes it on, from `past` seconds ago, resuming after failures;
-    `timed` changes say when they were written.
+    """Reads the change stream and passes changes to its listener. It starts `past` seconds ago and
+    resumes after failures; with `timed`, changes carry the time when they were written.
 
-    It is live once a tick that it wrote to the database has come back. A tick that takes longer
-    than `stall` seconds means that the feed is stalled: it is lost and begun anew.
+    The feed is live once a tick that it wrote to the database has come back through the change
+    stream. If a later tick takes longer than `stall` seconds, the feed has stalled: it is lost and
+    restarted. The first tick may take `longest_past` seconds: what was missed is read before it.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class Feed:
         self._stuck_at: Any = None
         self._task: asyncio.Task[None] | None = None
         self._live = asyncio.Event()
-        self._untold: list[StreamChange] = []
+        self._undelivered: list[StreamChange] = []
         self._arrived = asyncio.Event()
         self._room = asyncio.Event()
         self._ticks: dict[str, asyncio.Future[None]] = {}
@@ -91,11 +93,12 @@ class Feed:
         return self._live.is_set()
 
     def open(self) -> None:
-        """Begin to follow, in a context of its own: no deadline of the opener's applies."""
+        """Start following."""
+        # A fresh context: the feed must not inherit the deadline of the request that opened it.
         self._task = asyncio.create_task(self._run(), context=Context())
 
     async def close(self) -> None:
-        """Not live from the first moment on, then stop following."""
+        """Stop following; from the start of closing on, the feed is not live."""
         self._live.clear()
         if self._task is not None:
             await cancel_and_wait(self._task, again=CLEAN_UP_SECONDS)
@@ -112,15 +115,18 @@ class Feed:
             await asyncio.sleep(PAUSES[min(failures, len(PAUSES) - 1)])
 
     async def _follow(self, cleaning_up: AsyncExitStack) -> bool:
-        """Read and tell until that fails; whether what comes next leaves a gap. Cleaning up may
-        wait for a server that does not answer, and is left for after the loss is known."""
+        """Read and deliver until something fails; returns whether a gap follows.
+
+        Cleaning up may wait for a server that does not answer. The caller does it after it has
+        reported the loss, so that streams end at once.
+        """
         try:
             changes = await open_changes(
                 self._database, after=self._token, past=self._past, timed=self._timed
             )
             cleaning_up.callback(self._room.set)
             cleaning_up.callback(changes.stop)
-            self._untold.clear()
+            self._undelivered.clear()
             self._arrived.clear()
             self._room.set()
             reading = changes.start(self._take)
@@ -130,7 +136,7 @@ class Feed:
             for task in done:
                 task.result()
         except HistoryLost as error:
-            log.warning("the feed cannot go on where it was: %s", error)
+            log.warning("the feed cannot resume after its last change: %s", error)
             self._token, self._past = None, 0.0
             return True
         except (ChangesBroken, StorageUnavailable) as error:
@@ -141,21 +147,22 @@ class Feed:
         return False
 
     def _gives_up_here(self) -> bool:
-        """What fails again and again at the same place is left behind, with a gap, rather than
-        failing for ever."""
+        """After repeated failures at the same change, restart at the present and accept the gap;
+        otherwise one bad change would block the feed for ever. Returns whether there is a gap."""
         self._stuck = self._stuck + 1 if self._stuck_at == self._token else 1
         self._stuck_at = self._token
         if self._stuck < MOST_FAILURES_IN_PLACE:
             return False
-        log.error("the feed leaves a change behind that it cannot read")
+        log.error("the feed skips a change that it cannot read")
         self._token, self._past, self._stuck = None, 0.0, 0
         return True
 
     async def _take(self, change: StreamChange) -> None:
-        """Gather changes; while they are being told, what arrives makes the next batch."""
-        self._untold.append(change)
+        """Collect changes; those that arrive while a batch is delivered form the next batch."""
+        self._undelivered.append(change)
         self._arrived.set()
-        if len(self._untold) >= MOST_UNTOLD:
+        # Backpressure: stop reading rather than hold an unbounded backlog in memory.
+        if len(self._undelivered) >= MOST_UNDELIVERED:
             self._room.clear()
             await self._room.wait()
 
@@ -163,17 +170,20 @@ class Feed:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
-            batch, self._untold = self._untold, []
+            batch, self._undelivered = self._undelivered, []
             self._room.set()
             await self._listener.changed(batch)
+            # Only now: if delivering fails, the batch is read again from the token before it.
             self._token = batch[-1].token
+            # A tick counts as seen once everything before it has been delivered, not just read.
             for change in batch:
                 seen = self._ticks.get(change.tick_id or "")
                 if seen and not seen.done():
                     seen.set_result(None)
 
     async def _watch(self) -> None:
-        """Prove again and again that what the database commits is seen here in time."""
+        """Prove periodically that what the database commits arrives here in time."""
+        # Without a token there is nothing to resume from: not catching up means a gap.
         starting = self._token is None
         await self._prove(self._longest_past, HistoryLost if starting else ChangesBroken)
         self._live.set()
@@ -183,26 +193,27 @@ class Feed:
             await self._prove(self._stall, ChangesBroken)
 
     async def catch_up(self, *, seconds: float) -> None:
-        """Wait until all that is committed now has been told. Raises StorageUnavailable."""
+        """Wait until everything committed by now is delivered. Raises StorageUnavailable."""
         try:
             await self._prove(seconds, ChangesBroken)
         except ChangesBroken as behind:
             raise StorageUnavailable from behind
 
     def passed(self) -> asyncio.Future[None]:
-        """Done once all that is committed now has been told; StorageUnavailable where that is not
-        known."""
+        """A future that is done once everything committed by now is delivered; it fails with
+        StorageUnavailable if that cannot be established. Concurrent callers share one tick."""
         if self._passing is None:
             self._passing = asyncio.create_task(self._pass(), context=Context())
             self._passing.add_done_callback(retrieve)
         return self._passing
 
     async def _pass(self) -> None:
-        """Who asks from now on needs a tick of its own: this one may be written already."""
+        # Later callers need a tick of their own: this one may be written before their commits.
         self._passing = None
         await self.catch_up(seconds=self._stall)
 
     async def _prove(self, seconds: float, otherwise: type[ChangesBroken]) -> None:
+        """Write a tick and wait until it has come back; raise `otherwise` after `seconds`."""
         tick_id = secrets.token_hex(12)
         seen = self._ticks[tick_id] = asyncio.get_running_loop().create_future()
         try:

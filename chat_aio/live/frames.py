@@ -1,4 +1,4 @@
-"""Server-sent events as bytes: built once per event, the same bytes for every stream."""
+"""Server-sent events as bytes: built once per event and shared by all streams."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -20,7 +20,7 @@ Told = MessageEvent | ReactionEvent | ConversationEvent | NewConversationEvent |
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """An event as it goes out: `chunk` in HTTP/1.1's chunked coding, `plain` without it."""
+    """An encoded event: `chunk` in HTTP/1.1's chunked coding, `plain` without it."""
 
     chunk: bytes
     _start: int
@@ -42,7 +42,7 @@ def event_frame(event: Told, *, event_id: str | None = None) -> Frame:
 
 
 def message_frame(name: str, message: Message) -> Frame:
-    """A durable message event. Raises ValueError for a name that is none's."""
+    """A durable message event. Raises ValueError for an unknown event name."""
     event = MessageEvent(
         type=cast(MessageEventType, name), conversation_id=message.conversation_id, message=message
     )
@@ -50,25 +50,26 @@ def message_frame(name: str, message: Message) -> Frame:
 
 
 def unquoted(frame: Frame) -> Frame:
-    """The event of a reply whose reader may not read what it answers to: as if that were gone."""
+    """The event without its quote, for a reader who may not read the quoted message; the quote
+    shows as deleted."""
     head, _, data = frame.plain.partition(b"data: ")
-    told = orjson.loads(data)
-    told["message"]["replyTo"] |= {"senderId": "", "excerpt": "", "deleted": True}
-    return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(told)))
+    event = orjson.loads(data)
+    event["message"]["replyTo"] |= {"senderId": "", "excerpt": "", "deleted": True}
+    return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(event)))
 
 
 def position_frame(conversation_id: str, seq: int) -> Frame:
-    """An id-only frame: it moves the client's Last-Event-ID and dispatches nothing."""
+    """An id-only frame: it moves the client's Last-Event-ID without dispatching an event."""
     return frame_from(f"id: {conversation_id}:{seq}\n\n".encode())
 
 
 def opening_frame(retry_ms: int) -> Frame:
-    """The first bytes of a stream: how long to wait before reconnecting, and a comment."""
+    """The first bytes of a stream: the reconnection delay in milliseconds, and a comment."""
     return frame_from(f"retry: {retry_ms}\n: open\n\n".encode())
 
 
 def reset_frame(reason: str) -> Frame:
-    """`stream.reset`: what was missed cannot be told completely; the client refetches."""
+    """`stream.reset`: the missed events cannot be replayed completely; the client refetches."""
     return event_frame(ResetEvent(reason=reason))
 
 

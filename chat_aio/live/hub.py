@@ -1,4 +1,4 @@
-"""The hub: which streams of this process hear of which conversation."""
+"""The hub: which streams of this process are subscribed to which conversation."""
 
 import asyncio
 from collections import defaultdict
@@ -15,28 +15,29 @@ SLICE = 64
 
 
 class Hub:
-    """Streams by user and by conversation. Membership moves with the feed's events, in their
-    order, never with a document that was read beside it."""
+    """Streams by user and by conversation. Only the feed's events change memberships, in feed
+    order; a document that was read separately may be older or newer than the last event."""
 
     def __init__(self, *, streams_per_user: int) -> None:
         self._limit = streams_per_user
         self._by_user: dict[str, set[Stream]] = defaultdict(set)
         self._by_conversation: dict[str, set[Stream]] = defaultdict(set)
         self.deliveries = 0
-        """How many events streams were told so far, each times its streams."""
+        """Deliveries so far: events times streams."""
 
     def __len__(self) -> int:
         return sum(map(len, self._by_user.values()))
 
     def register(self, stream: Stream) -> None:
-        """From now on the stream learns who joins and leaves; RateLimited for one too many."""
+        """From now on record on the stream which conversations its user joins and leaves. Raises
+        RateLimited for more than `streams_per_user`."""
         if len(self._by_user.get(stream.user_id, ())) >= self._limit:
             raise RateLimited(f"at most {self._limit} streams at a time")
         self._by_user[stream.user_id].add(stream)
 
     def subscribe(self, stream: Stream, conversation_ids: Iterable[str]) -> None:
-        """Let the stream hear of the conversations that were read for its user; what the feed
-        has told since it was registered goes before what was read."""
+        """Subscribe the stream to the conversations that were read for its user. Where the feed has
+        delivered a membership change since registration, the feed wins over what was read."""
         ids = {each for each in conversation_ids if stream.membership.get(each, True)}
         ids |= stream.let_into()
         stream.subscribed = True
@@ -45,17 +46,18 @@ class Hub:
             self._enter(stream, conversation_id)
 
     def remove(self, stream: Stream) -> None:
-        """Forget a stream that is over."""
-        mates = self._by_user[stream.user_id]
-        mates.discard(stream)
-        if not mates:
+        """Remove a stream that has ended."""
+        remaining = self._by_user[stream.user_id]
+        remaining.discard(stream)
+        if not remaining:
             del self._by_user[stream.user_id]
         for conversation_id in list(stream.conversation_ids):
             self._leave(stream, conversation_id)
 
     async def publish(self, event: Event) -> None:
-        """Let in who was added, tell everyone, let out who was removed. Between slices of streams
-        others get their turn, the sender's answer among them."""
+        """Subscribe added users, deliver the event, then unsubscribe removed users: both the added
+        and the removed see the event. Other tasks, the sender's response among them, run between
+        slices of streams."""
         self._admit(event)
         if event.delivered:
             streams = tuple(self._by_conversation.get(event.conversation_id, ()))
@@ -69,14 +71,15 @@ class Hub:
         self._dismiss(event)
 
     def audience(self, ephemeral: EphemeralDelivery) -> set[str]:
-        """The users whose streams are meant."""
-        return {each.user_id for each in self._meant(ephemeral)}
+        """The users whose streams an ephemeral event addresses."""
+        return {each.user_id for each in self._addressed(ephemeral)}
 
     async def send(
         self, ephemeral: EphemeralDelivery, *, only: Collection[str] | None = None
     ) -> None:
-        """Tell the streams that are meant, each once, or those of these users `only`."""
-        streams = self._meant(ephemeral)
+        """Deliver an ephemeral event once to each stream that it addresses; with `only`, to the
+        streams of these users among them."""
+        streams = self._addressed(ephemeral)
         if only is not None:
             streams = [each for each in streams if each.user_id in only]
         if not streams:
@@ -86,15 +89,15 @@ class Hub:
         self.deliveries += len(streams)
         await self._each(lambda stream: stream.deliver(event), streams)
 
-    def _meant(self, ephemeral: EphemeralDelivery) -> list[Stream]:
+    def _addressed(self, ephemeral: EphemeralDelivery) -> list[Stream]:
         theirs = {s for each in ephemeral.user_ids for s in self._by_user.get(each, ())}
         ids = ephemeral.conversation_ids
         inside = {s for each in ids for s in self._by_conversation.get(each, ())}
-        meant = theirs & inside if ephemeral.user_ids and ids else theirs | inside
-        return [each for each in meant if each.user_id != ephemeral.but and each.subscribed]
+        found = theirs & inside if ephemeral.user_ids and ids else theirs | inside
+        return [each for each in found if each.user_id != ephemeral.but and each.subscribed]
 
     async def beat(self) -> None:
-        """Keep every stream alive."""
+        """Send a heartbeat to every stream."""
         await self._each(Stream.beat, self._everyone())
 
     async def sweep(self) -> None:
@@ -102,26 +105,27 @@ class Hub:
         await self._each(Stream.end_if_gone, self._everyone())
 
     def user_ids(self) -> list[str]:
-        """Who has a stream open."""
+        """The users who have a stream open."""
         return list(self._by_user)
 
     def subscribed_of(self, user_ids: Iterable[str]) -> list[Stream]:
-        """The streams of users that hear of their conversations already."""
+        """The streams of these users that are already subscribed to their conversations."""
         of_users = (self._by_user.get(each, ()) for each in user_ids)
         return [stream for streams in of_users for stream in streams if stream.subscribed]
 
     def deny(self, stream: Stream, conversation_id: str) -> None:
-        """Let a stream hear no more of a conversation that its user may not read."""
+        """Unsubscribe a stream from a conversation that its user may not read."""
         stream.denied.add(conversation_id)
         self._leave(stream, conversation_id)
 
     def end_user(self, user_id: str, ending: Ending) -> bool:
-        """Finish all streams of a user; whether there was one."""
+        """End all streams of a user; returns whether there was one."""
+        # A list, not a generator: `any` would stop at the first stream.
         ended = [each.end(ending) for each in self._by_user.get(user_id, ())]
         return any(ended)
 
     async def end_logged_out(self) -> None:
-        """Finish the streams whose login is over, where that is asked about."""
+        """End the streams whose login is over; only streams with `still_logged_in` are checked."""
 
         async def ask(stream: Stream) -> bool:
             return stream.still_logged_in is not None and not await stream.still_logged_in()
@@ -131,13 +135,13 @@ class Hub:
             stream.end("logged_out")
 
     def end_all(self, ending: Ending = "feed_lost") -> None:
-        """Finish every stream: their clients come back and resume."""
+        """End every stream; the clients reconnect and resume."""
         for streams in self._by_user.values():
             for stream in streams:
                 stream.end(ending)
 
     def queues(self) -> tuple[int, int]:
-        """How many bytes are not sent, and how many events are held back."""
+        """How many bytes are unsent, and how many events are held back."""
         everyone = self._everyone()
         return sum(each.unsent for each in everyone), sum(each.held for each in everyone)
 
@@ -145,6 +149,7 @@ class Hub:
         return [stream for streams in self._by_user.values() for stream in streams]
 
     async def _each(self, act: Callable[[Stream], None], streams: Sequence[Stream]) -> None:
+        """Call `act` for each stream; other tasks run between slices."""
         for start in range(0, len(streams), SLICE):
             for stream in streams[start : start + SLICE]:
                 act(stream)
@@ -156,7 +161,7 @@ class Hub:
             for stream in self._by_user.get(user_id, ()):
                 if stream.subscribed:
                     self._enter(stream, event.conversation_id)
-                else:
+                else:  # Its conversations are still being read; `subscribe` applies this later.
                     stream.membership[event.conversation_id] = True
 
     def _dismiss(self, event: Event) -> None:

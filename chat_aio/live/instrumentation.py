@@ -1,4 +1,4 @@
-"""What observers hear of streams, and how the live part of a chat stands when they ask."""
+"""Reports streams to the observers, and the state of live delivery when they ask for it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from chat_aio.observability.observer import Observer, Replayed, State
 
 @contextmanager
 def observed(stream: Stream, observers: Sequence[Observer]) -> Iterator[None]:
-    """Around the life of a stream, from its replay on."""
+    """Report a stream's opening, with its replay, and its end."""
     if not observers:
         yield
         return
@@ -23,7 +23,7 @@ def observed(stream: Stream, observers: Sequence[Observer]) -> Iterator[None]:
     notify(observers, Observer.stream_opened, replayed, replay.reset)
     try:
         yield
-    except TimeoutError:  # It did not take its replay in time.
+    except TimeoutError:  # The client did not take its replay in time.
         stream.end("slow")
         raise
     finally:
@@ -31,9 +31,9 @@ def observed(stream: Stream, observers: Sequence[Observer]) -> Iterator[None]:
 
 
 def state_of(
-    hub: Hub, feed: Feed, ring: ReplayBuffer, *, has_streams: bool, sends_waiting: int
+    hub: Hub, feed: Feed, buffer: ReplayBuffer, *, has_streams: bool, sends_waiting: int
 ) -> State:
-    """What there is now. Where there are no streams, there is no feed to be lost."""
+    """The current state. Without streams there is no feed, which then counts as live."""
     queue_bytes, queue_events = hub.queues()
     return State(
         streams=len(hub),
@@ -42,6 +42,6 @@ def state_of(
         queue_events=queue_events,
         sends_waiting=sends_waiting,
         feed_live=feed.is_live or not has_streams,
-        ring_events=len(ring),
-        ring_bytes=ring.size,
+        ring_events=len(buffer),
+        ring_bytes=buffer.size,
     )

@@ -1,4 +1,4 @@
-"""Which messages a stream may show, where the host's `can_read` looks at each of them."""
+"""Filters the messages that a stream shows, where the host's `can_read` decides on each one."""
 
 import asyncio
 import logging
@@ -23,10 +23,10 @@ Delivered = TypeVar("Delivered", Event, ReplayedEvent)
 
 
 class MessageFilter:
-    """Asks about every message before a stream shows it, and about what that quotes.
+    """Asks the host about every message before a stream shows it, and about the message it quotes.
 
-    Each stream has a queue of its own: while the host thinks about one of its events, what comes
-    later waits behind that, and other streams go on (docs/behaviour.md 7.7).
+    Each stream has a queue of its own: while the host decides on one event, later events of the
+    same stream wait behind it, and other streams go on (docs/behaviour.md 7.7).
     """
 
     def __init__(self, context: Context) -> None:
@@ -35,12 +35,14 @@ class MessageFilter:
         self._asking: set[asyncio.Task[None]] = set()
 
     def take(self, stream: Stream, event: Event) -> bool:
-        """Whether an event is asked about, or stands behind one that is; the sieve passes it on."""
+        """Queue an event that the host is asked about, or that must wait behind such an event; this
+        filter passes it on later. Returns False if the stream may deliver it at once."""
         waiting = self._waiting.get(stream)
         if waiting is None:
             if event.shown is None or stream.ended.done():
                 return False
             self._waiting[stream] = [event]
+            # A fresh context: the deadline of whoever caused this must not limit the host's answer.
             asking = asyncio.create_task(self._ask_for(stream), context=Variables())
             self._asking.add(asking)
             asking.add_done_callback(self._asking.discard)
@@ -51,29 +53,30 @@ class MessageFilter:
         return True
 
     async def sift(self, user_id: str, told: Sequence[Delivered]) -> list[Delivered]:
-        """What of some events a user may read; where a refused message is quoted, the quote shows
-        as deleted."""
+        """The events that a user may read; a quote of a refused message shows as deleted."""
         refused = await self._refused(user_id, [each.shown for each in told if each.shown])
         return list(_allowed(told, lambda message: id(message) in refused))
 
     async def _ask_for(self, stream: Stream) -> None:
-        """Pass on what may be read, until nothing waits; what has come meanwhile goes together."""
+        """Pass on the events that may be read until the queue is empty. Events that arrive during a
+        round are asked about together in the next one."""
         try:
             while (waiting := self._waiting[stream]) and not stream.ended.done():
                 self._waiting[stream] = []
                 for event in await self.sift(stream.user_id, waiting):
+                    # The conversation may have been denied while the host was being asked.
                     if event.conversation_id not in stream.denied:
                         stream.pass_on(event)
-        except StorageUnavailable:
+        except StorageUnavailable:  # Events would be missing; a client that resumes gets them.
             stream.end("overflow")
         except Exception:
-            log.exception("what a stream may show could not be found out")
+            log.exception("the host could not be asked what a stream may show")
             stream.end("overflow")
         finally:
             del self._waiting[stream]
 
     async def _refused(self, user_id: str, shown: Sequence[ShownMessage]) -> set[int]:
-        """Which of the messages that are shown or quoted may not be read, by their `id()`."""
+        """The shown and quoted messages that may not be read, by their `id()`."""
         asked = [message for each in shown for message in (each.message, each.parent) if message]
 
         async def ask(message: MessageDocument) -> bool:
@@ -82,7 +85,7 @@ class MessageFilter:
         return {id(each) for each in await hooks.those(ask, asked)}
 
     async def _may_read(self, user_id: str, message: MessageDocument) -> bool:
-        """A hook that fails is a no. Raises StorageUnavailable."""
+        """Ask the host; a hook that fails counts as no. Raises StorageUnavailable."""
         try:
             snapshot = await self._context.snapshots.find(message["conversationId"])
             return snapshot is not None and await self._context.permissions.may_read_message(
@@ -94,7 +97,7 @@ class MessageFilter:
             return False
         except Exception:
             named = {"message_id": message["_id"]}
-            log.exception("message %r cannot be asked about", message["_id"], extra=named)
+            log.exception("message %r could not be checked", message["_id"], extra=named)
             return False
 
 

@@ -1,4 +1,4 @@
-"""Which conversations a stream may tell, where the host has a `can_read` of its own."""
+"""Filters the conversations that a stream delivers, where the host has its own `can_read`."""
 
 import asyncio
 import logging
@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 
 class ReadFilter:
-    """Asks the host on opening, when somebody is let in, and at heartbeats (docs/behaviour.md 7.7).
-    Where the rule is the default, nothing needs to be asked."""
+    """Asks the host when a stream opens, when its user is added to a conversation, and at
+    heartbeats (docs/behaviour.md 7.7). With the default rule nothing is asked."""
 
     def __init__(self, context: Context, hub: Hub) -> None:
         self._context = context
@@ -26,30 +26,33 @@ class ReadFilter:
         self.asks = context.permissions.asks_host
 
     async def ask_for(self, stream: Stream, ids: Iterable[str]) -> None:
-        """Find out which of its conversations a new stream may not tell: those that were read for
-        it, and those that its user was let into meanwhile."""
+        """Find out which conversations a new stream may not deliver, among those that were read for
+        it and those that its user was added to meanwhile."""
         asked: set[str] = set()
+        # A loop: the user may be added to further conversations while the host is being asked.
         while self.asks and (new := {*ids, *stream.let_into()} - asked):
             asked |= new
             stream.denied |= new - await self._readable(stream.user_id, new)
 
     def hold(self, event: Event) -> list[Stream]:
-        """The streams that an event lets in: they are told nothing until the host has answered."""
+        """Hold back all events of the streams that this event lets in, until `release`; the host
+        is asked first. Returns these streams."""
         streams = self._hub.subscribed_of(event.added) if self.asks else []
         for stream in streams:
             stream.hold()
         return streams
 
     def release(self, streams: Iterable[Stream], conversation_id: str) -> None:
-        """Ask for them, and let them go on."""
+        """Ask the host for each held stream, in the background, and let the stream go on."""
         for stream in streams:
+            # A task of its own: the feed, and with it all other streams, must not wait for a host.
             asking = asyncio.create_task(self._let_in(stream, conversation_id), context=Variables())
             self._asking.add(asking)
             asking.add_done_callback(self._asking.discard)
 
     async def ask_again(self) -> None:
-        """Ask for every stream: what may not be read any more is not told, and where something may
-        be read again the client comes back for it."""
+        """Ask again for every stream. A conversation that may no longer be read is unsubscribed; if
+        one may be read again, the stream ends, so that its client reconnects and refetches."""
         for user_id in self._hub.user_ids() if self.asks else []:
             streams = self._hub.subscribed_of([user_id])
             ids = {each for stream in streams for each in stream.conversation_ids | stream.denied}
@@ -69,7 +72,7 @@ class ReadFilter:
         stream.release(without=None if allowed else conversation_id)
 
     async def _readable(self, user_id: str, ids: Iterable[str]) -> set[str]:
-        """Those that the host lets a user read; a hook that fails is a no."""
+        """The conversations that the host lets a user read; a hook that fails counts as no."""
 
         async def ask(conversation_id: str) -> bool:
             return await self._may_read(user_id, conversation_id)
@@ -87,5 +90,5 @@ class ReadFilter:
             return False
         except Exception:
             named = {"conversation_id": conversation_id}
-            log.exception("conversation %r cannot be read", conversation_id, extra=named)
+            log.exception("conversation %r could not be checked", conversation_id, extra=named)
             return False

@@ -1,4 +1,4 @@
-"""Live delivery of one process: feed, ring and hub, and how a stream joins them."""
+"""Live delivery of one process: feed, replay buffer and hub, and how a stream joins them."""
 
 import asyncio
 import logging
@@ -29,11 +29,12 @@ log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
 OPENING_AT_ONCE = 32
-"""Thousands who come back at once leave connections to the database for those who write."""
+"""How many streams read their conversations at once: when thousands reconnect, database connections
+must be left for those who write."""
 
 
 class Live:
-    """What goes out from this process. `open` returns once the feed is live."""
+    """The live part of a chat. `open` returns once the feed is live."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -41,13 +42,15 @@ class Live:
         self._options = options = context.options
         self._ring = ReplayBuffer(max_events=options.ring_events, max_bytes=options.ring_bytes)
         self._beats: asyncio.Task[None] | None = None
-        self._looking: asyncio.Task[None] | None = None
+        self._rechecking: asyncio.Task[None] | None = None
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
-        self._gate = ReadFilter(context, self.hub)
-        self._delivery = Delivery(context, self.hub, self._ring, self._gate)
-        self._sieve = MessageFilter(context) if context.permissions.asks_for_messages else None
-        self._announcer = PluginNotifier(context.plugins)
+        self._read_filter = ReadFilter(context, self.hub)
+        self._delivery = Delivery(context, self.hub, self._ring, self._read_filter)
+        self._message_filter = (
+            MessageFilter(context) if context.permissions.asks_for_messages else None
+        )
+        self._plugin_notifier = PluginNotifier(context.plugins)
         self.feed = Feed(
             database,
             Listener(changed=self._changed, live=self._went_live, lost=self._lost),
@@ -57,7 +60,7 @@ class Live:
             timed=bool(context.observers),
         )
 
-        sift = self._sieve.sift if self._sieve else None
+        sift = self._message_filter.sift if self._message_filter else None
         self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
 
     async def open(self) -> None:
@@ -66,33 +69,33 @@ class Live:
         await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
 
     async def close(self) -> None:
-        """No new streams, end those there are, then stop following."""
+        """Accept no new streams, end the open ones, then stop following."""
         closing = asyncio.create_task(self.feed.close())
-        await asyncio.sleep(0)
+        await asyncio.sleep(0)  # Lets it begin: the feed is not live from there, no stream opens.
         self.hub.end_all("closing")
-        await cancel_and_wait(*filter(None, (self._beats, self._looking)))
+        await cancel_and_wait(*filter(None, (self._beats, self._rechecking)))
         await closing
         await self._delivery.close()
 
     @asynccontextmanager
     async def attach(self, user_id: str, last_event_id: str | None) -> AsyncIterator[Stream]:
-        """A stream that holds back what comes from now on, with the replay to tell before that.
+        """Open a stream: it holds back live events until its `replay` has been sent.
 
-        It is registered before its conversations are read, and subscribed before its replay is
-        put together: whatever happens in between is in one or the other. Raises RateLimited,
-        UserBanned and StorageUnavailable.
+        Raises RateLimited, UserBanned and StorageUnavailable.
         """
         stream = Stream(
             user_id,
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
-            on_message=self._announcer.message_delivered,
-            sieve=self._sieve.take if self._sieve else None,
+            on_message=self._plugin_notifier.message_delivered,
+            sieve=self._message_filter.take if self._message_filter else None,
         )
+        # Register before reading the conversations: a membership change during the read is then
+        # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
         try:
             await self._prepare(stream, last_event_id)
-            async with self._announcer.around(user_id):
+            async with self._plugin_notifier.around(user_id):
                 with observed(stream, self._context.observers):
                     yield stream
         finally:
@@ -100,6 +103,7 @@ class Live:
             self.hub.remove(stream)
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
+        # After registering: a ban from here on ends the stream through the hub.
         if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
             notify(self._context.observers, Observer.ban_enforced, "request")
             raise UserBanned
@@ -107,12 +111,14 @@ class Live:
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
         wanted = await self._resuming.find(last_event_id)
-        await self._gate.ask_for(stream, ids)
+        await self._read_filter.ask_for(stream, ids)
+        # Subscribe before reading the replay, so that no event falls between the two. An event may
+        # then be in both; the replay's `cover` drops the live one.
         self.hub.subscribe(stream, ids)
         stream.replay = await self._resuming.replay(stream, wanted, began)
 
     def state(self) -> State:
-        """How this chat stands now."""
+        """The current state, for observers."""
         return state_of(
             self.hub,
             self.feed,
@@ -128,15 +134,15 @@ class Live:
         self._delivery.set_feed_live(True)
 
     def _lost(self, gap: bool) -> None:
-        """Caches may be outdated from here on, and streams would miss events: they end."""
+        """Stop caching and end all streams: without the feed both would miss changes."""
         self._delivery.set_feed_live(False)
         self.hub.end_all()
         notify(self._context.observers, Observer.feed_lost, gap)
         if gap:
-            self._ring.clear()
+            self._ring.clear()  # A replay across the gap would silently leave events out.
 
     async def _beat(self) -> None:
-        """One heartbeat for all streams, and a look for clients that have left."""
+        """Send heartbeats to all streams; in between, end the streams of clients that have left."""
         interval = self._options.heartbeat_interval_ms / 1000
         sweeps = max(1, round(interval / SWEEP_SECONDS))
         while True:
@@ -144,14 +150,16 @@ class Live:
                 await asyncio.sleep(interval / sweeps)
                 await self.hub.sweep()
             await self.hub.beat()
-            if self._looking is None or self._looking.done():
-                self._looking = asyncio.create_task(self._look_again(), context=Variables())
+            # Not awaited: slow hooks or a slow database must not delay the next heartbeat, or
+            # proxies and clients would take the connection for dead.
+            if self._rechecking is None or self._rechecking.done():
+                self._rechecking = asyncio.create_task(self._recheck(), context=Variables())
 
-    async def _look_again(self) -> None:
-        """Who is banned by now, and what may be read; heartbeats do not wait for it."""
+    async def _recheck(self) -> None:
+        """Check all streams again: bans, logins, and what may be read."""
         try:
             await self._delivery.end_banned()
             await self.hub.end_logged_out()
-            await self._gate.ask_again()
+            await self._read_filter.ask_again()
         except Exception as error:
-            log.warning("who may go on could not be looked up: %r", error)
+            log.warning("the open streams could not be checked again: %r", error)

@@ -1,4 +1,4 @@
-"""One open stream: what it is told, in which order, and when it has fallen too far behind."""
+"""One open stream: the order of its events, and the limits on how far its reader falls behind."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ BURST = 4
 
 
 class Pipe(Protocol):
-    """Where the bytes go: an asyncio transport."""
+    """The part of an asyncio transport that a stream writes to."""
 
     def write(self, data: bytes) -> None: ...
     def is_closing(self) -> bool: ...
@@ -25,11 +25,12 @@ class Pipe(Protocol):
 
 
 class Stream:
-    """The stream of one connection. It holds events back until it goes live.
+    """The stream of one connection. It holds events back until its `replay` is sent and it goes
+    live.
 
     Bytes are written straight to the pipe. A reader that has more than `max_bytes` unsent for
     `PATIENCE_SECONDS`, or four times as much at once, is cut off, and so is a stream that must
-    hold back more than `max_events`. The client then resumes. `replay` is told before it goes live.
+    hold back more than `max_events`. The client then resumes.
     """
 
     __slots__ = (
@@ -106,17 +107,18 @@ class Stream:
         return len(self._held)
 
     def let_into(self) -> set[str]:
-        """The conversations that the user was let into while theirs were being read."""
+        """The conversations that the user was added to while their conversations were read."""
         return {each for each, inside in self.membership.items() if inside}
 
     def deliver(self, event: Event) -> None:
-        """Tell an event, unless a sieve takes it, which passes it on later, or does not."""
+        """Deliver an event, unless the message filter takes it, which passes it on later or drops
+        it."""
         self._delivered = event.index or self._delivered
         if self._sieve is None or not self._sieve(self, event):
             self.pass_on(event)
 
     def pass_on(self, event: Event) -> None:
-        """Tell an event now, or hold it back until the stream is live."""
+        """Write an event now, or hold it back until the stream is live."""
         if self.ended.done():
             return
         if self._pipe is None or self._holds:
@@ -130,13 +132,15 @@ class Stream:
             if self._write(event.frame) and self._on_message:
                 self._on_message(self.user_id, event.delivered_message)
         elif event.position and self._position:
+            # An edit has the id of its message, which may be old: the position after it moves the
+            # client's Last-Event-ID back to the newest created event (docs/behaviour.md 7.4).
             self._write(event.frame, self._position)
         else:
             self._write(event.frame)
 
     def go_live(self, pipe: Pipe, *, chunked: bool) -> None:
-        """Behind the replay, what was held back and is not in it; from here on as it comes. The
-        replay is let go."""
+        """After the replay was sent: write the held-back events that it does not contain, and from
+        now on each event as it comes. Releases the replay."""
         replay, self.replay = self.replay, Replay()
         if self.ended.done():
             return
@@ -151,23 +155,24 @@ class Stream:
         self._deliver_held()
 
     def _uncover(self, passed: asyncio.Future[None]) -> None:
-        """What the feed tells from now on came after the replay; unless it is not known to. What
-        was held back or asked about until now may still be in it."""
+        """The feed has passed everything that the replay could contain: the cover is not needed for
+        later events. If the feed's tick has failed, keep the cover."""
+        # Events up to this index may still be held back or with the message filter.
         if not passed.cancelled() and passed.exception() is None:
             self._covered = self._delivered
 
     def _covers(self, event: Event) -> bool:
-        """Whether the replay has told it; its cover goes with the first event behind it."""
+        """Whether the replay contains the event. Drops the cover with the first event after it."""
         if self._covered is not None and event.index > self._covered:
             self._cover = None
         return self._cover is not None and self._cover.covers(event)
 
     def hold(self) -> None:
-        """Hold everything back until as many releases as holds."""
+        """Hold all events back until `release` was called as often as `hold`."""
         self._holds += 1
 
     def release(self, *, without: str | None = None) -> None:
-        """Go on; what was held back of the conversation `without` is not told."""
+        """Undo one `hold`; drop the held-back events of the conversation `without`."""
         self._holds -= 1
         if without is not None:
             self._held = [event for event in self._held if event.conversation_id != without]
@@ -181,12 +186,12 @@ class Stream:
                 self.pass_on(event)
 
     def beat(self) -> None:
-        """Keep the connection alive."""
+        """Send a heartbeat."""
         self._write(HEARTBEAT)
 
     def end(self, ending: Ending = "left") -> bool:
-        """Finish after what is buffered; the client reconnects and resumes. False where the stream
-        has ended before, for another reason."""
+        """End the stream once what is buffered is sent; the client reconnects and resumes. Returns
+        False if the stream had ended before."""
         if self.ended.done():
             return False
         self.ending = ending
@@ -194,12 +199,13 @@ class Stream:
         return True
 
     def end_if_gone(self) -> None:
-        """Notice a client that has left."""
+        """End the stream if its client has left."""
         if self._pipe is not None and self._pipe.is_closing():
             self.end()
 
     def _write(self, *frames: Frame) -> bool:
-        """One write, of the same bytes that every other stream gets; whether there was one."""
+        """Write frames in one piece; returns whether they were written. The bytes of a single frame
+        are shared with all other streams."""
         pipe = self._pipe
         if pipe is None or self.ended.done():
             return False
@@ -207,6 +213,8 @@ class Stream:
             self.end()
             return False
         if self._is_too_slow(pipe.get_write_buffer_size()):
+            # Unsent events would pile up in this process. Cut off, the client resumes; a polite end
+            # would wait behind the bytes that it does not take.
             self.end("slow")
             pipe.abort()
             return False
@@ -217,7 +225,8 @@ class Stream:
         return True
 
     def _is_too_slow(self, unsent: int) -> bool:
-        """A burst is no fault of the reader's; being behind for long is."""
+        """Whether the reader is too far behind. A burst alone is tolerated: it is not the reader's
+        fault."""
         if unsent <= self._max_bytes:
             self._behind_since = None
             return False

@@ -1,4 +1,4 @@
-"""Changes as the database announces them, made into the events that streams are told."""
+"""Translates changes of the database into the events that streams deliver."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,8 +28,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What a batch of changes is told with: what was updated, what replies answer to, and who is in
-    a conversation of which a message is told in a later state."""
+    """The documents that a batch's events need: updated conversations and messages, the messages
+    that replies quote, and the participants (`inside`) of each conversation of which a message is
+    shown in a later state."""
 
     conversations: Mapping[str, ConversationDocument]
     messages: Mapping[str, MessageDocument]
@@ -38,7 +39,7 @@ class Fetched:
 
 
 class Translator:
-    """Makes events of changes, numbering them from 1 in feed order."""
+    """Makes events from changes and numbers them from 1 in feed order."""
 
     def __init__(
         self,
@@ -48,7 +49,8 @@ class Translator:
         extra_events: bool = False,
         keeps_messages: bool = False,
     ) -> None:
-        """`keeps_messages` is for a host that is asked about each message that is shown."""
+        """With `keeps_messages`, events carry the message they show, for a host whose `can_read` is
+        asked about each message."""
         self._keeps_messages = keeps_messages
         self._database = database
         self._clock = clock
@@ -56,21 +58,23 @@ class Translator:
         self.index = 0
 
     async def events_from(self, changes: Sequence[StreamChange]) -> list[Event | EphemeralDelivery]:
-        """The events of a batch of changes. What was updated is read once for the whole batch:
-        its state may be later than the change, never earlier; what is gone meanwhile is skipped."""
+        """The events of a batch of changes. Updated documents are read once for the whole batch:
+        the state may be later than the change, never earlier. Documents that no longer exist are
+        skipped."""
         changes = [each for each in changes if self._is_sound(each)]
         fetched = await self._fetch(changes)
-        told: list[Event | EphemeralDelivery] = []
+        events: list[Event | EphemeralDelivery] = []
         for change in changes:
             try:
                 if change.collection == "signals":
-                    told += ephemeral_deliveries_from(change.document, now=self._clock())
+                    events += ephemeral_deliveries_from(change.document, now=self._clock())
                 elif event := self._event_from(change, fetched):
                     self.index = event.index
-                    told.append(event)
+                    events.append(event)
             except Exception as error:
-                log.error("%r cannot be announced: %r", change.document_id, error)
-        return told
+                # One bad row of another program must not stop the feed for everybody.
+                log.error("no event can be made of %r: %r", change.document_id, error)
+        return events
 
     async def _fetch(self, changes: Sequence[StreamChange]) -> Fetched:
         updated = _updated_ids(changes, "messages")
@@ -92,8 +96,10 @@ class Translator:
     def _in_later_states(
         self, changes: Sequence[StreamChange], edited: Sequence[MessageDocument]
     ) -> set[str]:
-        """The conversations of messages that are told in a later state than their change's."""
-        last = {
+        """The conversations of messages that are shown in a later state than their change's."""
+        # Compared with the first change of the batch: any further change, in the batch or after
+        # it, means that the state is a later one for the first.
+        first = {
             each.document_id: _stamp(each)["id"]
             for each in reversed(changes)
             if each.operation == "update" and each.collection == "messages"
@@ -101,11 +107,12 @@ class Translator:
         return {
             each["conversationId"]
             for each in edited
-            if _change_id(each) != last[each["_id"]] and isinstance(each.get("conversationId"), str)
+            if _change_id(each) != first[each["_id"]]
+            and isinstance(each.get("conversationId"), str)
         }
 
     def _is_sound(self, change: StreamChange) -> bool:
-        """Whether an update has a stamp that can be told; another program's may have none."""
+        """Whether an update has a complete stamp; another program's update may have none."""
         if change.operation != "update":
             return True
         if change.collection not in ("messages", "conversations"):
@@ -113,7 +120,7 @@ class Translator:
         stamp = change.updated["change"]
         sound = isinstance(stamp, Mapping) and {"id", "kind", "actorId"} <= stamp.keys()
         if not sound:
-            log.error("%r was changed without a stamp that can be told", change.document_id)
+            log.error("%r was changed without a complete `change` stamp", change.document_id)
         return sound
 
     def _is_new_message(self, change: StreamChange) -> bool:
@@ -159,7 +166,7 @@ class Translator:
     def _message_changed(
         self, change: Change, document: MessageDocument, fetched: Fetched
     ) -> Event:
-        """An edit or a deletion is durable, a reaction is not."""
+        """The event of an edit or deletion, which is durable, or of a reaction, which is not."""
         message = message_from(document, fetched.parents)
         audience = fetched.inside.get(message.conversation_id)
         if "emoji" in change:
@@ -185,8 +192,8 @@ class Translator:
         )
 
     def _conversation_created(self, document: ConversationDocument) -> Event:
-        """A group with members is told to all in it, a direct conversation as an extra event; the
-        rest only lets its participants in."""
+        """A new group with members is delivered to its participants, a direct conversation is an
+        extra event; any other one only subscribes its participants."""
         change = document["change"]
         is_new_direct = self._extra_events and document["type"] == "direct"
         return Event(
@@ -200,6 +207,8 @@ class Translator:
     def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
         removed = _ids(change.get("removedUserIds", ()))
         is_later = document["change"]["id"] != change["id"]
+        # Users removed by this change see it. Users removed later must not see the later state;
+        # they get the event of their own removal.
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
@@ -216,7 +225,7 @@ def _stamp(change: StreamChange) -> Change:
 
 
 def _ids(user_ids: Iterable[str]) -> tuple[str, ...]:
-    """Raises ValueError for what can be nobody's id."""
+    """The ids as a tuple. Raises ValueError for one that is not a string."""
     found = tuple(user_ids)
     if not all(isinstance(each, str) for each in found):
         raise ValueError("a user id is a string")
@@ -259,7 +268,7 @@ def _membership_frame(change: Change, document: ConversationDocument) -> Frame:
         *change.get("removedUserIds", ()),
         *change.get("affectedUserIds", ()),
     )
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "type": change["kind"],
         "conversation_id": document["_id"],
         "actor_id": change["actorId"],
@@ -267,4 +276,4 @@ def _membership_frame(change: Change, document: ConversationDocument) -> Frame:
         "conversation": conversation_from(document),
     }
     is_new = change["kind"] == "conversation.created"
-    return event_frame(NewConversationEvent(**said) if is_new else ConversationEvent(**said))
+    return event_frame(NewConversationEvent(**fields) if is_new else ConversationEvent(**fields))

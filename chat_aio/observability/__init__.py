@@ -1,1 +1,1 @@
-"""chat_aio.observability"""
+"""Observers of a chat: their interface, and those for Prometheus and OpenTelemetry."""

@@ -1,4 +1,4 @@
-"""How plugins and observers hear of something."""
+"""Dispatches notifications to plugins and observers."""
 
 import asyncio
 import logging
@@ -9,7 +9,8 @@ from typing import Any, Concatenate, ParamSpec
 log = logging.getLogger(__name__)
 
 _under_way: set[asyncio.Task[None]] = set()
-"""What nobody waits for any more, and goes on to its end."""
+"""Calls that took longer than their caller waited. Held here, or they could be garbage-collected
+before they are done."""
 
 P = ParamSpec("P")
 
@@ -20,8 +21,8 @@ def notify(
     *said: P.args,
     **named: P.kwargs,
 ) -> None:
-    """Call a method of each, such as `Plugin.stream_opened`; one that fails does no harm to the
-    rest."""
+    """Call a method of each listener, such as `Plugin.stream_opened`. An exception is logged and
+    does not keep the others from being called."""
     for listener in listeners:
         try:
             getattr(listener, event.__name__)(*said, **named)
@@ -36,8 +37,8 @@ async def notify_and_wait(
     *said: P.args,
     **named: P.kwargs,
 ) -> None:
-    """Call an async method of each, and wait until they are done, or for so many seconds; nothing
-    is cancelled. One that fails does no harm to the rest."""
+    """Call an async method of each listener concurrently, and wait for at most `seconds`. An
+    exception is logged and does no harm to the others."""
 
     async def call(listener: object) -> None:
         try:
@@ -49,5 +50,7 @@ async def notify_and_wait(
     for each in calls:
         _under_way.add(each)
         each.add_done_callback(_under_way.discard)
+    # `asyncio.wait` does not cancel: a listener may be in a driver call, which must not be
+    # cancelled (docs/decisions/0009).
     if calls:
         await asyncio.wait(calls, timeout=seconds)

@@ -1,4 +1,4 @@
-"""The gauges of `metrics`: the state of all chats of a process, looked up for each scrape."""
+"""The gauges of `metrics`: the state of all chats of a process, read at each scrape."""
 
 import asyncio
 import os
@@ -18,7 +18,8 @@ WRITE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A field of State as a gauge; of several chats and processes the sum, or the least."""
+    """A field of State as a gauge. Several chats and processes are summed, or with `least` the
+    smallest value counts."""
 
     field: str
     name: str
@@ -39,12 +40,12 @@ KINDS = (
 
 
 def gauges_in(registry: CollectorRegistry) -> "Gauges":
-    """Gauges that fit how the process is measured: alone, or together with others."""
+    """The gauges for this process: measured alone, or together with other processes."""
     return SharedGauges(registry) if FOLDER in os.environ else Gauges(registry)
 
 
 class Gauges(Collector):
-    """Of one process: looked up when it is scraped."""
+    """The gauges of a single process, read when it is scraped."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._chats: list[Callable[[], State]] = []
@@ -71,8 +72,8 @@ class Gauges(Collector):
 
 
 class SharedGauges(Gauges):
-    """Of one process among several: any of them is scraped, so each writes its own down every few
-    seconds, from the first chat's opening until the last one has closed."""
+    """The gauges of one process among several. A scrape reaches any one of them, so each writes its
+    values to the shared folder every few seconds while it has an open chat."""
 
     def _register(self, registry: CollectorRegistry) -> None:
         self._timer: asyncio.TimerHandle | None = None

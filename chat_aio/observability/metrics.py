@@ -1,5 +1,4 @@
-"""Metrics of the chat for Prometheus, of the extra `metrics`; docs/observing.md says what each
-means."""
+"""Metrics for Prometheus, from the extra `metrics`; docs/observing.md explains each."""
 
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args
@@ -37,7 +36,8 @@ class _Maker:
         self._registry = registry
 
     def counter(self, name: str, text: str, *labels: str, **values: object) -> Counter:
-        """A counter. A label that is given as a Literal begins with each of its values at 0."""
+        """A counter. A label given as a Literal starts at 0 for each of its values, so that a rate
+        can be computed from the first event on."""
         made = Counter(f"chat_aio_{name}", text, (*labels, *values), registry=self._registry)
         for label, known in values.items():
             for value in get_args(known):
@@ -49,9 +49,9 @@ class _Maker:
 
 
 class Metrics(Observer):
-    """Counts and measures what the chats of a process do, all of them together.
+    """Counts and measures what all chats of a process do together.
 
-    They are in `registry`, by default Prometheus's own; one registry takes one instance.
+    The metrics are in `registry`, by default Prometheus's own. A registry takes one instance.
     """
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
@@ -97,6 +97,7 @@ class Metrics(Observer):
 
     def batch_ended(self, batch: Batch, written: BatchResult) -> None:
         self._batches.labels(written.outcome).inc()
+        # A conflict is followed by another batch of the same messages, which are counted once.
         if written.outcome == "committed":
             self._batch_messages.observe(batch.messages)
             self._batch_seconds.observe(written.seconds)

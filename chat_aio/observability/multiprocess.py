@@ -1,4 +1,4 @@
-"""Metrics of several processes together: a folder that the supervisor gives to its workers."""
+"""Shared metrics of several processes, in a folder that the supervisor gives to its workers."""
 
 import os
 import tempfile
@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""What prometheus-client looks for, when it is first imported."""
+"""The variable that prometheus-client reads when it is first imported."""
 
 Forget = Callable[[int], object]
-"""Called with the id of a process that is gone: it has no streams, nor anything else, any more."""
+"""Called with the id of a process that has ended, to drop its gauges."""
 
 
 @contextmanager
 def shared_metrics() -> Iterator[Forget]:
-    """Until the end, processes that are started from here count together, if they count at all.
+    """Within this context, processes that are started share their metrics, if they have any.
 
-    A folder that the environment names is used as it is; otherwise one is made, and removed again.
+    A folder named by the environment is used as it is; otherwise one is made and removed again.
     """
     try:
         from prometheus_client.multiprocess import mark_process_dead

@@ -1,4 +1,4 @@
-"""What an observer is: it hears how the chat fares, to measure and to trace it."""
+"""The interface of observers, which measure and trace a chat, and what they are notified with."""
 
 from collections.abc import Callable, Mapping
 from contextvars import Context
@@ -25,9 +25,8 @@ Banned = Literal["request", "stream"]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Request:
-    """A request that has come in. `route` is a template such as `/api/chat/messages/{message_id}`,
-    `(no route)` for a path that there is not; no more of the path is told, for it may hold an
-    invite's code."""
+    """A request. `route` is a template such as `/api/chat/messages/{message_id}`, or `(no route)`
+    for an unknown path. The path itself is left out, because it may hold an invite's code."""
 
     method: str
     route: str
@@ -37,9 +36,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How a request was answered; a stream is once it opens. 499 is for nobody who waits any more.
+    """How a request was answered; a stream counts as answered when it opens. Status 499 means that
+    the client had disconnected.
 
-    `code` is the error's, `user_id` whom the host's `auth` hook has named."""
+    `code` is that of the error, `user_id` the user that the host's `auth` hook has named."""
 
     status: int
     seconds: float
@@ -50,8 +50,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Batch:
-    """One transaction of the sequencer's: how many messages it carries, and the context variables
-    of those who have sent them."""
+    """One transaction of the sequencer: the number of its messages, and the `contextvars` contexts
+    of the sends that they come from."""
 
     messages: int
     origins: tuple[Context, ...]
@@ -59,7 +59,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult:
-    """What became of a batch; in a conflict with another process it is written again."""
+    """The result of a batch. After a conflict with another process the batch is written again."""
 
     outcome: BatchOutcome
     seconds: float
@@ -67,10 +67,10 @@ class BatchResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedDelivery:
-    """Changes that the feed has told to the streams of this process.
+    """A batch of changes that was delivered to the streams of this process.
 
-    `deliveries` are events times streams. `lag` is how many seconds before the oldest of the
-    changes was written, by the clock of MongoDB; None while the feed is not live."""
+    `deliveries` are events times streams. `lag` is the number of seconds since the oldest change
+    was written, by the clock of MongoDB; None while the feed is not live."""
 
     changes: int
     deliveries: int
@@ -79,7 +79,7 @@ class FeedDelivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """What a stream was told of the past before it went live."""
+    """The replay that a stream got before it went live."""
 
     source: Source
     events: int
@@ -88,7 +88,7 @@ class Replayed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """How one chat of this process stands now."""
+    """The current state of one chat in this process."""
 
     streams: int
     users: int
@@ -101,47 +101,49 @@ class State:
 
 
 class Observer:
-    """Override what is needed. One instance may serve several chats.
+    """A base class with no-op methods: override those you need. One instance may serve several
+    chats.
 
-    What is told must return at once. What is raised is logged, and does no harm.
+    The methods must return at once. Exceptions are logged and do no harm.
     """
 
     def chat_opened(self, state: Callable[[], State]) -> None:
-        """A chat is open; `state` tells how it stands whenever it is asked, in its event loop."""
+        """A chat is open. `state` returns its current state; call it in the chat's event loop."""
 
     def chat_closed(self, state: Callable[[], State]) -> None:
         """A chat is closing."""
 
     def request_begun(self, request: Request) -> None:
-        """A request below the mount has come in. Its answer is told in the same context."""
+        """A request below the mount has arrived. `request_answered` follows in the same context."""
 
     def request_answered(self, request: Request, answer: Answer) -> None:
         """A request was answered."""
 
     def batch_begun(self, batch: Batch) -> None:
-        """Messages are about to be written. What became of them is told in the same context."""
+        """Messages are about to be written. `batch_ended` follows in the same context."""
 
     def batch_ended(self, batch: Batch, written: BatchResult) -> None:
-        """Messages were written, or were not."""
+        """Messages were written, or writing them has failed."""
 
     def message_sent(self, send: Send) -> None:
-        """A message was stored, had been stored by an earlier request with the same key, or could
-        not be stored, as far as is known."""
+        """A message was stored, had already been stored by an earlier request with the same key, or
+        could not be stored. After a failure the outcome may be unknown."""
 
     def ephemeral_events_lost(self, count: int) -> None:
-        """Ephemeral events were not sent on their way."""
+        """Ephemeral events were lost before they were sent to the other processes."""
 
     def feed_delivered(self, told: FeedDelivery) -> None:
-        """A batch of changes was told to everyone concerned."""
+        """A batch of changes was delivered."""
 
     def feed_lost(self, gap: bool) -> None:
-        """The change stream was lost, and is begun anew; with a `gap` replays end there."""
+        """The change stream was lost and will be reopened. With a `gap`, changes are missing in
+        between, and replays from the buffer cannot reach across it."""
 
     def stream_opened(self, replayed: Replayed, reset: Reset | None) -> None:
-        """A stream opens with a replay, or with `stream.reset` for the reason given."""
+        """A stream opens, with a replay or with `stream.reset` for the given reason."""
 
     def stream_closed(self, ending: Ending) -> None:
-        """A stream that was opened is over."""
+        """A stream has ended, after it was opened."""
 
     def ban_enforced(self, banned: Banned) -> None:
-        """Somebody who is banned was refused, or their stream was ended."""
+        """A banned user was refused, or a stream of theirs was ended."""

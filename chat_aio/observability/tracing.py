@@ -1,4 +1,4 @@
-"""Traces of the chat for OpenTelemetry, of the extra `otel`: spans, where the host has an SDK."""
+"""Traces for OpenTelemetry, from the extra `otel`. Spans are recorded if the host has an SDK."""
 
 from contextvars import Token
 from importlib.metadata import version
@@ -16,11 +16,12 @@ ERROR = Status(StatusCode.ERROR)
 
 
 class Tracing(Observer):
-    """A span for each request, and one for each batch of messages, linked to their requests'.
+    """A span for each request, and one for each batch of messages, linked to the spans of their
+    requests.
 
-    A request's span is a child of the host's own where there is one, or else of the trace that its
-    headers name. `user_ids` puts the acting user's id into it. Nothing that people have written
-    is in a span, nor any path or header.
+    A request's span is a child of the host's span if there is one, else of the trace that its
+    headers name. `user_ids` adds the acting user's id. Spans contain no text of users, no paths and
+    no headers.
     """
 
     def __init__(self, provider: TracerProvider | None = None, *, user_ids: bool = False) -> None:
@@ -58,6 +59,7 @@ class Tracing(Observer):
 
     def batch_begun(self, batch: Batch) -> None:
         senders = (each.run(trace.get_current_span).get_span_context() for each in batch.origins)
+        # Links, not a parent: a batch belongs to several requests.
         links = {each.span_id: Link(each) for each in senders if each.is_valid}
         span = self._tracer.start_span(
             "chat_aio.batch",
@@ -75,7 +77,7 @@ class Tracing(Observer):
         span.end()
 
     def _enter(self, of: Request | Batch, span: Span) -> None:
-        """From here on, what is begun in this context is part of the span."""
+        """Make the span current: spans begun in this context from now on are its children."""
         self._begun[of] = span, context.attach(trace.set_span_in_context(span))
 
     def _leave(self, of: Request | Batch) -> Span | None:

@@ -1,4 +1,4 @@
-"""What a plugin may call: the public API between the chat and its plugins."""
+"""The plugin API: what a plugin may call."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
@@ -20,13 +20,13 @@ class PluginAPI(Protocol):
     def new_id(self) -> str: ...
 
     def publish(self, *events: EphemeralEvent) -> None:
-        """Send ephemeral events on their way to the streams of all processes.
+        """Send ephemeral events to the streams of all processes.
 
-        It never waits; they are never stored, and may be lost.
+        Returns at once. The events are not stored, and may be lost.
         """
 
     async def publish_within(self, session: Session, event: EphemeralEvent) -> None:
-        """Send an event in a transaction, so that it is told if, and when, that is committed."""
+        """Send an event within a transaction: it is delivered if and when that is committed."""
 
     def ephemeral(
         self,
@@ -39,41 +39,41 @@ class PluginAPI(Protocol):
         to_users: Collection[str] = (),
         needs_exchange: bool = False,
     ) -> EphemeralEvent:
-        """An event in the contract's shape: for the other participants of its conversation, or of
+        """An event in the contract's shape, for the other participants of one conversation or of
         several, or for some users among them; never for the sender.
 
-        With `Options(separate_blocked=True)` nobody hears of it whom the sender has blocked, or who
-        has blocked them. An event that `needs_exchange`, as presence does, is told with
-        `Options(presence_needs_exchange=True)` only to those who have written in one of its
-        conversations in which the sender has.
+        With `Options(separate_blocked=True)` users whom the sender has blocked, or who have blocked
+        the sender, do not receive it. With `Options(presence_needs_exchange=True)` an event that
+        `needs_exchange`, such as presence, reaches only users who have written in one of its
+        conversations in which the sender has written too.
         """
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
         """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked as a send would."""
 
     async def conversation_ids_of(self, user_id: str) -> list[str]:
-        """The conversations that a user is in."""
+        """The conversations of which a user is a participant."""
 
     async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
-        """Those of `others` who are in a conversation with a user."""
+        """Those of `others` who share a conversation with a user."""
 
     async def whom_to_notice(self, user_id: str, others: Collection[str]) -> set[str]:
-        """Those of `others` who share a conversation with a user, and whose presence they may see:
-        `Options.separate_blocked` and `Options.presence_needs_exchange` leave some out."""
+        """Those of `others` whose presence a user may see: they share a conversation, and neither
+        `Options.separate_blocked` nor `Options.presence_needs_exchange` keeps them apart."""
 
     async def read(self, call: Callable[[], Awaitable[T]]) -> T:
-        """What `call` reads: `await api.read(lambda: collection.find_one({"_id": name}))`.
+        """Run a read: `await api.read(lambda: collection.find_one({"_id": name}))`.
 
-        Bounded in time, and never cancelled: a caller that is cancelled stops waiting, the call
-        ends by itself. Raises StorageUnavailable where the database is out of reach.
+        The call is limited in time and never cancelled: if the caller is cancelled, the call goes
+        on and ends by itself. Raises StorageUnavailable if the database is out of reach.
         """
 
     async def write(self, call: Callable[[], Awaitable[T]]) -> T:
-        """A write of one document, as `read`; tried again where it conflicts with another."""
+        """Run a write of one document, as `read` does; it is retried after a conflict."""
 
     def collection(self, name: str) -> Any:
-        """A collection of the chat's database, for what a plugin keeps; durable on a majority. Ask
-        for it each time: the client behind it may have been replaced."""
+        """A collection of the chat's database for the plugin's own documents, with majority writes.
+        Call this for each use: the client behind the collection may be replaced."""
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
-        """Run `body` in a transaction, again where it conflicts. Raises StorageUnavailable."""
+        """Run `body` in a transaction, again after a conflict. Raises StorageUnavailable."""

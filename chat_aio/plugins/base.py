@@ -1,4 +1,4 @@
-"""What a plugin is: routes of its own, and what it may hear of while the chat runs."""
+"""The base class of plugins: their routes, and the notifications that they can override."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from chat_aio.plugins.api import PluginAPI
 
 
 class DeliveredMessage(NamedTuple):
-    """A created message, as a stream was told of it."""
+    """A created message that was delivered to a stream."""
 
     message_id: str
     conversation_id: str
@@ -20,7 +20,8 @@ class DeliveredMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRequest:
-    """A request to a plugin's route: who acts, and what stands in path, query and JSON body."""
+    """A request to a plugin's route: the acting user, the path's parameters, the query and the JSON
+    body."""
 
     user_id: str
     path: Mapping[str, str]
@@ -30,8 +31,9 @@ class PluginRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRoute:
-    """A route below the mount. `handler` answers with a JSON object, or raises a ChatError; its
-    docstring, `takes` (the query of a GET, the body of a POST) and `gives` describe it."""
+    """A route below the mount. `handler` returns a JSON object or raises a ChatError. The OpenAPI
+    description is made of its docstring, of `takes` (the query of a GET, the body of a POST) and of
+    `gives`."""
 
     method: Literal["GET", "POST"]
     path: str
@@ -41,45 +43,46 @@ class PluginRoute:
 
     @property
     def name(self) -> str:
-        """What its requests are counted as: the last word of the path."""
+        """The name under which rate limits count its requests: the last word of the path."""
         return self.path.rpartition("/")[2]
 
 
 class Plugin:
-    """Override what is needed. One instance serves one chat.
+    """A base class with no-op methods: override those you need. One instance serves one chat.
 
-    What is told of streams and messages must return at once: it is on the way of everything that
-    is delivered. `api` is there from `open` on.
+    The notifications about streams and messages must return at once, because every delivery waits
+    for them. `api` can be used from `open` on.
     """
 
     routes: tuple[PluginRoute, ...] = ()
     events: tuple[type[BaseModel], ...] = ()
-    """The shapes of what it tells, for the API's description."""
+    """The models of the events that it publishes, for the API's description."""
 
     api: PluginAPI
 
     async def open(self) -> None:
-        """The chat has begun to follow the database."""
+        """The chat opens; it already follows the database."""
 
     async def close(self) -> None:
-        """The chat is closing; its streams have ended."""
+        """The chat closes; its streams have ended."""
 
     def stream_opened(self, user_id: str) -> None:
-        """A stream of this process is live."""
+        """A stream of this user opens on this process."""
 
     async def stream_opening(self, user_id: str) -> None:
-        """Behind `stream_opened`, and before the client has an answer: what must be true by then. A
-        stream waits a second at most, and opens also where this fails."""
+        """Called after `stream_opened`, and awaited before the client gets an answer: do here what
+        must be done by then. The stream waits for one second at most, and opens even if this fails.
+        """
 
     def stream_closed(self, user_id: str) -> None:
-        """A stream that was opened is over."""
+        """A stream has ended, after it was opened."""
 
     def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
-        """A stream of this user's was told of somebody else's message, live or in a replay."""
+        """Somebody else's message was delivered to a stream of this user, live or in a replay."""
 
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
         """A user has marked a message read."""
 
     def overrides(self, name: str) -> bool:
-        """Whether this plugin wants to hear of something."""
+        """Whether this plugin overrides a notification."""
         return getattr(type(self), name) is not getattr(Plugin, name)

@@ -1,4 +1,4 @@
-"""Presence: who has a stream open, on whichever process."""
+"""Presence: which users have a stream open, on any process."""
 
 import asyncio
 import logging
@@ -29,12 +29,12 @@ class PresenceOfUsers(Wire):
 
 
 class Presence(Plugin):
-    """presence.online and presence.offline to everyone who shares a conversation with a user, and
-    `GET /presence?userIds=` (docs/behaviour.md 12.3).
+    """Publishes presence.online and presence.offline to everyone who shares a conversation with a
+    user, and answers `GET /presence?userIds=` (docs/behaviour.md 12.3).
 
-    Online is who has a stream, in any tab and on any process; offline who has had none for
-    `offline_delay_ms`. A process that has not been heard of for `lease_seconds` is taken for dead,
-    and its users for offline.
+    A user is online while they have a stream, in any tab and on any process, and offline once they
+    have had none for `offline_delay_ms`. A process without a sign of life for `lease_seconds`
+    counts as dead, and its streams with it.
     """
 
     events = (PresenceEvent,)
@@ -63,12 +63,13 @@ class Presence(Plugin):
         self._attendance = Attendance(self.api, lease=self._lease)
         await self._attendance.open()
         self._tasks = {
-            asyncio.create_task(self._again_and_again(each), context=Context())
+            asyncio.create_task(self._repeat(each), context=Context())
             for each in (self._renew, self._attendance.sweep)
         }
 
     async def close(self) -> None:
-        """Those who are here may come back to another process within the delay."""
+        """Stop, and leave the users of this process to the other processes: within the delay they
+        may reconnect there without going offline."""
         for each in self._leaving.values():
             each.cancel()
         await cancel_and_wait(*self._publishing.values(), *self._tasks)
@@ -81,7 +82,8 @@ class Presence(Plugin):
         self._publish_later(user_id)
 
     async def stream_opening(self, user_id: str) -> None:
-        """Whoever has an answer is online, on every process."""
+        """Wait until the user's presence is written: a client that has the stream's headers is
+        online on every process (docs/behaviour.md 12.3)."""
         if settling := self._publishing.get(user_id):
             await asyncio.wait({settling})
 
@@ -89,6 +91,7 @@ class Presence(Plugin):
         self._streams[user_id] -= 1
         if self._streams[user_id] <= 0:
             del self._streams[user_id]
+            # Delayed: a client that reconnects at once, here or elsewhere, never goes offline.
             later = asyncio.get_running_loop().call_later
             self._leaving[user_id] = later(self._delay, self._left, user_id)
 
@@ -100,19 +103,24 @@ class Presence(Plugin):
         return user_id in self._streams or user_id in self._leaving
 
     def _publish_later(self, user_id: str) -> None:
-        """Let the database know, unless it knows or is being told."""
+        """Write a user's presence in the background, unless it is up to date or being written."""
         if self._is_here(user_id) != (user_id in self._present) and user_id not in self._publishing:
+            # A fresh context: the time budget of the stream's request must not limit the write.
             self._publishing[user_id] = asyncio.create_task(
                 self._publish(user_id), context=Context()
             )
 
     async def _publish(self, user_id: str) -> None:
-        """Until what is known is so; what cannot be told now is tried again with the lease."""
+        """Write until the stored presence matches the streams. What fails is tried again with the
+        next renewal of the lease."""
+        # A loop: the user may come or go while a write is under way.
         try:
             while (here := self._is_here(user_id)) != (user_id in self._present):
                 if here:
                     name = self._attendance.id
                     await self._attendance.enter(user_id)
+                    # Else this process was taken for dead meanwhile: the entry is under a name that
+                    # no longer counts, and must be written again.
                     if name == self._attendance.id:
                         self._present.add(user_id)
                 else:
@@ -121,7 +129,7 @@ class Presence(Plugin):
         except StorageUnavailable:
             return
         except Exception:
-            log.exception("it could not be told whether %r is here", user_id)
+            log.exception("the presence of %r could not be written", user_id)
         finally:
             del self._publishing[user_id]
 
@@ -131,8 +139,9 @@ class Presence(Plugin):
         for user_id in {*self._streams, *self._leaving, *self._present}:
             self._publish_later(user_id)
 
-    async def _again_and_again(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Three times within a lease, whatever happens. Renewing does not wait for sweeping."""
+    async def _repeat(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Call `act` three times per lease, whatever happens. Renewing has a task of its own, so
+        that a long sweep cannot make the lease expire."""
         while True:
             await asyncio.sleep(self._lease / 3)
             try:
@@ -140,11 +149,11 @@ class Presence(Plugin):
             except StorageUnavailable:
                 continue
             except Exception:
-                log.exception("presence could not be kept")
+                log.exception("presence could not be renewed or swept")
 
     async def _show(self, request: PluginRequest) -> Mapping[str, object]:
-        """Who of some users is here: at most 50, with commas between. Of strangers nothing is said,
-        nor of those whom an option keeps apart from the caller.
+        """Presence of up to 50 comma-separated user ids. Users who share no conversation with the
+        caller, or whom an option keeps apart from the caller, are left out.
 
         Raises InvalidInput.
         """

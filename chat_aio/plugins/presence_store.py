@@ -1,4 +1,7 @@
-"""Who is present on which process, as the database knows it: leases of processes, not of users."""
+"""The stored presence: which users are present on which process, with a lease per process.
+
+A lease per user would cost a write per user every few seconds (docs/decisions/0007).
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,12 +17,12 @@ MOST_SWEPT = 500
 
 
 class Attendance:
-    """One process's part in it.
+    """One process's part of the stored presence.
 
-    A user's document names the processes where they have streams; a process shows by `seenAt`, in
-    the database's own time, that it lives. The event is written in the same transaction as what it
-    tells of, so that the last one told is the one that is so. Processes that do not live count for
-    nobody, whatever still names them.
+    A user's document names the processes on which they have streams. A process renews its lease by
+    `seenAt`, in the database's own time. An event is written in the same transaction as the change
+    that it reports, so the last event delivered matches the stored state. Entries of dead processes
+    are ignored.
     """
 
     def __init__(self, api: PluginAPI, *, lease: float) -> None:
@@ -36,7 +39,7 @@ class Attendance:
         return self._api.collection("processes")
 
     async def open(self) -> None:
-        """Begin to live, under a name of its own."""
+        """Register this process under a new id."""
         self.id = self._api.new_id()
         await self._api.write(
             lambda: self._processes.update_one(
@@ -45,7 +48,8 @@ class Attendance:
         )
 
     async def renew(self) -> bool:
-        """Say that this process lives; False where it was taken for dead, and is a new one now."""
+        """Renew the lease. Returns False if this process was taken for dead: it then goes on under
+        a new id, and all its users must be entered again."""
         renewed = await self._api.write(
             lambda: self._processes.update_one(
                 {"_id": self.id, "dead": None}, {"$currentDate": {"seenAt": True}}
@@ -57,7 +61,7 @@ class Attendance:
         return False
 
     async def close(self, *, delay: float) -> None:
-        """Leave the users of this process to whoever sweeps, `delay` seconds from now."""
+        """Let the lease expire in `delay` seconds, when another process sweeps the users."""
         ago = self._lease_ms - int(delay * 1000)
         with suppress(StorageUnavailable):
             await self._api.write(
@@ -67,7 +71,7 @@ class Attendance:
             )
 
     async def enter(self, user_id: str) -> None:
-        """Note that a user is here; told, if they were nowhere."""
+        """Enter a user on this process; publishes presence.online if they were on none."""
         ids = await self._api.conversation_ids_of(user_id)
 
         async def body(session: Any) -> None:
@@ -85,12 +89,13 @@ class Attendance:
         await self._api.transact(body)
 
     async def leave(self, user_id: str) -> None:
-        """Note that a user is not here any more; told, if they are nowhere else."""
+        """Remove a user from this process; publishes presence.offline if they are on no other."""
         await self._leave(user_id, self.id, self._api.now())
 
     async def sweep(self) -> None:
-        """Let the users of dead processes go. A process is marked first: should it live after all,
-        it finds out, and begins anew."""
+        """Remove the users of dead processes."""
+        # Marked first, so that a process that is alive after all notices it in `renew` and goes on
+        # under a new id. Otherwise its users would stay offline.
         await self._api.write(
             lambda: self._processes.update_many({"$nor": [self._alive]}, {"$set": {"dead": True}})
         )
@@ -104,7 +109,7 @@ class Attendance:
             await self._api.write(partial(self._processes.delete_one, {"_id": process["_id"]}))
 
     async def look_up(self, user_ids: Sequence[str]) -> dict[str, dict[str, object]]:
-        """`{online, lastSeenAt}` by user; lastSeenAt is None for who was never here."""
+        """`{online, lastSeenAt}` by user; lastSeenAt is None for a user who was never online."""
         living = await self._api.read(lambda: self._living(None))
         found = await self._api.read(
             lambda: self._users.find({"_id": {"$in": list(user_ids)}}).to_list(None)
@@ -169,12 +174,12 @@ class Attendance:
 
 
 def _among(user: Any, processes: set[str]) -> set[str]:
-    """Where a user is, of some processes; nowhere, going by what cannot be read."""
+    """Which of some processes a user is on; none if the document is malformed."""
     named = (user or {}).get("processes")
     return {each for each in processes if isinstance(named, list) and each in named}
 
 
 def _seen_at(user: Any) -> datetime | None:
-    """When a user was last seen, as far as that can be read."""
+    """When a user was last seen; None if that is malformed."""
     at = user.get("lastSeenAt")
     return at if isinstance(at, datetime) else None

@@ -1,4 +1,4 @@
-"""Receipts: that a message has reached somebody, and that it was read."""
+"""Receipts: events that say that a message was delivered to somebody, or read."""
 
 import asyncio
 from collections import OrderedDict
@@ -12,11 +12,11 @@ MESSAGES_REMEMBERED = 10_000
 
 
 class Receipts(Plugin):
-    """receipt.delivered to the sender, once for each recipient whose stream was told of the
-    message; receipt.read to the other participants (docs/behaviour.md 12.4).
+    """Publishes receipt.delivered to the sender, once for each recipient to whose stream the
+    message was delivered, and receipt.read to the other participants (docs/behaviour.md 12.4).
 
-    Those of some milliseconds travel together. What was told is remembered by this process for its
-    last messages; clients dedupe by `messageId` and sender all the same.
+    Receipts of 50 milliseconds are sent together. Each process remembers the deliveries of its last
+    10,000 messages only, so clients must dedupe by `messageId` and sender.
     """
 
     events = (DeliveredEvent, ReadReceiptEvent)
@@ -32,11 +32,11 @@ class Receipts(Plugin):
             self._publish()
 
     def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
-        told = self._delivered.setdefault(message.message_id, set())
-        if user_id in told:
+        recipients = self._delivered.setdefault(message.message_id, set())
+        if user_id in recipients:
             return
-        told.add(user_id)
-        if len(self._delivered) > MESSAGES_REMEMBERED:
+        recipients.add(user_id)
+        if len(self._delivered) > MESSAGES_REMEMBERED:  # Bounded: a duplicate does little harm.
             self._delivered.popitem(last=False)
 
         payload = {"messageId": message.message_id, "seq": message.seq}

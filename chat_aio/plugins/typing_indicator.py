@@ -1,4 +1,4 @@
-"""Typing: who is writing just now."""
+"""Typing: which users are writing at the moment."""
 
 from collections.abc import Mapping
 
@@ -14,10 +14,10 @@ class Typed(Input):
 
 
 class Typing(Plugin):
-    """`POST /conversations/:id/typing` tells the other participants (docs/behaviour.md 12.2).
+    """`POST /conversations/:id/typing` notifies the other participants (docs/behaviour.md 12.2).
 
-    Nothing is kept: clients ping every three seconds at most, and let an indicator go that was not
-    pinged for about five.
+    Nothing is stored: a client pings every three seconds at most while its user writes, and hides
+    an indicator about five seconds after its last ping.
     """
 
     events = (TypingEvent,)
@@ -29,8 +29,8 @@ class Typing(Plugin):
         )
 
     async def _type(self, request: PluginRequest) -> Mapping[str, object]:
-        """Tell the others that one is typing, or has stopped. Who is blocked is not told so, and
-        nobody hears of them.
+        """Notify the other participants that the caller is typing, or has stopped. In a blocked
+        direct conversation the answer is the same, and nobody is notified.
 
         Raises InvalidInput, ConversationNotFound and ForbiddenWrite.
         """
@@ -38,7 +38,7 @@ class Typing(Plugin):
         given = read(Typed, **Typed.arguments(request.body))
         try:
             await self.api.require_writable(request.user_id, conversation_id)
-        except DirectInteractionBlocked:
+        except DirectInteractionBlocked:  # An error would reveal the block to the caller.
             return {"ok": True}
         is_typing = given.is_typing is not False
         name = "typing.started" if is_typing else "typing.stopped"

@@ -1,4 +1,4 @@
-"""What `chat-aio serve` runs: its settings, the database they name, and the app."""
+"""What `chat-aio serve` runs: its settings, its database client and its app."""
 
 import importlib
 import inspect
@@ -36,13 +36,13 @@ T = TypeVar("T")
 
 
 class WrongName(click.ClickException):
-    """Wrong usage, said in one line."""
+    """Wrong usage, reported in one line."""
 
     exit_code = 2
 
 
 class ServeSettings(BaseSettings):
-    """What `serve` and `indexes` need, from options or from CHAT_AIO_* in the environment."""
+    """The settings of `serve` and `indexes`, from options or from CHAT_AIO_* in the environment."""
 
     model_config = SettingsConfigDict(env_prefix="CHAT_AIO_")
 
@@ -65,7 +65,7 @@ class ServeSettings(BaseSettings):
 
 
 def settings_from(**given: object) -> ServeSettings:
-    """Options that were given, the environment for the others, then the defaults."""
+    """The options that were given, else the environment, else the defaults."""
     try:
         return ServeSettings.model_validate(
             {name: value for name, value in given.items() if value is not None}
@@ -77,7 +77,7 @@ def settings_from(**given: object) -> ServeSettings:
 
 
 async def with_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
-    """Do something with a database; SetupError where there is none to be reached."""
+    """Run `act` with the database. Raises SetupError if it cannot be reached."""
     async with client_of(settings.mongo_url) as client:
         database = Database(client[settings.database], prefix=settings.collection_prefix)
         await database.require_replica_set()
@@ -85,7 +85,7 @@ async def with_database(settings: ServeSettings, act: Callable[[Database], Await
 
 
 def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
-    """A client of what `--mongo-url` names; SetupError for what is no such URL."""
+    """A client of what `--mongo-url` names. Raises SetupError for an invalid URL."""
     try:
         return AsyncMongoClient[dict[str, Any]](url)
     except (PyMongoError, ValueError) as error:
@@ -93,19 +93,19 @@ def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
 
 
 class Clients:
-    """The client of a chat that has made its own: another one takes its place where it is stuck."""
+    """The MongoDB client of a chat that makes its own. If it is stuck, `make` replaces it."""
 
     def __init__(self, url: str, database: str) -> None:
         self._url, self._database = url, database
         self._clients: list[AsyncMongoClient[dict[str, Any]]] = []
 
     def make(self) -> AsyncDatabase[dict[str, Any]]:
-        """The database over a new client; SetupError for what is no such URL."""
+        """The database over a new client. Raises SetupError for an invalid URL."""
         self._clients.append(client_of(self._url))
         return self._clients[-1][self._database]
 
     async def close(self, *_: object) -> None:
-        """Close the client in use. One that was stuck would not answer."""
+        """Close the client in use; closing a stuck one would never return."""
         if self._clients:
             await self._clients[-1].close()
 
@@ -123,7 +123,7 @@ async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web
 
 
 def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.Application:
-    """Raises SetupError for a setting that makes no sense."""
+    """An app with the chat alone. Raises SetupError for an invalid setting."""
     header = settings.auth_header or ""
     clients = Clients(settings.mongo_url, settings.database)
     try:
@@ -145,7 +145,7 @@ def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.
 
 
 async def _made_by(place: str) -> web.Application:
-    """The app that `module:factory` makes; the factory may be async."""
+    """The app that `module:factory` makes; the factory may be async. Raises SetupError."""
     module_name, _, name = place.partition(":")
     try:
         factory = getattr(importlib.import_module(module_name), name)
@@ -159,7 +159,7 @@ async def _made_by(place: str) -> web.Application:
 
 
 def plugins_from(names: str) -> list[Plugin]:
-    """The plugins that are named, with commas between."""
+    """The plugins of these comma-separated names."""
     named = dict.fromkeys(each.strip() for each in names.split(",") if each.strip())
     if unknown := next((each for each in named if each not in PLUGINS), None):
         raise WrongName(f"--plugins: there is no {unknown!r}; there are {', '.join(PLUGINS)}")
@@ -167,16 +167,17 @@ def plugins_from(names: str) -> list[Plugin]:
 
 
 def _only(values: Sequence[str]) -> str | None:
-    """The value of a header that a proxy sets. Of two, one may be the client's own."""
+    """The value of a header that a proxy sets. If there are two, one may come from the client, so
+    neither counts."""
     return values[0] if len(values) == 1 else None
 
 
 def _options_from(settings: ServeSettings) -> Options:
-    """Bans hold here too, though nobody moderates through this service: they are made by another
-    one over the same database, or by `chat-aio moderation`."""
     origins = [each.strip() for each in settings.allowed_origins.split(",") if each.strip()]
     return Options(
         collection_prefix=settings.collection_prefix,
+        # Nobody moderates through this service, but another one over the same database, or
+        # `chat-aio moderation`, may have banned somebody.
         enforce_bans=True,
         extra_events=settings.extra_events,
         separate_blocked=settings.separate_blocked,
@@ -188,7 +189,8 @@ def _options_from(settings: ServeSettings) -> Options:
 
 
 def _quotas_from(given: dict[str, int | None] | None) -> Quotas | None:
-    """The quotas with what differs from the defaults; none where they are switched off."""
+    """The quotas, with these values in place of defaults; None switches them off. Raises ValueError
+    for an unknown name."""
     if given is None:
         return None
     names = {each.name for each in fields(Quotas)}
@@ -198,7 +200,7 @@ def _quotas_from(given: dict[str, int | None] | None) -> Quotas | None:
 
 
 def _observers() -> list[Observer]:
-    """Metrics, where the extra is installed."""
+    """Metrics, if the extra is installed."""
     try:
         from chat_aio.observability.metrics import Metrics
     except ImportError:

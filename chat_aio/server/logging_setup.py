@@ -11,8 +11,8 @@ LINE = "%(asctime)s %(process)d %(levelname)s %(name)s %(message)s"
 
 
 def log_to_stderr(log_format: LogFormat = "text") -> None:
-    """Log everything from INFO on; as JSON with the fields of each record. SetupError where what
-    that needs is not installed."""
+    """Log from level INFO on; as JSON, with the fields of each record. Raises SetupError if JSON
+    is asked for and the extra `logs` is not installed."""
     logging.basicConfig(level=logging.INFO, format=LINE)
     if log_format == "json":
         formatter = _json_formatter()

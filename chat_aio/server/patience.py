@@ -1,4 +1,4 @@
-"""How long a server waits for a request to begin: connections that say nothing are not for ever."""
+"""Closes connections on which no request arrives in time, so that idle ones cannot pile up."""
 
 import asyncio
 from collections.abc import Callable
@@ -11,18 +11,18 @@ HEAD_SECONDS = 15.0
 """From connecting to the end of the first request's head."""
 
 IDLE_SECONDS = 75.0
-"""From an answer to the end of the next request's head: longer than proxies keep idle connections
-by default, so that it is they who close."""
+"""From an answer to the end of the next request's head. Proxies by default close idle connections
+earlier, so none of them sends a request into a connection that is just being closed here."""
 
 END_OF_HEAD = b"\r\n\r\n"
 
 
 class PatientRunner(web.AppRunner):
-    """An AppRunner whose connections must come with a request's head in time."""
+    """An AppRunner that aborts connections whose first request head does not arrive in time."""
 
     @property
     def server(self) -> Server | None:
-        """Makes the protocol of each connection, as sites ask for it."""
+        """The factory of each connection's protocol, which sites call."""
         server = super().server
         return server and cast(Server, _patient(server))
 
@@ -32,8 +32,8 @@ def _patient(server: Server) -> Callable[[], asyncio.Protocol]:
 
 
 class FirstHead(asyncio.Protocol):
-    """Stands before a connection's own protocol until a request's head is there whole, then leaves
-    the connection to it; aborts it where that takes too long."""
+    """Passes a connection's bytes to its own protocol until the first request head is complete, and
+    then hands the connection over; aborts it after `HEAD_SECONDS`."""
 
     def __init__(self, protocol: asyncio.Protocol) -> None:
         self._protocol = protocol

@@ -1,4 +1,4 @@
-"""A process that serves one app: from a bound socket until a signal, and gone within seconds."""
+"""A process that serves one app at a bound socket until a signal, and then ends within seconds."""
 
 import asyncio
 import logging
@@ -22,11 +22,11 @@ MAX_LINE_BYTES = 32 * 1024
 """Room for a search of 2,048 characters, percent-encoded."""
 
 REQUEST_SECONDS = 1.0
-"""aiohttp waits for a request so long, then as long again after it has cut off its body."""
+"""How long aiohttp waits for running requests at shutdown, and again after cutting off bodies."""
 
 
 class ServeAccessLogger(RouteAccessLogger):
-    """Without a line for each time that somebody looks whether the process is well."""
+    """Leaves out the polled routes: health, readiness and metrics."""
 
     def log(self, request: BaseRequest, response: StreamResponse, time: float) -> None:
         if route_of(request) not in UNLOGGED:
@@ -42,9 +42,9 @@ async def serve(
 ) -> None:
     """Serve `app` at a bound socket until SIGTERM or SIGINT; it listens once the app has started.
 
-    A worker has a `lifeline`: it says there that it serves, and ends when whoever holds the other
-    end is gone. Raises SetupError where it has not ended within so many seconds, and what the
-    app's start raises.
+    A worker has a `lifeline` to its supervisor: it reports there that it serves, and ends when the
+    supervisor is gone. Raises SetupError if shutting down takes longer than `end_within` seconds,
+    and whatever the app's start raises.
     """
     runner = PatientRunner(
         await app,
@@ -52,11 +52,11 @@ async def serve(
         shutdown_timeout=REQUEST_SECONDS,
         max_line_size=MAX_LINE_BYTES,
         keepalive_timeout=IDLE_SECONDS,
-        auto_decompress=False,
+        auto_decompress=False,  # Encoded bodies are refused, so aiohttp must not inflate them.
     )
     serving = asyncio.create_task(_run(runner, at, lifeline))
     loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # On Windows, where Ctrl+C cancels this coroutine.
+    with suppress(NotImplementedError):  # On Windows; there Ctrl+C cancels this coroutine.
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, serving.cancel)
     if lifeline is not None:
@@ -84,14 +84,16 @@ async def _run(runner: web.AppRunner, at: socket.socket, lifeline: socket.socket
 
 
 def _cut(lifeline: socket.socket, serving: asyncio.Task[None]) -> None:
-    """The only thing ever to be read from a lifeline is its end."""
+    """End this process: the supervisor never writes to a lifeline, so being readable means that it
+    is closed."""
     asyncio.get_running_loop().remove_reader(lifeline)
-    log.warning("process %d ends, because its supervisor is gone", os.getpid())
+    log.warning("process %d ends because its supervisor is gone", os.getpid())
     serving.cancel()
 
 
 async def _end(runner: web.AppRunner, *, within: float | None) -> None:
-    """End streams, finish requests and writes; what is cut off in the end is not acknowledged."""
+    """End streams, finish requests and writes. A request that is cut off gets no answer, so nothing
+    that was acknowledged is lost."""
     try:
         async with asyncio.timeout(within):
             await runner.cleanup()

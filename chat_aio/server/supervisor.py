@@ -1,4 +1,4 @@
-"""Several processes at one socket: a supervisor that starts, replaces and ends its workers."""
+"""A supervisor that starts, replaces and ends several worker processes at one socket."""
 
 import asyncio
 import logging
@@ -15,12 +15,12 @@ PAUSE_SECONDS = 1.0
 GRACE_SECONDS = 8.0
 
 AS_WORKER = "--as-worker"
-"""The option, behind our own command line, that names the two sockets that a worker is given."""
+"""Appended to our own command line, followed by the worker's two sockets as file descriptors."""
 
 
 class Workers:
-    """The processes at one bound socket. Each runs this command line once more, with whatever is
-    installed by then."""
+    """The worker processes at one bound socket. Each runs this command line anew, so a replaced one
+    runs the version that is installed by then."""
 
     def __init__(self, count: int, at: socket.socket) -> None:
         self._at = at
@@ -28,8 +28,8 @@ class Workers:
         self._rolling: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
-        """Until SIGTERM or SIGINT, or until the first worker was not able to start; gives the exit
-        code. SIGHUP replaces the workers one after the other, each once the last one serves.
+        """Run until SIGTERM or SIGINT, or until the first worker has failed to start; returns the
+        exit code. SIGHUP replaces the workers one by one, each once the one before it serves.
         """
         with shared_metrics() as self._forget_metrics:
             return await self._run()
@@ -50,7 +50,8 @@ class Workers:
         return max(codes) if keeping.cancelled() else keeping.result()
 
     async def _keep(self) -> int:
-        """The first worker shows whether there can be any; from then on all are kept."""
+        """Start one worker; if it serves, keep all of them running."""
+        # An app that cannot start would otherwise fail in every worker, again and again.
         if not await self._workers[0].start():
             return await self._workers[0].ended()
         await asyncio.gather(*(each.keep() for each in self._workers))
@@ -69,7 +70,7 @@ class Workers:
 
 
 class _Worker:
-    """A place for one process, and the process that has it now."""
+    """One worker's slot, and the process that runs in it now."""
 
     def __init__(self, at: socket.socket, forget: Forget) -> None:
         self._at = at
@@ -79,7 +80,8 @@ class _Worker:
         self._serves = asyncio.Event()
 
     async def start(self) -> bool:
-        """Start a process; whether it has come to serve."""
+        """Start a process; returns whether it has begun to serve."""
+        # A socket pair shows each side that the other has ended, even if it was killed.
         self._lifeline, theirs = socket.socketpair()
         self._lifeline.setblocking(False)
         with theirs:
@@ -94,16 +96,17 @@ class _Worker:
         return self._serves.is_set()
 
     async def keep(self) -> None:
-        """Have a process here for ever. One that has failed is replaced after a pause."""
+        """Keep a process running for ever. One that has failed is replaced after a pause."""
         while True:
             if self._process is None:
                 await self.start()
             if code := await self.ended():
-                log.warning("a worker ended with exit code %d, and is replaced", code)
+                # After a pause, or an app that fails at its start would keep the machine busy.
+                log.warning("a worker ended with exit code %d and is replaced", code)
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def ended(self) -> int:
-        """Wait for the end of the process; gives its exit code, 1 where a signal killed it."""
+        """Wait for the end of the process; returns its exit code, 1 if a signal killed it."""
         assert self._process is not None
         assert self._lifeline is not None
         code = await self._process.wait()
@@ -120,7 +123,7 @@ class _Worker:
         await self._serves.wait()
 
     async def end(self) -> int:
-        """End the process, by force where it takes too long; gives 0 if it ended cleanly."""
+        """End the process, by force after `GRACE_SECONDS`; returns 0 if it ended cleanly."""
         process = self._process
         if process is None:
             return 0

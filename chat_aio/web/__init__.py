@@ -1,1 +1,1 @@
-"""How it is called: routes, requests, replies, and the stream over HTTP. No rules live here."""
+"""The HTTP side: routes, requests, replies and the stream. It holds no rules of the chat."""

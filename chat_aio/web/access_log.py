@@ -1,6 +1,6 @@
-"""An access log that names routes: a path may hold an invite's code, which lets anybody in.
+"""An access log of routes instead of paths: a path may hold an invite's code, which is a secret.
 
-`web.run_app(app, access_log_class=RouteAccessLogger)` is for hosts as well.
+Hosts can use it too: `web.run_app(app, access_log_class=RouteAccessLogger)`.
 """
 
 import logging
@@ -14,11 +14,11 @@ from chat_aio.web.keys import REQUEST_ID
 
 
 class RouteAccessLogger(AbstractAccessLogger):
-    """A line for each request: method, route, status, bytes, milliseconds and request id;
-    the record has them as fields, too.
+    """Logs a line for each request: method, route, status, bytes, milliseconds and request id. The
+    record has them as fields, too.
 
-    Where it is used, aiohttp's own log does not quote requests that cannot be read, for what it
-    would quote may be a cookie or a code.
+    Once it is in use, aiohttp's own log no longer quotes unreadable requests, because a quote may
+    hold a cookie or a code.
     """
 
     def __init__(self, logger: logging.Logger, log_format: str) -> None:
@@ -26,7 +26,7 @@ class RouteAccessLogger(AbstractAccessLogger):
         server_logger.addFilter(without_quotes)
 
     def log(self, request: BaseRequest, response: StreamResponse, time: float) -> None:
-        said = {
+        fields = {
             "method": request.method,
             "route": route_of(request),
             "status": response.status,
@@ -34,12 +34,11 @@ class RouteAccessLogger(AbstractAccessLogger):
             "milliseconds": round(time * 1000),
             "request_id": request.get(REQUEST_ID, "-"),
         }
-        self.logger.info("%s %s %d %dB %dms %s", *said.values(), extra=said)
+        self.logger.info("%s %s %d %dB %dms %s", *fields.values(), extra=fields)
 
 
 def without_quotes(record: logging.LogRecord) -> bool:
-    """A log filter that leaves of a request that could not be read only what kind of thing is wrong
-    with it."""
+    """A log filter that reduces the record of an unreadable request to the kind of error."""
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, HttpProcessingError | RequestPayloadError):
         record.msg = f"{record.getMessage()}: {type(error).__name__}"
@@ -48,10 +47,10 @@ def without_quotes(record: logging.LogRecord) -> bool:
 
 
 def route_of(request: BaseRequest) -> str:
-    """The route that a request took, with its parameters' names in place of their values."""
+    """The route of a request, with the names of its parameters in place of their values."""
     try:
         matched = getattr(request, "match_info", None)
-    except AssertionError:  # It could not be read, and was never looked up.
+    except AssertionError:  # The request could not be read, so it has no route.
         matched = None
     resource = matched.route.resource if matched is not None else None
     return resource.canonical.removesuffix("{_slash}") if resource else "(no route)"

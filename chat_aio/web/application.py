@@ -1,4 +1,4 @@
-"""The sub-application: the route table, and what happens around every request."""
+"""The sub-application: the route table, the middleware and the response headers."""
 
 from aiohttp import web
 
@@ -17,7 +17,7 @@ __all__ = ["Auth", "make_application"]
 
 
 def make_application(context: Context, live: Live, auth: Auth) -> web.Application:
-    """An app to mount: every path answers, a trailing slash is accepted."""
+    """Make the app to mount. It answers on every path and accepts a trailing slash."""
     app = web.Application(middlewares=[respond])
     app[CONTEXT], app[LIVE], app[AUTH] = context, live, auth
     if context.options.quotas is not None:
@@ -26,11 +26,12 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     for each in (*ROUTES, *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
+        # HEAD on the stream would open one and never end.
         if each.method == "GET" and not isinstance(each, Streaming):
             app.router.add_route("HEAD", path, each.handle)
     return app
 
 
 def _pattern(path: str) -> str:
-    """A path of the table as a pattern: ids may hold braces, a slash may stand at the end."""
+    """A path of the table as a pattern: ids may contain braces, and a slash may follow."""
     return path.replace("}", ":[^/]+}") + "{_slash:/?}"

@@ -1,4 +1,4 @@
-"""Who makes a request: whom the host's `auth` hook says."""
+"""Authentication: asks the host's `auth` hook who makes a request."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from chat_aio.web.keys import AUTH, CONTEXT
 
 async def authenticated(request: web.Request) -> str:
     """The acting user's id, from the host's `auth` hook (docs/behaviour.md 1.2). Raises
-    Unauthenticated, and InternalError where the hook fails."""
+    Unauthenticated, and InternalError if the hook fails."""
     limit = request.config_dict[CONTEXT].options.hook_timeout_seconds
     user = await hooks.call(request.config_dict[AUTH], request, limit=limit)
     user_id = user.get("id") if isinstance(user, Mapping) else getattr(user, "id", None)

@@ -1,4 +1,4 @@
-"""/healthz and /readyz, outside the mount: whether the process answers, whether it can serve."""
+"""/healthz and /readyz, outside the mount: is the process healthy, and can it serve requests?"""
 
 from aiohttp import web
 
@@ -10,16 +10,17 @@ LOOK_SECONDS = 2.0
 
 
 def add_health(app: web.Application) -> None:
-    """Add both routes to an app that has its chats mounted; a route of the app's own stays."""
+    """Add both routes to an app whose chats are mounted; a route of the app's own stays."""
     health = _Health(app)
+    # First of all: load balancers see that it is not ready before anything is shut down.
     app.on_shutdown.insert(0, health.end)
     add_beside(app, HEALTHZ, health.answer_health)
     add_beside(app, READYZ, health.answer_readiness)
 
 
 class _Health:
-    """Whether an app's process can go on, and whether it can serve now: not any more from the
-    first moment of its shutdown."""
+    """Health and readiness of an app's process. It is not ready from the start of its shutdown on,
+    so that load balancers send nothing more."""
 
     def __init__(self, app: web.Application) -> None:
         self._chats = list(chats_in(app).values())
@@ -29,7 +30,8 @@ class _Health:
         self._ending = True
 
     async def answer_health(self, _: web.Request) -> web.Response:
-        """503 asks for a restart. A database that is away is no reason: that passes by itself."""
+        """503 asks for a restart. It is not given for an unreachable database: restarting would not
+        help."""
         if any(chat[CONTEXT].database.calls.is_stuck for chat in self._chats):
             reason = "the database client is stuck"
             return web.json_response({"status": "unavailable", "reason": reason}, status=503)
@@ -41,7 +43,8 @@ class _Health:
         return web.json_response({"status": "ok"})
 
     async def _reason(self) -> str | None:
-        """Why not; it says nothing of the database's whereabouts, for anybody may ask."""
+        """Why the process is not ready, None if it is. Never names the database's address, because
+        the route is open to anybody."""
         if self._ending:
             return "shutting down"
         for chat in self._chats:

@@ -1,4 +1,4 @@
-"""What requests find in their app, and handlers in their request."""
+"""Keys of what is stored in the sub-application and in requests."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

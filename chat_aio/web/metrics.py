@@ -1,4 +1,4 @@
-"""/metrics, outside the mount: what Prometheus scrapes."""
+"""/metrics, outside the mount, for Prometheus to scrape."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from chat_aio.web.mounts import METRICS, add_beside
 
 
 def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) -> None:
-    """Add the route to an app; one of the app's own stays. Where several processes are measured
+    """Add the route to an app; one of the app's own stays. If several processes are measured
     together, it answers for all of them."""
 
     async def answer(request: web.Request) -> web.Response:
@@ -21,6 +21,7 @@ def add_metrics(app: web.Application, registry: CollectorRegistry = REGISTRY) ->
         if FOLDER in os.environ:
             together = CollectorRegistry()
             MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+            # In a thread, because this reads the files of all processes.
             text = await asyncio.to_thread(encode, together)
         else:
             text = encode(registry)

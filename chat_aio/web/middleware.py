@@ -1,4 +1,4 @@
-"""Around every request: who asks, then the route, then errors in the contract's shape."""
+"""The middleware of every request: authentication, bans and quotas, and errors as JSON."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -34,10 +34,10 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Authenticate, keep out pages of other origins and who is banned, then let the route answer;
-    nothing but a response leaves this layer."""
+    """Authenticate, refuse foreign origins and banned users, then let the route answer. Every
+    exception becomes a response here."""
     request[REQUEST_ID] = new_id()
-    if is_encoded(request):
+    if is_encoded(request):  # Before anything is awaited: aiohttp may inflate what arrives.
         stop_reading(request)
     response = await _answer(request, handler)
     if PARTING in request:
@@ -53,6 +53,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         require_origin(request)
         return await _answered(request, user_id, handler)
     except StorageUnavailable as error:
+        # Not served, so not counted; and EventSource gives up for good on any status but 200.
         give_back(request)
         return hung_up(request) if is_stream(request) else _refused(request, error)
     except RateLimited as error:
@@ -61,6 +62,7 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
     except ChatError as error:
         return _refused(request, error)
     except web.HTTPException as unrouted:
+        # The contract has no 405: a known path with another method is 404 (docs/behaviour.md 1.1).
         if unrouted.status in (404, 405):
             return _refused(request, NotFound())
         return _failed(request)
@@ -69,8 +71,8 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
 
 
 async def _answered(request: web.Request, user_id: str, handler: Handler) -> web.StreamResponse:
-    """What the route answers; all that a request asks of the database is within one timeout. A
-    stream goes on for longer."""
+    """The route's response. One time budget covers all database calls of the request; a stream
+    outlives it, and is therefore handled outside."""
     chat = request.config_dict[CONTEXT]
     with request_budget(chat.options.storage_timeout_seconds):
         await require_unbanned(chat, user_id)
@@ -83,13 +85,13 @@ async def _answered(request: web.Request, user_id: str, handler: Handler) -> web
 
 
 async def add_request_id(request: web.Request, response: web.StreamResponse) -> None:
-    """Let a caller name this request to whoever reads the log."""
+    """Return the request's id, so that a caller can refer to it and it can be found in the log."""
     if request_id := request.get(REQUEST_ID):
         response.headers["X-Request-Id"] = request_id
 
 
 def _failed(request: web.Request) -> web.Response:
-    """An opaque 500; the details are in the log only, under the request's id."""
+    """An opaque 500; only the log has the details, under the request's id."""
     request_id, method, route = request[REQUEST_ID], request.method, route_of(request)
     named = {"request_id": request_id, "method": method, "route": route}
     log.exception("request %s failed: %s %s", request_id, method, route, extra=named)

@@ -1,4 +1,4 @@
-"""The chats that are mounted in an app, and what is added beside them."""
+"""Finds the chats that are mounted in an app, and adds routes beside them."""
 
 from collections.abc import Awaitable, Callable
 
@@ -7,11 +7,11 @@ from aiohttp import web
 from chat_aio.web.keys import CONTEXT
 
 HEALTHZ, READYZ, METRICS = UNLOGGED = ("/healthz", "/readyz", "/metrics")
-"""What others look at every few seconds."""
+"""Polled every few seconds by monitoring, so `chat-aio serve` does not log them."""
 
 
 def chats_in(app: web.Application, place: str = "") -> dict[str, web.Application]:
-    """The sub-applications that are chats, at any depth, by where they are mounted."""
+    """The chats among an app's sub-applications, at any depth, by the path of their mount."""
     found = {place: app} if CONTEXT in app else {}
     for resource in app.router.resources():
         if inner := resource.get_info().get("app"):
@@ -22,6 +22,6 @@ def chats_in(app: web.Application, place: str = "") -> dict[str, web.Application
 def add_beside(
     app: web.Application, path: str, handler: Callable[[web.Request], Awaitable[web.Response]]
 ) -> None:
-    """Add a route of ours to an app of a host's; one of its own at that path stays."""
+    """Add a route to a host's app, unless the app has its own at that path."""
     if path not in {each.canonical for each in app.router.resources()}:
         app.router.add_get(path, handler)

@@ -1,4 +1,4 @@
-"""Requests as observers hear of them: each is begun, and answered once."""
+"""Reports requests to observers: each one when it begins, and once when it is answered."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ _ASKED = web.RequestKey("asked", tuple[Request, float])
 
 
 def observe_requests(app: web.Application) -> None:
-    """Tell the observers of an application's chat of every request."""
+    """Report every request of a chat's application to the chat's observers."""
     app.middlewares.insert(0, _observed)
     app.on_response_prepare.append(_answered)
 
@@ -35,7 +35,7 @@ async def _observed(request: web.Request, handler: Handler) -> web.StreamRespons
     notify(request.config_dict[CONTEXT].observers, Observer.request_begun, asked)
     try:
         response = await handler(request)
-    except asyncio.CancelledError:
+    except asyncio.CancelledError:  # The connection is gone; nobody waits for the answer.
         _report(request, NOBODY_WAITS)
         raise
     _report(request, response.status)
@@ -43,7 +43,8 @@ async def _observed(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 async def _answered(request: web.Request, response: web.StreamResponse) -> None:
-    """A stream is answered when it opens; of all others it has been told before this."""
+    """Report a stream when it opens, since its handler returns only at its end. Other requests are
+    reported already."""
     _report(request, response.status)
 
 

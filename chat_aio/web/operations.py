@@ -1,4 +1,4 @@
-"""What a row of the route table says, and the one way in which each is answered."""
+"""The rows of the route table, and how a request to each is handled."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -28,12 +28,12 @@ Action = Callable[..., Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Operation:
-    """A route that is answered by an action: parse, call, reply.
+    """A route that an action answers: parse, call, reply.
 
-    The action is given what stands in the path, in that order, then the fields of `query` and
-    `body` by name. Its answer is put under `envelope`; without one it is its own. None is
-    `{"ok": true}`. `like` is the method of the server API that this is over HTTP, where that is not
-    the action itself. `quota` is what it is counted as, besides a request.
+    The action gets the path's parameters in their order, then the fields of `query` and `body` by
+    name. Its result is put under `envelope`, or is the whole answer without one; None becomes
+    `{"ok": true}`. `like` is the server API's method for this route if it is not the action itself.
+    `quota` is the quota that a request uses, besides that of requests.
     """
 
     method: Method
@@ -50,21 +50,22 @@ class Operation:
 
     @property
     def documented(self) -> Action:
-        """The function whose name, docstring and types say what this does."""
+        """The function whose name, docstring and types describe this operation."""
         return self.like or self.action
 
     @property
     def answer_type(self) -> Any:
-        """The type of what is answered."""
+        """The type of the result."""
         return get_type_hints(self.documented)["return"]
 
     @cached_property
     def places(self) -> tuple[str, ...]:
-        """The names of what stands in the path."""
+        """The names of the path's parameters."""
         return tuple(findall(r"\{(\w+)\}", self.path))
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         places = [request.match_info[each] for each in self.places]
+        # Before the body is read: refused requests count (docs/behaviour.md 1.12).
         if self.quota is not None:
             spend(request, self.quota)
         given = await self._read_counted(request)
@@ -81,7 +82,8 @@ class Operation:
         return self.reply(answer)
 
     async def _read_counted(self, request: web.Request) -> dict[str, Any]:
-        """What cannot be read never gets to the action, but counts in its rate limits as well."""
+        """The action's arguments. A request that cannot be read never reaches the action, but
+        counts in its rate limit all the same."""
         try:
             return await self.read(request)
         except ChatError:
@@ -91,7 +93,7 @@ class Operation:
             raise
 
     def is_new(self, answer: Any) -> bool:
-        """Whether something was made, or has been there already and is not counted."""
+        """Whether something was made. If it existed already, the quota is given back."""
         return True
 
     async def read(self, request: web.Request) -> dict[str, Any]:
@@ -99,6 +101,7 @@ class Operation:
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
             context = request.config_dict[CONTEXT]
+            # Waiting for the client's bytes must not use up the time budget of database calls.
             with paused():
                 found = await read_object(
                     request,
@@ -119,8 +122,8 @@ class Operation:
 
 
 class Posting(Operation):
-    """An operation that stores a message once for each idempotency key: 201 the first time, 200
-    when it is repeated."""
+    """An operation that stores a message once per idempotency key: 201 the first time, 200 for a
+    repetition."""
 
     async def read(self, request: web.Request) -> dict[str, Any]:
         given = await super().read(request)
@@ -138,7 +141,7 @@ class Posting(Operation):
 
 
 class Opening(Operation):
-    """An operation that makes a direct conversation once for each pair of users."""
+    """An operation that makes a direct conversation once per pair of users."""
 
     @property
     def answer_type(self) -> Any:
@@ -153,7 +156,7 @@ class Opening(Operation):
 
 @dataclass(frozen=True)
 class Streaming:
-    """The route of the live stream, which is answered for as long as the client stays."""
+    """The route of the live stream, whose response lasts as long as the client stays."""
 
     method: Method
     path: str
@@ -161,13 +164,14 @@ class Streaming:
 
 
 def _people_in(given: Mapping[str, object]) -> int:
-    """How many users a request would put into a group; a list that is too long adds nobody."""
+    """How many users a request would add to a group, for the quota. Capped, because the action
+    refuses a list that is too long."""
     users = given.get("user_ids")
     return min(len(users), MAX_PARTICIPANTS) if isinstance(users, list) else 0
 
 
 def _idempotency_key(headers: Mapping[str, str], given: Mapping[str, object]) -> object:
-    """The key from the body or the `Idempotency-Key` header; both given must be the same."""
+    """The key from the body or the `Idempotency-Key` header. Raises InvalidInput if they differ."""
     header, field = headers.get("Idempotency-Key"), given["client_message_id"]
     if header is not None and field is not None and header != field:
         raise InvalidInput("clientMessageId: the Idempotency-Key header names another key")

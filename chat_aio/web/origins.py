@@ -1,4 +1,4 @@
-"""Pages of other origins: which may act for a user whose cookies they come with."""
+"""Pages of other origins: which ones may use the chat with a user's cookies (CSRF, CORS)."""
 
 from aiohttp import web
 
@@ -12,10 +12,11 @@ REMEMBERED_SECONDS = 600
 
 
 def require_origin(request: web.Request) -> None:
-    """Raise ForbiddenOrigin where a page that is not listed would change something, or listen.
+    """Raise ForbiddenOrigin if a page of an unlisted origin wants to change something or to open a
+    stream (docs/behaviour.md 1.9).
 
-    What comes without an `Origin` is no page of another one, unless the browser says so in another
-    way, as for a stream that is opened as a picture (docs/behaviour.md 1.9).
+    A request without `Origin` passes, unless its `Sec-Fetch-Site` names another site. Browsers send
+    only that when a page opens the stream as, for example, an image.
     """
     allowed = request.config_dict[CONTEXT].options.allowed_origins
     if allowed is None or (request.method in READING and not is_stream(request)):
@@ -27,13 +28,13 @@ def require_origin(request: web.Request) -> None:
 
 
 def is_preflight(request: web.Request) -> bool:
-    """Whether a browser asks if a page of a listed origin may make a request."""
+    """Whether this is the preflight of a browser for a page of a listed origin."""
     asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
     return asks and _listed(request) is not None
 
 
 def reply_preflight(request: web.Request) -> web.Response:
-    """The page may; with whichever headers the host's login needs."""
+    """Allow the request, with any headers: the host's login may need some of its own."""
     return web.Response(
         status=204,
         headers={
@@ -47,7 +48,7 @@ def reply_preflight(request: web.Request) -> web.Response:
 
 
 async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
-    """Let pages of listed origins read the answer."""
+    """Allow pages of listed origins to read the answer."""
     if request.config_dict[CONTEXT].options.allowed_origins is None:
         return
     response.headers.add("Vary", "Origin")
@@ -58,7 +59,7 @@ async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
 
 
 def _listed(request: web.Request) -> str | None:
-    """The origin of the page that asks, if it is listed."""
+    """The request's origin, if it is listed."""
     allowed = request.config_dict[CONTEXT].options.allowed_origins
     origin = request.headers.get("Origin")
     return origin if allowed is not None and origin in allowed else None

@@ -1,7 +1,7 @@
-"""Requests that are answered before they are read: how their connection ends.
+"""Ends the connection of a request that was answered before its body was read.
 
-aiohttp goes on reading a body that nobody has read, for ten seconds behind the answer, and where it
-inflates bodies it inflates that one as well: one megabyte becomes a gigabyte, on the event loop.
+aiohttp goes on reading an unread body for ten seconds after the answer. If it inflates bodies, it
+inflates that one too: a megabyte can become a gigabyte, on the event loop.
 """
 
 import asyncio
@@ -9,10 +9,10 @@ import asyncio
 from aiohttp import web
 
 GOODBYE_SECONDS = 2.0
-"""How long a client has to notice the answer while it is still sending."""
+"""How long a client that is still sending has to notice the answer."""
 
 PARTING = web.RequestKey("parting", bool)
-"""Set where the connection must not be used, or read by aiohttp, any more."""
+"""Set if aiohttp must not read from, or reuse, the connection any more."""
 
 
 def is_encoded(request: web.Request) -> bool:
@@ -22,30 +22,30 @@ def is_encoded(request: web.Request) -> bool:
 
 
 def stop_reading(request: web.Request) -> None:
-    """From here on nothing more of the body is taken in, or inflated; the connection ends with the
-    answer."""
+    """Read, and inflate, no more of the body; the connection ends with the answer."""
     request[PARTING] = True
     if request.transport is not None:
         request.transport.pause_reading()
 
 
 async def answer_and_part(request: web.Request, response: web.StreamResponse) -> None:
-    """Send an answer, and take the connection away from aiohttp: what still comes is thrown away
-    unread, so that a client that is sending gets to the answer, and then the connection closes."""
+    """Send an answer, then discard what still arrives until the client closes or time is up."""
     response.force_close()
     await response.prepare(request)
     await response.write_eof()
     if request.transport is None:
         return
     transport = request.transport
+    # Taken away from aiohttp, which would read the rest of the body or close at once. If the socket
+    # closes while the client still sends, the reset can destroy the answer before it is read.
     transport.set_protocol(_Goodbye(transport))
-    request.protocol.transport = None  # Or it would be closed with what has not been sent yet.
+    request.protocol.transport = None  # Else `connection_lost` closes it before all is sent.
     request.protocol.connection_lost(None)
     transport.resume_reading()
 
 
 class _Goodbye(asyncio.Protocol):
-    """Throws away what comes, until the client leaves or has had time enough."""
+    """Discards what arrives, until the client closes or `GOODBYE_SECONDS` are over."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Routes of plugins: parse, call, reply."""
+"""The routes of plugins: parse, call, reply."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from chat_aio.web.request_body import read_object
 
 @dataclass(frozen=True)
 class PluginOperation:
-    """A route of a plugin; its body may be missing."""
+    """A plugin's route. Its request body is optional."""
 
     plugin: Plugin
     route: PluginRoute
@@ -36,14 +36,14 @@ class PluginOperation:
         body: dict[str, Any] = {}
         if self.method == "POST":
             body = await read_object(request, limit=limit, turns=turns, optional=True)
-        asked = PluginRequest(
+        plugin_request = PluginRequest(
             user_id=request[USER_ID], path=request.match_info, query=request.query, body=body
         )
-        return reply_object(await self.route.handler(asked))
+        return reply_object(await self.route.handler(plugin_request))
 
 
 def operations_of(plugins: Iterable[Plugin]) -> Iterator[PluginOperation]:
-    """The routes of the plugins that are on, to stand behind all others."""
+    """The routes of the enabled plugins, which come after all others."""
     for plugin in plugins:
         for route in plugin.routes:
             yield PluginOperation(plugin, route)

@@ -1,4 +1,4 @@
-"""Headers that every answer has, whatever it is: what browsers and proxies may not do with it."""
+"""Security headers of every response."""
 
 from aiohttp import web
 from aiohttp.http import SERVER_SOFTWARE
@@ -8,8 +8,8 @@ UNFRAMED = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff"}
 
 
 async def protect(request: web.Request, response: web.StreamResponse) -> None:
-    """Nobody keeps an answer of the chat, or takes it for something else than it says it is. A
-    stream says itself what may be done with it (docs/behaviour.md 1.10)."""
+    """Forbid caching and content sniffing (docs/behaviour.md 1.10). A stream sets its own
+    `Cache-Control`."""
     if response.content_type != "text/event-stream":
         response.headers["Cache-Control"] = "no-store"
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
@@ -17,6 +17,6 @@ async def protect(request: web.Request, response: web.StreamResponse) -> None:
 
 
 async def hide_server(_: web.Request, response: web.StreamResponse) -> None:
-    """Leave out which versions answer; what a host has put there stays."""
+    """Remove aiohttp's `Server` header, which names versions; a host's own value stays."""
     if response.headers.get("Server") == SERVER_SOFTWARE:
         del response.headers["Server"]

@@ -1,4 +1,4 @@
-"""Replies: JSON in the contract's envelopes, and errors in theirs."""
+"""Replies: JSON in the contract's envelopes, for results and for errors."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,17 +20,17 @@ def reply(*, status: int = 200, **envelope: object) -> web.Response:
 
 
 def reply_object(answer: Mapping[str, object]) -> web.Response:
-    """A JSON object as it is."""
+    """A JSON object without an envelope."""
     return web.Response(body=json_from(answer), headers={"Content-Type": JSON})
 
 
 def reply_shape(shape: Wire) -> web.Response:
-    """A shape that is its own envelope: a page, or what came of joining."""
+    """A model that is its own envelope, such as a page or the result of joining."""
     return web.Response(body=json_from(shape), headers={"Content-Type": JSON})
 
 
 async def reply_page(page: Wire, turns: Turns) -> web.Response:
-    """A page: some rows, and where to go on. They are written in slices."""
+    """A page of rows and its `nextCursor`, serialised in slices so that other tasks can run."""
     members = []
     for name, field in type(page).model_fields.items():
         value = getattr(page, name)
@@ -42,13 +42,13 @@ async def reply_page(page: Wire, turns: Turns) -> web.Response:
 
 
 async def reply_rows(rows: Sequence[Wire], turns: Turns, *, under: str) -> web.Response:
-    """A list that is not paged, in its envelope."""
+    """An unpaged list in its envelope."""
     body = b'{"%s":%s}' % (under.encode(), await _rows(rows, turns))
     return web.Response(body=body, headers={"Content-Type": JSON})
 
 
 async def _rows(rows: Sequence[Wire], turns: Turns) -> bytes:
-    """A JSON array, a few rows at a time."""
+    """A JSON array, serialised a few rows at a time."""
     parts = []
     async with turns.sliced() as slices:
         for start in range(0, len(rows), ROWS_AT_ONCE):

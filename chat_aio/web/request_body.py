@@ -1,4 +1,4 @@
-"""Request bodies: JSON objects within limits; anything hostile is a 400 or 413, never a 500."""
+"""Request bodies: JSON objects within limits. Hostile input is a 400 or 413, never a 500."""
 
 import asyncio
 import json
@@ -19,22 +19,22 @@ MAX_LEVELS = 80
 BODY_SECONDS = 15.0
 SMALL_BYTES = 64 * 1024
 MAX_PARTS = 128 * 1024
-"""Brackets and commas in a body, those in texts included: what a megabyte of them stands for keeps
-the parser, and so everybody, waiting for a second. No request has reason for so many."""
+"""The most brackets and commas in a body, those within strings included. Parsing a megabyte of them
+would block the event loop for a second; no real request has so many."""
 
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}")
-"""What stands in every integer past 64 bits and in every float that is not finite."""
+"""Found in every integer past 64 bits and in every float that is not finite: a cheap first test."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 async def read_object(
     request: web.Request, *, limit: int, turns: Turns, optional: bool = False
 ) -> dict[str, Any]:
-    """The JSON object in the body; `{}` for a missing one where it is `optional`.
+    """The JSON object in the body; `{}` if the body is missing and `optional`.
 
-    Raises PayloadTooLarge above `limit` bytes, InvalidInput for everything that is not plain JSON:
-    not UTF-8, no object, repeated keys, numbers beyond 64 bits, more than 80 levels. Large ones
-    are looked through one after the other.
+    Raises PayloadTooLarge above `limit` bytes, and InvalidInput for everything that is not plain
+    JSON: not UTF-8, no object, repeated keys, numbers beyond 64 bits, more than 80 levels. Large
+    bodies are parsed one at a time.
     """
     raw = await _read(request, limit)
     if not raw and optional:
@@ -45,7 +45,7 @@ async def read_object(
 
 
 def object_from(raw: bytes) -> dict[str, Any]:
-    """`raw` as a JSON object, checked; InvalidInput says what is wrong."""
+    """Parse and check a JSON object. Raises InvalidInput with the reason."""
     brackets = raw.count(b"[") + raw.count(b"{")
     if brackets + raw.count(b",") > MAX_PARTS:
         raise InvalidInput(f"the body has more than {MAX_PARTS} brackets and commas")
@@ -67,6 +67,7 @@ def object_from(raw: bytes) -> dict[str, Any]:
         raise InvalidInput("the body has a key twice")
     if brackets > MAX_LEVELS and sum(1 for _ in _layers(value)) > MAX_LEVELS + 1:
         raise InvalidInput(f"the body has more than {MAX_LEVELS} levels")
+    # Most bodies have none of these: a search of the bytes spares walking through the values.
     if _LARGE_NUMBER.search(raw):
         _check_numbers(value)
     if _SURROGATE.search(raw):
@@ -75,8 +76,8 @@ def object_from(raw: bytes) -> dict[str, Any]:
 
 
 async def _read(request: web.Request, limit: int) -> bytes:
-    """The body, which must be here within 15 seconds: whoever sends it byte by byte would keep a
-    connection for ever. Then the connection ends with the answer."""
+    """Read the body. If it is not complete within 15 seconds, the answer is an error and the
+    connection ends: a client that sends byte by byte must not keep it for ever."""
     if (request.content_length or 0) > limit:
         raise PayloadTooLarge(f"a request body has at most {limit} bytes")
     raw = bytearray()
@@ -99,8 +100,8 @@ def _no_constant(name: str) -> None:
 
 
 def _check_numbers(value: object) -> None:
-    """Numbers that a double or 64 bits cannot hold; all at once, not one by one as they are
-    parsed."""
+    """Refuse numbers that a double or 64 bits cannot hold. Checked layer by layer after parsing,
+    which is much cheaper than a callback for each number."""
     for layer in _layers(value):
         integers = [each for each in layer if type(each) is int]
         if integers and not -(2**63) <= min(integers) <= max(integers) < 2**63:
@@ -111,7 +112,7 @@ def _check_numbers(value: object) -> None:
 
 
 def _layers(value: object) -> Iterator[list[object]]:
-    """The values by how deep they are nested, without recursion."""
+    """The values of each nesting level, outermost first, without recursion."""
     layer = [value]
     while layer:
         yield layer

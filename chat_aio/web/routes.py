@@ -1,4 +1,4 @@
-"""The routes, in the order of the interface's tables, to be held beside them."""
+"""The route table, in the order of the documented tables, so that both can be compared."""
 
 from chat_aio.actions import (
     bans,

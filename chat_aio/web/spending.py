@@ -1,4 +1,4 @@
-"""What a request takes of its user's quotas, and gets back where it was not served."""
+"""Counts requests in their user's quotas, and gives back what was not served."""
 
 from aiohttp import web
 
@@ -9,7 +9,7 @@ _SPENT = web.RequestKey("spent", list[tuple[str, int]])
 
 
 def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
-    """Count so many of a kind for the acting user. Raises RateLimited (docs/behaviour.md 1.12)."""
+    """Use `amount` of the acting user's quota. Raises RateLimited (docs/behaviour.md 1.12)."""
     quotas = request.config_dict.get(QUOTAS)
     if quotas is not None:
         quotas.count(request[USER_ID], kind, amount)
@@ -17,7 +17,7 @@ def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
 
 
 def give_back(request: web.Request, kind: Kind | None = None) -> None:
-    """Take back what a request has counted, or that of one kind."""
+    """Give back what a request has used, of one kind or of all."""
     for each, amount in request.get(_SPENT, ()):
         if kind in (None, each):
             request.config_dict[QUOTAS].give_back(request[USER_ID], each, amount)

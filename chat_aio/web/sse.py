@@ -1,4 +1,4 @@
-"""GET /stream: server-sent events over HTTP. What they say is decided under `live`."""
+"""GET /stream: server-sent events over HTTP. Their content is decided in `chat_aio.live`."""
 
 import asyncio
 import random
@@ -32,8 +32,8 @@ OPENING_SECONDS = 3
 async def stream(request: web.Request) -> web.StreamResponse:
     """The acting user's events until the client leaves, falls behind, or the feed is lost.
 
-    EventSource gives up for good on any answer but 200; where the stream cannot be opened now the
-    connection is closed without one, and the client tries again.
+    If the stream cannot be opened now, the connection is closed without an answer and the client
+    tries again: EventSource gives up for good on any status but 200.
     """
     require(request.config_dict[CONTEXT], Capability.STREAMS)
     live: Live = request.config_dict[LIVE]
@@ -43,14 +43,16 @@ async def stream(request: web.Request) -> web.StreamResponse:
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
         async with live.attach(request[USER_ID], last_event_id) as events:
-            if request.transport is None:
+            if request.transport is None:  # The client left while its replay was read.
                 return hung_up(request)
             if request.config_dict[CONTEXT].options.reauthenticate:
                 events.still_logged_in = partial(_is_logged_in, request)
             _bound_kernel_buffer(request.transport)
             await response.prepare(request)
-            response.stop_streaming()  # Its own keep-alive: a task for each stream.
-            await _write_events(response, events)
+            response.stop_streaming()  # Its keep-alive would be a task for each stream.
+            await _write_replay(response, events)
+            # From here on events are written to the transport itself: `response.write` may wait
+            # for a slow client, and delivery waits for nobody.
             pipe = cast(Pipe, request.transport)
             events.go_live(pipe, chunked=request.version >= HttpVersion11)
             await events.ended
@@ -60,8 +62,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
 
 
 async def _is_logged_in(request: web.Request) -> bool:
-    """Whether the host still takes the request that opened a stream for the same user's. A hook
-    that fails says nothing of that."""
+    """Whether the host still names the same user for the request that opened a stream. If the hook
+    fails, the login counts as valid."""
     try:
         return await authenticated(request) == request[USER_ID]
     except Unauthenticated:
@@ -75,15 +77,15 @@ def is_stream(request: web.Request) -> bool:
 
 
 def hung_up(request: web.Request) -> web.StreamResponse:
-    """No answer at all: the connection is closed, and what is returned here cannot be sent."""
+    """Close the connection without an answer. aiohttp needs a response, but cannot send it."""
     if request.transport is not None:
         cast(Pipe, request.transport).abort()
     return web.Response(status=503)
 
 
 def _response() -> EventSourceResponse:
-    """An SSE response whose keep-alive is left to the hub: one heartbeat serves all streams. Its
-    connection is for nothing else afterwards."""
+    """An SSE response without a keep-alive of its own, because the hub sends one heartbeat to all
+    streams. The connection is not reused afterwards."""
     response = EventSourceResponse(
         sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS
     )
@@ -93,9 +95,9 @@ def _response() -> EventSourceResponse:
     return response
 
 
-async def _write_events(response: EventSourceResponse, events: Stream) -> None:
-    """What comes before the live events, as fast as the client takes it; not all of it need be in
-    memory twice."""
+async def _write_replay(response: EventSourceResponse, events: Stream) -> None:
+    """Write the replay as fast as the client takes it, in parts, so that the whole replay is not in
+    memory a second time. Raises TimeoutError for a client that is too slow."""
     opening = opening_frame(random.randint(2_000, 5_000))
     async with asyncio.timeout(REPLAY_SECONDS):
         for part in _parts((opening, *events.replay.frames)):
@@ -106,7 +108,7 @@ async def _write_events(response: EventSourceResponse, events: Stream) -> None:
 
 
 def _parts(frames: Iterable[Frame]) -> Iterator[bytes]:
-    """Frames together in about as many bytes as are sent at once."""
+    """Frames joined into parts of about `SEND_BUFFER_BYTES`."""
     part: list[bytes] = []
     size = 0
     for frame in frames:
@@ -120,7 +122,8 @@ def _parts(frames: Iterable[Frame]) -> Iterator[bytes]:
 
 
 def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
-    """A client that reads nothing must not fill megabytes before it is noticed."""
+    """Limit the kernel's send buffer, which would hide megabytes of unsent events from the check
+    for slow readers."""
     connection = transport.get_extra_info("socket")
     if connection is not None:
         with suppress(OSError):
@@ -130,8 +133,9 @@ def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
 async def _finished(
     request: web.Request, response: EventSourceResponse, ending: Ending
 ) -> EventSourceResponse:
-    """End cleanly after what is buffered; a client that does not take it is cut off a little
-    later. That is arranged first: writing the end waits for such a client."""
+    """End the response after what is buffered; a client that does not take it is cut off a few
+    seconds later."""
+    # Scheduled before `write_eof`, which waits for a client that does not read.
     if request.transport is not None:
         abort = cast(Pipe, request.transport).abort
         patience = LAST_FAREWELL_SECONDS if ending == "closing" else FAREWELL_SECONDS

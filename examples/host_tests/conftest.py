@@ -1,3 +1,3 @@
-"""What a host's own conftest.py says."""
+"""The conftest.py that a host needs."""
 
 pytest_plugins = ["chat_aio.testing"]

@@ -1,4 +1,4 @@
-"""Tests of a host, over a real mongod, with the fixtures of `chat_aio.testing`.
+"""Tests of a host over a real mongod, with the fixtures of `chat_aio.testing`.
 
 pip install 'chat-aio[testing]'
 pytest examples/host_tests
@@ -26,19 +26,19 @@ def be_polite(message: BeforeMessageSend) -> None:
 
 
 def make_app(database: Database) -> web.Application:
-    """Your own app is imported instead."""
+    """You would import your own app instead."""
     app = web.Application()
     Chat(database, auth=auth, hooks=Hooks(before_message_send=be_polite)).mount(app)
     return app
 
 
 def sign_in(user_id: str, origin: str) -> dict[str, str]:
-    """The headers of somebody's requests. With cookies it is async, and logs in at `origin`."""
+    """The headers of a user's requests. With cookies it would be async and log in at `origin`."""
     return {"X-User": user_id}
 
 
 async def test_people_are_polite(chat_database: Database, chat_people: Serve) -> None:
-    """Through the host's own app, by two of its users."""
+    """Two users of the host's own app."""
     person = await chat_people(make_app(chat_database), sign_in)
     ada, bob = await person("ada"), await person("bob")
     direct = await ada.get_or_create_conversation("bob")
@@ -52,7 +52,7 @@ async def test_people_are_polite(chat_database: Database, chat_people: Serve) ->
 
 
 async def test_groups_keep_an_admin(chat: Chat) -> None:
-    """In process, where nothing is served."""
+    """In process, without a server."""
     group = await chat.api.create_group_conversation("ada", user_ids=["bob"])
     with pytest.raises(ChatError) as refused:
         await chat.api.remove_participant("ada", group.id, "ada")

@@ -1,1 +1,1 @@
-"""chat_aio.live.replay.replay"""
+"""Replays: what a reconnecting client has missed, from the replay buffer or from storage."""

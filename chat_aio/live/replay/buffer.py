@@ -1,6 +1,6 @@
-"""The ring: which durable events the feed has told lately, and in which order.
+"""The replay buffer: the durable events that the feed has delivered lately, in feed order.
 
-It holds no contents: a replay shows messages as they are when it is told.
+It holds no contents: a replay shows messages as they are when it is read.
 """
 
 from collections import deque
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from chat_aio.live.event import Event, Name
 
 BYTES_OF_AN_ENTRY = 400
-"""About what an entry takes, with its places in the look-up tables."""
+"""The approximate memory of an entry, including its places in the lookup tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,8 @@ class BufferedEvent:
 
 
 class ReplayBuffer:
-    """Bounded by events and bytes; a lookup costs what it finds, not what is held."""
+    """Bounded by a number of events and of bytes. A lookup costs time for what it finds, not for
+    what is held."""
 
     def __init__(self, *, max_events: int, max_bytes: int) -> None:
         self._max_events = max_events
@@ -50,12 +51,12 @@ class ReplayBuffer:
 
     @property
     def size(self) -> int:
-        """How many bytes it holds, about."""
+        """The approximate number of bytes held."""
         return self._bytes
 
     def append(self, event: Event) -> None:
-        """Note a durable event; the oldest ones go when there are too many. A created event that
-        is held already (the feed reads on from a little before where it was lost) changes nothing.
+        """Add a durable event; the oldest ones are dropped when there are too many. A created event
+        that is already held changes nothing: after a loss the feed may deliver a few changes again.
         """
         if event.created and event.name in self._created:
             return
@@ -71,7 +72,7 @@ class ReplayBuffer:
             self._drop_oldest()
 
     def clear(self) -> None:
-        """Forget everything: what follows does not join on to what was held."""
+        """Drop everything, because a gap separates it from what follows."""
         self._bytes = 0
         self._events.clear()
         for held in (self._by_conversation, self._created, self._newest, self._changed):
@@ -82,8 +83,8 @@ class ReplayBuffer:
         return self._created.get((conversation_id, seq))
 
     def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[BufferedEvent]:
-        """The events of these conversations behind place `index`, in feed order; of the changes of
-        a message the last one."""
+        """The events of these conversations after `index`, in feed order; of several changes of a
+        message only the last."""
         found: list[BufferedEvent] = []
         for conversation_id in conversation_ids:
             for event in reversed(self._by_conversation.get(conversation_id, ())):
@@ -101,9 +102,9 @@ class ReplayBuffer:
     def _drop_oldest(self) -> None:
         event = self._events.popleft()
         self._bytes -= event.size
-        mates = self._by_conversation[event.conversation_id]
-        mates.popleft()
-        if not mates:
+        remaining = self._by_conversation[event.conversation_id]
+        remaining.popleft()
+        if not remaining:
             del self._by_conversation[event.conversation_id]
         if self._created.get(event.name) is event:
             del self._created[event.name]

@@ -1,4 +1,4 @@
-"""The recent past: what this process has been told by the feed, shown as it is now."""
+"""Replays from the replay buffer: the missed events, with messages in their present state."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -21,15 +21,15 @@ from chat_aio.store.mapping import Parents
 
 
 class BufferReplays:
-    """Replays of what the ring holds. Which events, and their order, is the ring's; their contents
-    are read, together for all who come back in a round, so that a reaction, a reply in a thread or
-    the deletion of what is quoted shows in them.
+    """Replays of what the replay buffer holds. The buffer gives the events and their order; their
+    contents are read from the database, so that later reactions, thread replies and the deletion of
+    a quoted message show. Clients that reconnect at the same time share one read.
     """
 
     def __init__(
         self,
         database: Database,
-        ring: ReplayBuffer,
+        buffer: ReplayBuffer,
         *,
         passed: Passed,
         limit: int,
@@ -37,7 +37,7 @@ class BufferReplays:
         sift: Sift | None,
     ) -> None:
         self._database = database
-        self._ring = ring
+        self._buffer = buffer
         self._passed = passed
         self._limit = limit
         self._max_bytes = max_bytes
@@ -47,9 +47,10 @@ class BufferReplays:
     async def replay(
         self, user_id: str, ids: Iterable[str], seen: BufferedEvent, newest: Frame | None
     ) -> Replay:
-        """What these conversations were told behind `seen`. It is listed before anything is waited
-        for, so that it joins on to what the stream holds back. Raises StorageUnavailable."""
-        missed = self._ring.list_after(seen.index, ids)
+        """The events of these conversations after `seen`. Raises StorageUnavailable."""
+        # List before the first await: the stream is subscribed and holds back later events, so
+        # that none is missing between them and this list.
+        missed = self._buffer.list_after(seen.index, ids)
         since = position_frame(*seen.name)
         if not missed:
             return replay_from_feed([], since=since, newest=newest)
@@ -57,20 +58,21 @@ class BufferReplays:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         states = await self._states.ask(frozenset(each.message_id for each in missed))
         changed = {each.name for each in missed if not each.created}
-        told = [(each, states.told(each, changed)) for each in missed]
-        if sum(len(each.frame.chunk) for _, each in told if each) > self._max_bytes:
+        events = [(each, states.event(each, changed)) for each in missed]
+        if sum(len(each.frame.chunk) for _, each in events if each) > self._max_bytes:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         if self._sift is not None:
-            allowed = await self._sift(user_id, [each for _, each in told if each])
+            allowed = await self._sift(user_id, [each for _, each in events if each])
             readable = {(each.name, each.is_change): each for each in allowed}
-            told = [
-                (kept, each and readable.get((each.name, each.is_change))) for kept, each in told
+            events = [
+                (kept, each and readable.get((each.name, each.is_change))) for kept, each in events
             ]
-        passed = self._passed() if any(each for _, each in told) else None
-        return replay_from_feed(told, since=since, newest=newest, passed=passed)
+        # The states just read may be ahead of the feed: `passed` marks when it has caught up.
+        passed = self._passed() if any(each for _, each in events) else None
+        return replay_from_feed(events, since=since, newest=newest, passed=passed)
 
     async def _fetch(self, questions: Sequence[frozenset[str]]) -> list["_States"]:
-        """The messages that are asked for, of several questions in one go."""
+        """Read the messages of several questions together, in groups of bounded size."""
         answers: list[_States] = []
         together: set[str] = set()
         for place, ids in enumerate(questions):
@@ -89,16 +91,19 @@ class BufferReplays:
 
 
 class _States:
-    """Messages as they are now; each event is made once, for all who missed it."""
+    """The present state of messages. Each event is encoded once for all who missed it."""
 
     def __init__(self, documents: Iterable[MessageDocument], parents: Parents) -> None:
         self._documents = {each["_id"]: each for each in documents}
         self._parents = parents
         self._made: dict[tuple[Name, bool], ReplayedEvent | None] = {}
 
-    def told(self, kept: BufferedEvent, changed: Collection[Name]) -> ReplayedEvent | None:
-        """An event as it is told now; None where there is nothing to tell any more. What is deleted
-        by now is told so in the place of its creation, unless it is among those that `changed`."""
+    def event(self, kept: BufferedEvent, changed: Collection[Name]) -> ReplayedEvent | None:
+        """A buffered event in the message's present state; None if the message is gone.
+
+        If the message is deleted by now, the deletion takes the place of its creation, unless the
+        message is in `changed`: then the deletion comes in the place of that change.
+        """
         document = self._documents.get(kept.message_id)
         if document is None:
             return None

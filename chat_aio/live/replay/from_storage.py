@@ -1,4 +1,4 @@
-"""The past that this process does not remember: replays from storage, many of them in one go."""
+"""Replays from storage, for what the replay buffer does not hold. Concurrent ones share reads."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -39,22 +39,22 @@ TOO_MANY: Final = "too_many_missed"
 
 Sift = Callable[[str, Sequence[ReplayedEvent]], Awaitable[Sequence[ReplayedEvent]]]
 Passed = Callable[[], asyncio.Future[None]]
-"""Done once the feed has told all that is committed now."""
+"""A future that is done once the feed has delivered everything committed by now."""
 
 Found = Replay | tuple[Sequence[ReplayedEvent], Frame]
-"""A reset; or what was missed, and the position behind it."""
+"""A reset; or the missed events and the position after them."""
 
 RESTORED_FOR = timedelta(days=7)
-"""So long positions from before a restored backup are looked for."""
+"""For how long after a restored backup positions are checked against the time of the restore."""
 _Heads = Mapping[str, CounterDocument]
 
 
 class StorageReplays:
-    """Looks up where clients were, and what they have missed since.
+    """Finds the positions of reconnecting clients and the events that they have missed since.
 
-    `catch_up` returns when this process has been told of all that is committed, `passed` is done
-    then. A replay has at most `limit` events and `max_bytes` bytes; `sift` leaves out what a user
-    may not read.
+    `catch_up` returns once the feed has delivered everything committed by now, the future of
+    `passed` is done then. A replay has at most `limit` events and `max_bytes` bytes; `sift` removes
+    what a user may not read.
     """
 
     def __init__(
@@ -82,39 +82,41 @@ class StorageReplays:
         )
         self._names = Coalescer(self._find, most=MOST_TOGETHER)
         self._restored = Coalescer[None, datetime | None](self._look, most=MOST_TOGETHER)
-        self._wishes = Coalescer[ReplayRequest, Found](self._grant, most=MOST_TOGETHER)
+        self._requests = Coalescer[ReplayRequest, Found](self._answer, most=MOST_TOGETHER)
 
     async def find(self, name: Name) -> Whereabouts:
         """The time of a position. If the change stream has not delivered its message yet, this
         waits for it. Raises StorageUnavailable."""
         return await self._names.ask(name)
 
-    async def replay(self, wish: ReplayRequest) -> Replay:
-        """What was missed, as far as that can be told. Raises StorageUnavailable."""
-        found = await self._wishes.ask(wish)
+    async def replay(self, request: ReplayRequest) -> Replay:
+        """The missed events, or a reset if they are too many. Raises StorageUnavailable."""
+        found = await self._requests.ask(request)
         if isinstance(found, Replay):
             return found
-        told, newest = found
+        events, newest = found
         if self._sift is not None:
-            told = await self._sift(wish.user_id, told)
-        since = position_frame(*wish.since)
-        passed = self._passed() if told else None
-        return replay_from_storage(told, since=since, newest=newest, passed=passed)
+            events = await self._sift(request.user_id, events)
+        since = position_frame(*request.since)
+        passed = self._passed() if events else None
+        return replay_from_storage(events, since=since, newest=newest, passed=passed)
 
     async def restored_at(self) -> datetime | None:
-        """When a backup was restored, if that was lately: what a position from before names may be
-        another message by now. Raises StorageUnavailable."""
+        """When a backup was restored, if that was within `RESTORED_FOR`: an older position may name
+        another message since then. Raises StorageUnavailable."""
         return await self._restored.ask(None)
 
     async def _look(self, questions: Sequence[None]) -> list[datetime | None]:
         at = await self._settings.restored_at()
-        lately = at is not None and self._clock() - at < RESTORED_FOR
-        return [at if lately else None] * len(questions)
+        recent = at is not None and self._clock() - at < RESTORED_FOR
+        return [at if recent else None] * len(questions)
 
     async def _find(self, names: Sequence[Name]) -> list[Whereabouts]:
         now, restored_at = self._clock(), await self.restored_at()
         heads = await replay_queries.heads_of(self._database, {each for each, _ in names})
         real = {(name, seq) for name, seq in names if name in heads and seq <= heads[name]["seq"]}
+        # If the change stream has not delivered such a recent message yet, wait for it: a replay
+        # from before would be followed by events that the client has seen.
         if any(now - heads[name]["activityAt"] < SKEW for name, _ in real):
             await self._catch_up()
         times = await replay_queries.times_of(self._database, real) if real else {}
@@ -125,43 +127,45 @@ class StorageReplays:
                 times[each] = at
         return [_whereabouts(each, times.get(each), heads, now, restored_at) for each in names]
 
-    async def _grant(self, wishes: Sequence[ReplayRequest]) -> list[Found]:
+    async def _answer(self, requests: Sequence[ReplayRequest]) -> list[Found]:
         replays: dict[ReplayRequest, Found] = {}
-        by_age = sorted(wishes, key=_age)
+        # Grouped by age: one client that was away for days must not make all others read days.
+        by_age = sorted(requests, key=_age)
         for _, group in groupby(by_age, key=_age):
-            replays |= await self._grant_group(list(group))
-        return [replays[each] for each in wishes]
+            replays |= await self._answer_group(list(group))
+        return [replays[each] for each in requests]
 
-    async def _grant_group(self, group: Sequence[ReplayRequest]) -> dict[ReplayRequest, Found]:
-        """Replays of one age, read together; where that is too much, in two halves."""
+    async def _answer_group(self, group: Sequence[ReplayRequest]) -> dict[ReplayRequest, Found]:
+        """Replays of similar age, read together; if that is too much, in two halves."""
         ids = frozenset[str]().union(*(each.ids for each in group))
         since = min(each.horizon for each in group)
-        # Heads before all else: what comes later than the newest of them, the feed tells.
+        # Heads first: the stream is subscribed, so the feed delivers what is newer than they are.
         heads = await replay_queries.heads_of(self._database, ids, since=since)
         if busy := [each for each in group if len(heads.keys() & each.ids) > self._limit]:
             others = [each for each in group if each not in busy]
-            rest = await self._grant_group(others) if others else {}
+            rest = await self._answer_group(others) if others else {}
             return rest | {each: _too_many(each, heads) for each in busy}
         try:
-            written = await self._read(ids, heads, since=since)
+            missed = await self._read(ids, heads, since=since)
         except TooMuch:
             if len(group) == 1:
                 return {each: _too_many(each, heads) for each in group}
             middle = len(group) // 2
-            first = await self._grant_group(group[:middle])
-            return first | await self._grant_group(group[middle:])
-        granted: dict[ReplayRequest, Found] = {}
+            first = await self._answer_group(group[:middle])
+            return first | await self._answer_group(group[middle:])
+        answers: dict[ReplayRequest, Found] = {}
         for each in group:
-            granted[each] = self._missed(each, heads, written)
-            await asyncio.sleep(0)
-        return granted
+            answers[each] = self._missed(each, heads, missed)
+            await asyncio.sleep(0)  # Thousands may be in a group: let other tasks run in between.
+        return answers
 
     async def _read(
         self, ids: Iterable[str], heads: Iterable[str], *, since: datetime
     ) -> MissedEvents:
-        """Changes before creations: what is changed is created in the same replay, or before it.
-        Participants last: who is in even then may read all of it."""
+        """Read what was written since then in these conversations."""
         bounds = self._bounds
+        # Changes before creations: a message whose change is found was created before the client's
+        # moment, or is among the creations. The other order could replay it without its creation.
         changed = await replay_queries.list_changed(self._database, ids, since=since, bounds=bounds)
         created = await replay_queries.list_created(
             self._database, heads, since=since, bounds=bounds
@@ -169,28 +173,30 @@ class StorageReplays:
         find = messages.find_whole_parents if self._sift else messages.find_parents
         parents = await find(self._database, [*changed, *created])
         concerned = {each["conversationId"] for each in (*changed, *created)}
+        # Participants last: whoever is still one after all reads may see everything that was read.
         members = await replay_queries.members_of(self._database, concerned)
-        written = MissedEvents(members)
+        missed = MissedEvents(members)
         known = {each["_id"] for each in changed}
         gone = [each for each in created if each.get("deletedAt") and each["_id"] not in known]
         for each in created:
-            written.add_created(each, parents)
-        for each in (*changed, *gone):  # Some are deleted between the two reads.
-            written.add_changed(each, parents)
-        return written
+            missed.add_created(each, parents)
+        for each in (*changed, *gone):  # `gone` were deleted between the two reads.
+            missed.add_changed(each, parents)
+        return missed
 
-    def _missed(self, wish: ReplayRequest, heads: _Heads, written: MissedEvents) -> Found:
-        told = [each.stored for each in written.missed_by(wish, most=self._limit + 1)]
-        size = sum(len(each.frame.chunk) for each in told)
-        if len(told) > self._limit or size > self._max_bytes:
-            return _too_many(wish, heads)
-        return told, _newest(wish, heads)
+    def _missed(self, request: ReplayRequest, heads: _Heads, missed: MissedEvents) -> Found:
+        events = [each.stored for each in missed.missed_by(request, most=self._limit + 1)]
+        size = sum(len(each.frame.chunk) for each in events)
+        if len(events) > self._limit or size > self._max_bytes:
+            return _too_many(request, heads)
+        return events, _newest(request, heads)
 
 
 def _whereabouts(
     name: Name, at: datetime | None, heads: _Heads, now: datetime, restored_at: datetime | None
 ) -> Whereabouts:
-    """Where a client was. What it names may have been there before a backup was restored."""
+    """Where a client was. After a restored backup, a position that is older than it, or names an
+    unknown conversation, is unknown: it may come from the lost data."""
     unknown = Whereabouts(reset="position_unknown")
     head = heads.get(name[0])
     if at is None:
@@ -202,26 +208,30 @@ def _whereabouts(
 
 
 def _time_of_head(name: Name, heads: _Heads) -> datetime | None:
-    """Of a conversation's newest message the time is known, also when it has been removed."""
+    """The time of a conversation's newest message, which is known even if it was removed."""
     head = heads.get(name[0])
     return head["activityAt"] if head and head["seq"] == name[1] else None
 
 
-def _newest(wish: ReplayRequest, heads: _Heads) -> Frame:
-    """The newest message that was there before anything was read; else when the stream began,
-    where its client has named a moment; else what the client has named."""
-    if wish.newest:
-        return wish.newest
-    active = [heads[each] for each in heads.keys() & wish.ids]
+def _newest(request: ReplayRequest, heads: _Heads) -> Frame:
+    """The position after the replay: the newest message from before the reads; without one, the
+    start of the stream if the client came with a moment; else the client's own position."""
+    if request.newest:
+        return request.newest
+    active = [heads[each] for each in heads.keys() & request.ids]
     if not active:
-        return moment_frame(wish.began) if is_moment(wish.since) else position_frame(*wish.since)
+        return (
+            moment_frame(request.began)
+            if is_moment(request.since)
+            else position_frame(*request.since)
+        )
     newest = max(active, key=lambda each: (each["activityAt"], each["_id"]))
     return position_frame(newest["_id"], newest["seq"])
 
 
-def _too_many(wish: ReplayRequest, heads: _Heads) -> Replay:
-    return replay_of_nothing(_newest(wish, heads), reset=TOO_MANY)
+def _too_many(request: ReplayRequest, heads: _Heads) -> Replay:
+    return replay_of_nothing(_newest(request, heads), reset=TOO_MANY)
 
 
-def _age(wish: ReplayRequest) -> int:
-    return int(wish.at.timestamp() // AN_AGE_SECONDS)
+def _age(request: ReplayRequest) -> int:
+    return int(request.at.timestamp() // AN_AGE_SECONDS)

@@ -1,4 +1,4 @@
-"""What was written since a moment, and what of it each client that comes back has missed."""
+"""What was written since a moment, and which of it each reconnecting client has missed."""
 
 import logging
 from collections import defaultdict
@@ -23,10 +23,11 @@ ALWAYS = datetime.min.replace(tzinfo=UTC) + SKEW
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReplayRequest:
-    """Who comes back to which conversations, having seen the message `since`, of the time `at`.
+    """A user who resumes the conversations `ids` after the position `since`, which has the time
+    `at`.
 
-    The stream began to hear of them at `began`; `newest` is the newest created event of the feed,
-    if it has told any of these conversations.
+    The stream began at `began`. `newest` is the position of the newest created event that the
+    replay buffer holds of these conversations, if there is one.
     """
 
     user_id: str
@@ -38,13 +39,13 @@ class ReplayRequest:
 
     @property
     def horizon(self) -> datetime:
-        """What is older has been told, whichever process's clock says so."""
+        """The client has seen everything older than this, whichever process's clock dated it."""
         return self.at - SKEW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An event and its place in time; of the same time, creations come first."""
+    """An event and its time; among events of the same time, creations come first."""
 
     at: datetime
     stored: ReplayedEvent
@@ -55,9 +56,9 @@ class Entry:
 
 
 class MissedEvents:
-    """What was written since the oldest of some wishes, by conversation.
+    """What was written since the oldest of some requests, by conversation.
 
-    Rows of other programs that cannot be told are passed over, as the feed does.
+    Malformed rows of other programs are skipped, as the feed does.
     """
 
     def __init__(self, members: Iterable[ConversationDocument]) -> None:
@@ -70,18 +71,18 @@ class MissedEvents:
     def add_changed(self, document: MessageDocument, parents: Parents) -> None:
         self._add(document, parents, is_change=True)
 
-    def missed_by(self, wish: ReplayRequest, *, most: int) -> list[Entry]:
-        """What came after the wish's moment, oldest first; of its own conversation by seq. Where
-        that is more than `most`, some `most` of it."""
-        return sorted(islice(self._missed_by(wish), most), key=lambda each: each.order)
+    def missed_by(self, request: ReplayRequest, *, most: int) -> list[Entry]:
+        """The events after the request's moment, oldest first; creations in the conversation of its
+        position are compared by seq. If there are more than `most`, any `most` of them."""
+        return sorted(islice(self._missed_by(request), most), key=lambda each: each.order)
 
-    def _missed_by(self, wish: ReplayRequest) -> Iterator[Entry]:
-        own, seen = wish.since
-        for conversation_id in self._entries.keys() & wish.ids:
-            joined = self._joined.get(conversation_id, {}).get(wish.user_id)
+    def _missed_by(self, request: ReplayRequest) -> Iterator[Entry]:
+        own, seen = request.since
+        for conversation_id in self._entries.keys() & request.ids:
+            joined = self._joined.get(conversation_id, {}).get(request.user_id)
             if joined is None:
                 continue
-            oldest = max(wish.horizon, joined - SKEW)
+            oldest = max(request.horizon, joined - SKEW)
             for each in self._entries[conversation_id]:
                 if conversation_id == own and not each.stored.is_change:
                     is_missed = each.stored.name[1] > seen
@@ -99,7 +100,7 @@ class MissedEvents:
 
 
 def _joined_in(conversation: ConversationDocument) -> dict[str, datetime]:
-    """Who is in, and since when; a row that does not say so was always in."""
+    """When each participant joined; a participant without `joinedAt` counts as always there."""
     found = {}
     for each in conversation["participants"]:
         joined = each.get("joinedAt")

@@ -1,4 +1,4 @@
-"""How a client that comes back joins on to what it was told: where it was, and what it missed."""
+"""Plans the replay of a reconnecting client: finds its position, and where to replay from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,20 +21,23 @@ from chat_aio.store import conversations
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A position that a client has named; `where` is None while the ring holds it."""
+    """A position that a client has named; `where` is None while the replay buffer holds it."""
 
     name: Name | None
     where: Whereabouts | None
 
 
 class ReplayPlanner:
-    """Finds positions, and puts replays together: from the ring where it holds the position, which
-    joins on to what the stream holds back, otherwise from storage, which overlaps with that."""
+    """Finds positions and builds replays: from the replay buffer if it holds the position, else
+    from storage. A replay from the buffer ends exactly where the stream's held-back events begin,
+    one from storage overlaps with them."""
 
-    def __init__(self, context: Context, ring: ReplayBuffer, feed: Feed, sift: Sift | None) -> None:
+    def __init__(
+        self, context: Context, buffer: ReplayBuffer, feed: Feed, sift: Sift | None
+    ) -> None:
         options = context.options
         self._database = context.database
-        self._ring = ring
+        self._buffer = buffer
         self._past = StorageReplays(
             context.database,
             context.settings,
@@ -47,7 +50,7 @@ class ReplayPlanner:
         )
         self._recent = BufferReplays(
             context.database,
-            ring,
+            buffer,
             passed=feed.passed,
             limit=options.replay_limit,
             max_bytes=options.replay_bytes,
@@ -55,26 +58,27 @@ class ReplayPlanner:
         )
 
     async def find(self, last_event_id: str | None) -> Wanted:
-        """Where a client was. Raises StorageUnavailable."""
+        """Find the position that a client has named. Raises StorageUnavailable."""
         name = position_from(last_event_id)
         if name is None:
             return Wanted(None, NOWHERE)
-        if self._ring.find_created(*name) and not await self._past.restored_at():
+        if self._buffer.find_created(*name) and not await self._past.restored_at():
             return Wanted(name, None)
         return Wanted(name, await self._past.find(name))
 
     async def replay(self, stream: Stream, wanted: Wanted, began: datetime) -> Replay:
-        """What the user of a stream has missed in the conversations that it is subscribed to;
-        `began` is when the stream was. Raises StorageUnavailable."""
+        """What a stream has missed in the conversations that it is subscribed to; `began` is when
+        the stream began. Raises StorageUnavailable."""
         ids = frozenset(stream.conversation_ids)
-        created = self._ring.newest_created(ids)
+        created = self._buffer.newest_created(ids)
         newest = position_frame(*created.name) if created else None
         if wanted.name is None:
             return replay_of_nothing(newest or await self._end(ids, began))
         is_lost = wanted.where is not None and wanted.where.reset is not None
-        if not is_lost and (seen := self._ring.find_created(*wanted.name)):
+        if not is_lost and (seen := self._buffer.find_created(*wanted.name)):
             return await self._recent.replay(stream.user_id, ids, seen, newest)
-        where = wanted.where or await self._past.find(wanted.name)  # The ring has let go of it.
+        # The replay buffer may have dropped the position since `find`.
+        where = wanted.where or await self._past.find(wanted.name)
         if where.at is None:
             return replay_of_nothing(newest or await self._end(ids, began), reset=where.reset)
         return await self._past.replay(
@@ -89,7 +93,6 @@ class ReplayPlanner:
         )
 
     async def _end(self, ids: Iterable[str], began: datetime) -> Frame:
-        """The position behind everything: there is always one, a moment where there is no
-        message."""
+        """The newest position. There always is one: without any message it is a moment."""
         heads = await conversations.list_heads(self._database, list(ids), limit=1, spoken=True)
         return position_frame(heads[0]["_id"], heads[0]["seq"]) if heads else moment_frame(began)

@@ -1,7 +1,7 @@
-"""Positions: from where a client that comes back is told what it has missed.
+"""Positions, from which a reconnecting client resumes.
 
-A position is the id of a created event, `<conversation id>:<seq>`, or names a moment, `::<ms>`: a
-form that no conversation id can take, for those who have not been told of any message.
+A position is the id of a created event, `<conversation id>:<seq>`, or names a moment, `::<ms>`, for
+a client that has not received any message. No conversation id can have that form.
 """
 
 import re
@@ -17,13 +17,13 @@ from chat_aio.schema.pagination import millis_from, moment_from
 
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 _MOMENT = ":"
-"""Stands where a conversation's id stands, and can be none: ids have no colon."""
+"""Stands in place of a conversation's id and cannot be one, because ids have no colon."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whereabouts:
-    """Where a client was. `at` is the time of its position; without one nothing is replayed, and
-    where there is a `reset` its client is told to refetch."""
+    """Where a client was. `at` is the time of its position; without it nothing is replayed. With a
+    `reset` the client must refetch."""
 
     at: datetime | None = None
     reset: Reset | None = None
@@ -33,7 +33,7 @@ NOWHERE = Whereabouts()
 
 
 def position_from(last_event_id: str | None) -> Name | None:
-    """What a Last-Event-ID names, parsed at the last colon; None if it names nothing."""
+    """The position in a Last-Event-ID, split at the last colon; None if it is malformed."""
     conversation_id, _, seq = (last_event_id or "").rpartition(":")
     return (conversation_id, int(seq)) if is_id(conversation_id) and _SEQ.fullmatch(seq) else None
 
@@ -43,7 +43,7 @@ def is_moment(name: Name) -> bool:
 
 
 def time_of_moment(name: Name) -> datetime | None:
-    """The time that a moment names, None where that is in no calendar."""
+    """The time that a moment names; None if it is outside the calendar."""
     try:
         return moment_from(name[1])
     except InvalidInput:

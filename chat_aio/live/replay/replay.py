@@ -1,4 +1,4 @@
-"""Replay: what a client that comes back is told before anything new."""
+"""Replay: what a reconnecting client gets before any live event."""
 
 import asyncio
 import logging
@@ -20,9 +20,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cover:
-    """What a replay has told that the feed may tell as well, because it has not come so far yet:
-    `created` and `changed` name it, `shown` says how new the states were that it showed. `passed`
-    is done once the feed has told all that was committed when the replay was read."""
+    """The events of a replay that the feed may deliver again, because it is behind the replay's
+    reads. `created` and `changed` name the events, `shown` holds the `changed_at` of the states
+    shown. `passed` is done once the feed has delivered all that was committed at the reads."""
 
     created: frozenset[Name]
     changed: Mapping[Name, datetime]
@@ -30,7 +30,7 @@ class Cover:
     passed: asyncio.Future[None]
 
     def covers(self, event: Event) -> bool:
-        """Whether a live event says what has been told, or what was so before that."""
+        """Whether a live event repeats the replay, or shows an older state than it did."""
         if event.created:
             return event.name in self.created
         shown = self.shown.get(event.name)
@@ -43,9 +43,11 @@ class Cover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """The frames that come first, and the `position` they leave the client at: the newest created
-    event told, else the newest there is (docs/behaviour.md 7.4). `messages` are told as created.
-    `events` of the past are told, from this `source`; or it is a `reset` for this reason.
+    """The frames to send first, and the `position` at which they leave the client: the newest
+    created event among them, else the newest there is (docs/behaviour.md 7.4).
+
+    `messages` are those whose created event is replayed, `events` counts all replayed events,
+    `source` is where they come from. With a `reset` nothing is replayed, for this reason.
     """
 
     source: Source = "none"
@@ -59,8 +61,8 @@ class Replay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedEvent:
-    """An event of the past as it is told now: a message's creation, or its last change
-    (`is_change`). `changed_at` is when the message was last changed in the state that is shown."""
+    """A past event in the message's present state: its creation, or its last change (`is_change`).
+    `changed_at` is when the message was last edited or deleted in the state that is shown."""
 
     name: Name
     frame: Frame
@@ -74,10 +76,10 @@ class ReplayedEvent:
 def replayed_event_from(
     document: MessageDocument, parents: Parents, *, is_change: bool
 ) -> ReplayedEvent | None:
-    """A message's creation or last change, as the message is now.
+    """A message's creation or last change, in the message's present state.
 
-    None for the creation of what is deleted by now, of which the deletion is told, and for a row
-    of another program that cannot be told.
+    None for the creation of a message that is deleted by now (its deletion is replayed instead),
+    and for a malformed row of another program.
     """
     deleted = bool(document.get("deletedAt"))
     if deleted and not is_change:
@@ -99,12 +101,12 @@ def replayed_event_from(
     except Exception as error:
         message_id = document.get("_id")
         named = {"message_id": message_id}
-        log.error("message %r cannot be told: %r", message_id, error, extra=named)
+        log.error("no event can be made of message %r: %r", message_id, error, extra=named)
         return None
 
 
 def replay_of_nothing(position: Frame, *, reset: Reset | None = None) -> Replay:
-    """Nothing was missed; or more was than can be told, for the reason that `reset` names."""
+    """A replay without events: nothing was missed, or it is a reset for the given reason."""
     frames = (reset_frame(reset), position) if reset else (position,)
     return Replay(reset=reset, frames=frames, position=position)
 
@@ -116,14 +118,14 @@ def replay_from_feed(
     newest: Frame | None,
     passed: asyncio.Future[None] | None = None,
 ) -> Replay:
-    """Missed events in the order of the feed; of some there is nothing to tell any more. Behind an
-    update stands the newest created event before it, the client's own position at first: a
-    connection cut in between loses nothing."""
+    """Missed events in feed order; those of messages that are gone are None."""
     frames: list[Frame] = []
     position = since
     for kept, stored in told:
         if kept.created:
             position = position_frame(*kept.name)
+        # An update has the id of its message, which may be old. The position after it is that of
+        # the newest created event so far, so that a connection cut here resumes without loss.
         if stored is not None:
             frames += [stored.frame, position] if stored.is_change else [stored.frame]
     if not any(kept.created for kept, _ in told):
@@ -144,8 +146,9 @@ def replay_from_storage(
     newest: Frame,
     passed: asyncio.Future[None] | None,
 ) -> Replay:
-    """Missed events by their times, which is not the order of the feed: until all are told, the
-    position stays the client's own."""
+    """Missed events in the order of their times."""
+    # Times are not feed order: an event in the middle is no position to resume from. So the
+    # client's own position is repeated after each event, and a replay that is cut starts over.
     frames = [frame for each in told for frame in (each.frame, since)]
     return Replay(
         source="storage", frames=(*frames, newest), position=newest, **_details(told, passed)

@@ -1,1 +1,1 @@
-"""The API described in OpenAPI 3.1, made of what the code says; nothing is described twice."""
+"""The API's description in OpenAPI 3.1, generated from the code, so nothing is written twice."""

@@ -1,4 +1,4 @@
-"""The API's description in OpenAPI 3.1, made of the route table, the shapes and the docstrings."""
+"""The API's description in OpenAPI 3.1, built from the route table, the models and docstrings."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,15 +32,15 @@ ignored, null for an optional one means absent. Every documented key of an answe
 Errors are `{"error": {"code", "message"}}`: programs read the code, people the message."""
 
 STREAM = """Server-sent events until the client leaves. Each event's `data` is one of the events
-below, its name is the `type`. Events with an `id:` are told again to who comes back with the last
-one that they have seen, as EventSource does. Where the stream cannot be opened now, the connection
-is closed without an answer: come back a little later."""
+below, its name is the `type`. Events with an `id:` are replayed to a client that reconnects with
+the last id it has seen, as EventSource does by itself. If the stream cannot be opened now, the
+connection is closed without an answer: try again a little later."""
 
 
 def describe(
     *, plugins: Sequence[Plugin] = (), extra_events: bool = False, mount: str = "/api/chat"
 ) -> Json:
-    """The whole description, for a chat with these plugins, mounted there."""
+    """The whole description of a chat with these plugins below this mount."""
     operations: list[Described] = [*ROUTES, *operations_of(plugins)]
     events = [
         *EVENTS,
@@ -120,7 +120,7 @@ def _errors(each: Described) -> Json:
 
 
 def codes_of(each: Described) -> set[str]:
-    """The codes of all errors that an operation may answer with."""
+    """The codes of all errors with which an operation may answer."""
     codes = ANYWHERE | codes_in(each)
     if not isinstance(each, Streaming):
         codes |= STORED
@@ -134,9 +134,9 @@ def codes_of(each: Described) -> set[str]:
 
 
 def _error(errors: Sequence[type[ChatError]]) -> Json:
-    told = {"code": {"enum": [each.code for each in errors]}, "message": {"type": "string"}}
+    fields = {"code": {"enum": [each.code for each in errors]}, "message": {"type": "string"}}
     required = ["code", "message"]
-    error = {"type": "object", "properties": told, "required": required}
+    error = {"type": "object", "properties": fields, "required": required}
     envelope = {"type": "object", "properties": {"error": error}, "required": ["error"]}
     answer: Json = {
         "description": "\n".join(f"- `{each.code}`: {each.__doc__}" for each in errors),

@@ -1,4 +1,4 @@
-"""The description as a page to read, in one file without scripts or anything from elsewhere."""
+"""The description as an HTML page: one file without scripts or external resources."""
 
 from collections.abc import Iterator
 from html import escape
@@ -27,7 +27,7 @@ td, th {{ text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0
 
 
 def page_of(document: Json) -> str:
-    """The page: operations by what they are about, then the shapes."""
+    """The page: the operations by subject, then the shapes."""
     return "\n".join(_parts(document))
 
 
@@ -90,7 +90,7 @@ def _shape(schema: Json) -> str:
 
 
 def _link(schema: Json) -> str:
-    """A schema in a few words; a named one links to what is said of it."""
+    """A schema in a few words; a named one links to its description."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f'<a href="#{escape(name)}"><code>{escape(name)}</code></a>'
@@ -109,8 +109,8 @@ def _kind(schema: Json) -> str:
         return " | ".join(map(str, values))
     kind = str(schema.get("format") or schema.get("type", "anything"))
     limits = {"minLength": "from", "maxLength": "up to", "minimum": "from", "maxItems": "up to"}
-    said = [f"{word} {schema[key]}" for key, word in limits.items() if key in schema]
-    return f"{kind} ({', '.join(said)})" if said else kind
+    bounds = [f"{word} {schema[key]}" for key, word in limits.items() if key in schema]
+    return f"{kind} ({', '.join(bounds)})" if bounds else kind
 
 
 def _prose(text: str) -> str:
@@ -118,7 +118,7 @@ def _prose(text: str) -> str:
 
 
 def _marked(text: str) -> str:
-    """Text with its code marked, and its paragraphs."""
+    """Text as HTML, with its code in `<code>` and its paragraphs."""
     parts = escape(text).split("`")
     marked = (f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
     return "".join(marked).replace("\n\n", "</p><p>")

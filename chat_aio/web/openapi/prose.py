@@ -1,4 +1,4 @@
-"""What functions say of themselves, read out of their names and docstrings for the description."""
+"""Reads an operation's description out of its function's name and docstring."""
 
 import inspect
 import re
@@ -18,7 +18,7 @@ ERRORS = {each.__name__: code for code, each in ChatError.catalogue.items()}
 
 
 def name_of(each: Described) -> str:
-    """The operation's id: the contract's name of the method, or made of method and path."""
+    """The operation's id: the contract's name of the method, or else built from method and path."""
     if isinstance(each, Operation):
         return to_camel(each.documented.__name__)
     last = re.findall(r"/([a-z]\w*)", each.path)[-1]
@@ -26,12 +26,12 @@ def name_of(each: Described) -> str:
 
 
 def summary_of(each: Described) -> str:
-    """The first sentence."""
+    """The first sentence of the docstring."""
     return re.split(r"(?<=[.:;])\s", prose_of(each), maxsplit=1)[0].rstrip(".:;")
 
 
 def prose_of(each: Described) -> str:
-    """All that is said, but for the errors, with fields as they are called in JSON."""
+    """The docstring without its errors, with the JSON names of fields."""
     text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(each))
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
     named = _aliases(each)
@@ -40,7 +40,7 @@ def prose_of(each: Described) -> str:
 
 
 def _aliases(each: Described) -> dict[str, str | None]:
-    """What fields of the request are called in JSON."""
+    """The JSON names of the request's fields."""
     shapes = (each.query, each.body) if isinstance(each, Operation) else ()
     found: dict[str, str | None] = {}
     for shape in filter(None, shapes):
@@ -49,8 +49,8 @@ def _aliases(each: Described) -> dict[str, str | None]:
 
 
 def codes_in(each: Described) -> set[str]:
-    """The codes of the errors that the docstring names behind "Raises", or those of the function
-    that it refers to with "Raises as `function`"."""
+    """The codes of the errors that the docstring names after "Raises", and those of a function that
+    it refers to with "Raises as `function`"."""
     codes = _codes(_function(each))
     return codes | _codes(each.action) if isinstance(each, Operation) else codes
 

@@ -1,4 +1,4 @@
-"""/openapi.json and /openapi outside the mount, for whoever writes a client."""
+"""/openapi.json and /openapi, outside the mount, for authors of clients."""
 
 from aiohttp import web
 
@@ -16,8 +16,8 @@ NOTHING_FROM_ELSEWHERE = (
 
 
 def add_openapi(app: web.Application) -> None:
-    """Add both routes to an app, to tell of the chat that is mounted there, or of the first of
-    several. A route of the app's own stays."""
+    """Add both routes to an app, describing the chat mounted there, or the first of several. A
+    route of the app's own stays."""
     place, chat = next(iter(chats_in(app).items()), ("", None))
     if chat is None:
         return

@@ -1,4 +1,4 @@
-"""JSON schemas of what goes in and out, each named once, and how answers lead to requests."""
+"""JSON schemas of requests, answers and events, and the links from answers to further requests."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args
@@ -21,19 +21,19 @@ IDENTIFIED: dict[str, dict[str, str]] = {
     "report": {"report_id": "id"},
     "ban": {"ban_id": "id"},
 }
-"""What stands in the paths of requests about something that was made, by its envelope; the first
-ones name it."""
+"""For each envelope of something that was made: the path parameters that its fields can fill. Those
+whose field is not `conversationId` identify the thing itself."""
 
 
 class _Untitled(GenerateJsonSchema):
-    """Without a title for each field, which only repeats its name."""
+    """Leaves out the titles of fields, which only repeat their names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
 class Schemas:
-    """The schemas of all shapes that some operations take and give, and of events."""
+    """The schemas of all models that operations take and return, and of events."""
 
     def __init__(self, operations: Iterable[Described], events: Iterable[Shape]) -> None:
         operations = list(operations)
@@ -48,7 +48,7 @@ class Schemas:
         self.components: Json = found["$defs"]
 
     def given(self, shape: Shape) -> Json:
-        """A reference to the schema of something that goes out."""
+        """A reference to the schema of an answer or event."""
         return self._refs[shape, "serialization"]
 
     def body_of(self, each: Described) -> Json | None:
@@ -56,7 +56,7 @@ class Schemas:
         return None if shape is None else self._refs[shape, "validation"]
 
     def query_of(self, each: Described) -> Iterator[tuple[str, Json, bool]]:
-        """Each field of the query string: its name, its schema, and whether it is required."""
+        """Each field of the query string: its name, its schema and whether it is required."""
         shape = each.query if isinstance(each, Operation) else _query(each)
         if shape is None:
             return
@@ -65,7 +65,7 @@ class Schemas:
             yield name, _without_null(schema), name in found.get("required", ())
 
     def answer_to(self, each: Operation | PluginOperation) -> Json:
-        """The schema of the whole answer, envelope included."""
+        """The schema of the whole answer, including its envelope."""
         shape = _given(each) or Done
         envelope = each.envelope if isinstance(each, Operation) else None
         if envelope is None:
@@ -81,7 +81,7 @@ class Schemas:
 
 
 def links_to(each: Described, others: Iterable[Described]) -> Json:
-    """The requests that can be made about what an operation has made."""
+    """OpenAPI links from an operation to the requests about what it has made."""
     if not isinstance(each, Operation) or each.method != "POST" or each.envelope not in IDENTIFIED:
         return {}
     named = IDENTIFIED[each.envelope]
@@ -98,7 +98,7 @@ def links_to(each: Described, others: Iterable[Described]) -> Json:
 
 
 def answer_of(each: Operation) -> Any:
-    """What an operation's action returns, as annotated."""
+    """The annotated return type of an operation's action."""
     return each.answer_type
 
 
@@ -136,7 +136,7 @@ def _body(each: Described) -> Shape | None:
 
 
 def _without_null(schema: Json) -> Json:
-    """Of a field that may be left out: a query string has no null."""
+    """The schema of an optional field without null, which a query string does not have."""
     found = [each for each in schema.get("anyOf", [schema]) if each != {"type": "null"}]
     default = {} if schema.get("default") is None else {"default": schema["default"]}
     return {**found[0], **default}
