@@ -93,6 +93,7 @@ async def test_own_messages_are_counted_without_going_through_others(store: Stor
     assert (profiled["keysExamined"], profiled["docsExamined"]) == (0, 0)
 
 
+@pytest.mark.new_database
 async def test_missing_indexes_are_named_and_mended(database: Handle) -> None:
     bare = Database(database)
     problems = await indexes.missing(bare)
