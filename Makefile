@@ -2,16 +2,21 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
+SPREAD := -n logical --dist worksteal
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
-.PHONY: run test check package audit lock bench format clean
+.PHONY: run test quick check package audit lock bench format clean
 
-run: $(READY)  ## the chat in the browser: http://127.0.0.1:8080
+run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	$(BIN)/chat-aio demo
 
 test: $(READY)  ## all tests, over a real mongod of their own
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest $(SPREAD)
+
+quick: $(READY)  ## the tests of the rules, in less than a minute: no browser, scripts or scenarios
+	$(BIN)/python -m pytest $(SPREAD) -m 'not long and not slow'
 
 check: $(READY)  ## style, types, import law
 	$(BIN)/ruff check . $(SCRIPTS)
@@ -33,6 +38,8 @@ lock: $(READY)  ## the versions that development and the image are made with, an
 		--output-file requirements-dev.txt pyproject.toml
 	$(BIN)/$(COMPILE) --build-deps-for wheel --extra limits,logs,metrics \
 		--constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
+	$(BIN)/$(COMPILE) --build-deps-for editable --extra embedded \
+		--constraint requirements-dev.txt --output-file requirements-run.txt pyproject.toml
 
 bench: $(READY)  ## the performance table of docs/operations.md
 	$(BIN)/python scripts/bench
@@ -41,9 +48,13 @@ format: $(READY)
 	$(BIN)/ruff check --fix . $(SCRIPTS)
 	$(BIN)/ruff format . $(SCRIPTS)
 
-$(READY): pyproject.toml requirements-dev.txt scripts/setup
-	scripts/setup $(PYTHON) $(VENV)
+$(RUNS): pyproject.toml requirements-run.txt scripts/setup
+	scripts/setup $(PYTHON) $(VENV) requirements-run.txt
 	touch $@
+
+$(READY): pyproject.toml requirements-dev.txt scripts/setup
+	scripts/setup $(PYTHON) $(VENV) requirements-dev.txt
+	touch $(RUNS) $@
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
