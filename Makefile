@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
-SPREAD := -n logical --dist worksteal
+SPREAD := -n logical --maxprocesses 8 --dist worksteal
+RULES := tests/unit tests/schema tests/actions tests/store tests/live tests/web tests/plugins
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
 .PHONY: run test quick check package audit lock bench format clean
@@ -16,7 +17,7 @@ test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest $(SPREAD)
 
 quick: $(READY)  ## the tests of the rules, in less than a minute: no browser, scripts or scenarios
-	$(BIN)/python -m pytest $(SPREAD) -m 'not long and not slow'
+	$(BIN)/python -m pytest $(SPREAD) $(RULES)
 
 check: $(READY)  ## style, types, import law
 	$(BIN)/ruff check . $(SCRIPTS)
