@@ -3,16 +3,22 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DOCS := .venv-docs
+RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
+SPREAD := -n logical --maxprocesses 8 --dist worksteal
+RULES := tests/unit tests/schema tests/actions tests/store tests/live tests/web tests/plugins
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
-.PHONY: run test check package docs audit lock bench format clean
+.PHONY: run test quick check package docs audit lock bench format clean
 
-run: $(READY)  ## the chat in the browser: http://127.0.0.1:8080
+run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	$(BIN)/chat-aio demo
 
 test: $(READY)  ## all tests, over a real mongod of their own
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest $(SPREAD)
+
+quick: $(READY)  ## the tests of the rules, in less than a minute: no browser, scripts or scenarios
+	$(BIN)/python -m pytest $(SPREAD) $(RULES)
 
 check: $(READY)  ## style, types, import law
 	$(BIN)/ruff check . $(SCRIPTS)
@@ -39,6 +45,8 @@ lock: $(READY)  ## the versions that development, the image and the site are mad
 		--output-file requirements-dev.txt pyproject.toml
 	$(BIN)/$(COMPILE) --build-deps-for wheel --extra limits,logs,metrics \
 		--constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
+	$(BIN)/$(COMPILE) --build-deps-for editable --extra embedded \
+		--constraint requirements-dev.txt --output-file requirements-run.txt pyproject.toml
 	$(BIN)/$(COMPILE) --output-file requirements-docs.txt requirements-docs.in
 
 bench: $(READY)  ## the performance table of docs/operations.md
@@ -48,11 +56,18 @@ format: $(READY)
 	$(BIN)/ruff check --fix . $(SCRIPTS)
 	$(BIN)/ruff format . $(SCRIPTS)
 
+PROJECT := $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	--no-deps --no-build-isolation --editable .
+
+$(RUNS): pyproject.toml requirements-run.txt scripts/setup
+	scripts/setup $(PYTHON) $(VENV) requirements-run.txt
+	$(PROJECT)
+	touch $@
+
 $(READY): pyproject.toml requirements-dev.txt scripts/setup
 	scripts/setup $(PYTHON) $(VENV) requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--no-deps --no-build-isolation --editable .
-	touch $@
+	$(PROJECT)
+	touch $(RUNS) $@
 
 $(DOCS)/.ready: requirements-docs.txt scripts/setup
 	scripts/setup $(PYTHON) $(DOCS) requirements-docs.txt

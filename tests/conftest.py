@@ -2,22 +2,25 @@
 
 import asyncio
 import os
-import secrets
+import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient
 from pymongo import AsyncMongoClient
-from pymongo.asynchronous.database import AsyncDatabase
 
 from chat_aio import Chat, Hooks, Options, SetupError
 from chat_aio.embedded import Mongod
 from chat_aio.plugins import Plugin
+from tests.support.closing import end_reads_at_once
 from tests.support.connecting import close_what_is_cancelled
 from tests.support.people import Person, picked_by_header
+from tests.support.pool import Database as Database
+from tests.support.pool import Pool
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
 OURS = "CHAT_AIO_TEST_MONGO_IS_OURS"
@@ -34,6 +37,8 @@ OPTIONS = (
     "--wiredTigerEngineConfigString",
     "file_manager=(close_idle_time=3,close_scan_interval=1,close_handle_minimum=100)",
 )
+MEMORY = Path("/dev/shm")
+ENOUGH_BYTES = 4 << 30
 STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()
 
 
@@ -41,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """The run's own mongod, unless CHAT_AIO_TEST_MONGO_URL names one; workers share it."""
     if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
         return
-    folder = tempfile.TemporaryDirectory(prefix="chat-aio-tests-")
+    folder = tempfile.TemporaryDirectory(prefix="chat-aio-tests-", dir=_place())
     mongod = Mongod(folder.name, options=OPTIONS)
     runner = asyncio.Runner()
     try:
@@ -50,6 +55,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
     os.environ[URL], os.environ[OURS] = mongod.url, "yes"
     config.stash[STACK] = runner, mongod, folder
+
+
+def _place() -> Path | None:
+    """Memory, where there is enough for all that a run writes; else where temporary files go."""
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH_BYTES
+    return MEMORY if roomy else None
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -63,10 +74,22 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def no_socket_is_left_open() -> Iterator[None]:
+def mended_driver() -> Iterator[None]:
+    """No socket is left open, and no closing of a change stream waits."""
     with pytest.MonkeyPatch.context() as patch:
         close_what_is_cancelled(patch)
+        end_reads_at_once(patch)
         yield
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[Pool]:
+    with pytest.MonkeyPatch.context() as patch:
+        made = Pool()
+        made.hide_earlier_tests(patch)
+        yield made
+    if OURS not in os.environ:  # Ours is thrown away as a whole, which is a lot faster.
+        made.drop_all(os.environ[URL])
 
 
 @pytest.fixture(scope="session")
@@ -74,16 +97,19 @@ def mongo_url() -> str:
     return os.environ[URL]
 
 
-Database = AsyncDatabase[dict[str, Any]]
-
-
 @pytest.fixture
-async def database(mongo_url: str) -> AsyncIterator[Database]:
-    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
-        name = f"test_{secrets.token_hex(6)}"
-        yield client[name]
-        if OURS not in os.environ:  # Ours is thrown away as a whole, which is a lot faster.
-            await client.drop_database(name)
+async def database(request: pytest.FixtureRequest, pool: Pool) -> AsyncIterator[Database]:
+    """Empty, with all indexes. With the mark `new_database` it is one without collections, and so
+    it is where a test has its address: the change stream of another process would show what earlier
+    tests have done."""
+    marked = request.node.get_closest_marker("new_database")
+    async with AsyncMongoClient[dict[str, Any]](os.environ[URL]) as client:
+        if marked or "mongo_url" in request.fixturenames:
+            yield pool.new(client)
+            return
+        taken = await pool.take(client)
+        yield taken
+        pool.give_back(taken)
 
 
 MakeChat = Callable[..., Awaitable[Chat]]

@@ -4,7 +4,7 @@ import gzip
 import zlib
 from typing import NamedTuple
 
-from tests.unit.test_bodies import HOSTILE
+from tests.schema.test_bodies import HOSTILE
 
 TOO_LARGE = 1024 * 1024 + 1
 GZIP, DEFLATE = {"Content-Encoding": "gzip"}, {"Content-Encoding": "deflate"}

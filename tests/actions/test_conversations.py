@@ -312,6 +312,7 @@ async def test_a_host_may_let_others_read(serve: MakePeople) -> None:
     assert (answer.status, answer.code) == (403, "FORBIDDEN_WRITE")
 
 
+@pytest.mark.new_database
 async def test_collections_may_have_a_prefix(database: Database) -> None:
     async with Chat(database, options=Options(collection_prefix="chat_")) as chat:
         await chat.api.create_group_conversation("alice")

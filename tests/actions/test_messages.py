@@ -53,31 +53,39 @@ async def test_a_message_as_it_is_returned(person: People) -> None:
     assert listed.json == {"messages": [message], "nextCursor": None}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"body": ""},
-        {"body": " \n\u2003"},
-        {"body": None},
-        {"body": 7},
-        {"body": {"$gt": ""}},
-        {"body": "x" * 16_385},
-        {"body": "x", "role": "admin"},
-        {"body": "x", "role": 7},
-        {"body": "x", "metadata": "x"},
-        {"body": "x", "metadata": {"x": "y" * 16_384}},
-        {"body": "x", "clientMessageId": ""},
-        {"body": "x", "clientMessageId": "k" * 129},
-        {"body": "x", "clientMessageId": 7},
-    ],
-)
-async def test_messages_that_are_refused(
-    person: People, database: Database, body: dict[str, Any]
-) -> None:
+REFUSED: list[dict[str, Any]] = [
+    {},
+    {"body": ""},
+    {"body": " \n\u2003"},
+    {"body": None},
+    {"body": 7},
+    {"body": {"$gt": ""}},
+    {"body": "x" * 16_385},
+    {"body": "x", "role": "admin"},
+    {"body": "x", "role": 7},
+    {"body": "x", "metadata": "x"},
+    {"body": "x", "metadata": {"x": "y" * 16_384}},
+    {"body": "x", "clientMessageId": ""},
+    {"body": "x", "clientMessageId": "k" * 129},
+    {"body": "x", "clientMessageId": 7},
+]
+REFUSED_BYTES = [
+    (b"", 400, "INVALID_INPUT"),
+    (b"{", 400, "INVALID_INPUT"),
+    (b'{"body":"x","body":"y"}', 400, "INVALID_INPUT"),
+    (b'{"body":"x","metadata":{"n":1e999}}', 400, "INVALID_INPUT"),
+    (b'{"body":"' + b"x" * (1024 * 1024) + b'"}', 413, "PAYLOAD_TOO_LARGE"),
+]
+
+
+async def test_messages_that_are_refused(person: People, database: Database) -> None:
     conversation_id = await person("alice").direct("bob")
-    answer = await person("alice").post(f"/conversations/{conversation_id}/messages", body)
-    assert (answer.status, answer.code) == (400, "INVALID_INPUT")
+    otherwise = {}
+    for body in REFUSED:
+        answer = await person("alice").post(f"/conversations/{conversation_id}/messages", body)
+        if (answer.status, answer.code) != (400, "INVALID_INPUT"):
+            otherwise[str(body)[:80]] = answer.status
+    assert otherwise == {}
     assert await database["messages"].count_documents({}) == 0
     assert (await database["counters"].find_one({}))["seq"] == 0  # type: ignore[index]
 
@@ -88,30 +96,22 @@ async def test_lengths_are_counted_in_code_points(person: People) -> None:
     assert (await person("alice").send(conversation_id, body))["body"] == body
 
 
-@pytest.mark.parametrize(
-    ("raw", "status", "code"),
-    [
-        (b"", 400, "INVALID_INPUT"),
-        (b"{", 400, "INVALID_INPUT"),
-        (b'{"body":"x","body":"y"}', 400, "INVALID_INPUT"),
-        (b'{"body":"x","metadata":{"n":1e999}}', 400, "INVALID_INPUT"),
-        (b'{"body":"' + b"x" * (1024 * 1024) + b'"}', 413, "PAYLOAD_TOO_LARGE"),
-    ],
-)
 @pytest.mark.parametrize("chunked", [False, True])
-async def test_bodies_that_are_refused(
-    person: People, raw: bytes, status: int, code: str, chunked: bool
-) -> None:
-    async def pieces() -> Any:
+async def test_bodies_that_are_refused(person: People, chunked: bool) -> None:
+    async def pieces(raw: bytes) -> Any:
         for start in range(0, len(raw), 65_536):
             yield raw[start : start + 65_536]
 
     alice = person("alice")
     conversation_id = await alice.direct("bob")
     path = f"/conversations/{conversation_id}/messages"
-    answer = await alice.call("POST", path, data=pieces() if chunked else io.BytesIO(raw))
-    assert (answer.status, answer.code) == (status, code)
-    assert (await alice.send(conversation_id, "still alive"))["seq"] == 1
+    otherwise = {}
+    for alive, (raw, status, code) in enumerate(REFUSED_BYTES, start=1):
+        answer = await alice.call("POST", path, data=pieces(raw) if chunked else io.BytesIO(raw))
+        if (answer.status, answer.code) != (status, code):
+            otherwise[raw[:80]] = (answer.status, answer.code)
+        assert (await alice.send(conversation_id, "still alive"))["seq"] == alive
+    assert otherwise == {}
 
 
 async def test_only_participants_write_and_read(person: People) -> None:

@@ -1,7 +1,6 @@
 """The real demo in a real browser: a server for each test, a browser context for each person."""
 
 import os
-import secrets
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -15,19 +14,32 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from pymongo import AsyncMongoClient
 
 from tests.browser.serving import Cable, Complaints, Demo
+from tests.support.pool import Pool
 
+BROWSERS = ("chromium-headless-shell", "chromium")
+"""By what they cost: a whole browser has a window with tabs and menus for each person."""
+UNUSED = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxFullPopup", "WebUIOmniboxAimPopup"),
+    "SpareRendererForSitePerProcess",
+)
+"""What starts a process more for each window."""
 ARGUMENTS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    f"--disable-features={','.join(UNUSED)}",
 )
 NO_CHROMIUM = "no chromium on PATH: apt-get install chromium"
 
 expect.set_options(timeout=15_000)
 
 
+def found_browser() -> str | None:
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
 def pytest_runtest_setup() -> None:
     """Without a browser: one line for all of these tests, skipped here, failed under CI."""
-    if shutil.which("chromium") is None:
+    if found_browser() is None:
         if "CI" in os.environ:
             pytest.fail(NO_CHROMIUM, pytrace=False)
         pytest.skip(NO_CHROMIUM)
@@ -36,22 +48,20 @@ def pytest_runtest_setup() -> None:
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=ARGUMENTS
-        )
+        launched = await playwright.chromium.launch(executable_path=found_browser(), args=ARGUMENTS)
         yield launched
         await launched.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def demo(mongo_url: str, tmp_path: Path) -> AsyncIterator[Demo]:
-    database = f"test_{secrets.token_hex(6)}"
+async def demo(mongo_url: str, pool: Pool, tmp_path: Path) -> AsyncIterator[Demo]:
     async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
-        served = Demo(mongo_url, database, tmp_path, http)
+        database = await pool.take(client)
+        served = Demo(mongo_url, database.name, tmp_path, http)
         await served.start()
         yield served
         await served.stop()
-        await client.drop_database(database)
+        pool.give_back(database)
 
 
 Visit = Callable[..., Awaitable[Page]]

@@ -16,8 +16,8 @@ from aiohttp import ClientError
 
 from chat_aio.embedded import Mongod
 from chat_aio.live.replay.from_storage import StorageReplays
-from tests.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.conftest import MakePeople
+from tests.scenarios.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.support.failpoints import failing
 from tests.support.people import Person
 

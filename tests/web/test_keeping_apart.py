@@ -8,8 +8,8 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from chat_aio.plugins import Presence, Receipts, Typing
 from tests.conftest import MakePeople
+from tests.plugins.test_presence import shown
 from tests.support.people import Answer, Person, Tab
-from tests.web.test_presence import shown
 
 People = Callable[[str], Person]
 EPHEMERAL = ("typing.", "receipt.", "presence.")

@@ -1,0 +1,199 @@
+"""What is done, and what the scrape says of it, over the real service."""
+
+import asyncio
+import secrets
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+
+from chat_aio import Chat, Hooks
+from chat_aio.capabilities import Capability
+from chat_aio.observability.metrics import Metrics
+from chat_aio.store.batch import write_batch
+from chat_aio.store.transactions import Conflict
+from chat_aio.web.metrics import add_metrics
+from tests.conftest import Database
+from tests.observability.conftest import Measure, Measured
+from tests.support.ageing import age
+from tests.support.people import BASE
+
+CANARY = "canary-7f3a"
+MESSAGES = f"{BASE}/conversations/{{conversation_id}}/messages"
+
+
+async def test_requests_are_counted_by_route(measured: Measured) -> None:
+    """By template, whoever asks for what; with nothing of theirs in any series."""
+    alice = measured(f"alice-{CANARY}")
+    conversation_id = await alice.direct(f"bob-{CANARY}")
+    for number in range(3):
+        await alice.send(conversation_id, f"{CANARY} {number}")
+    await alice.get(f"/invites/{CANARY}?q={CANARY}", headers={"Cookie": CANARY})
+    scrape = await measured.scrape()
+    of_sends = {"method": "POST", "route": MESSAGES}
+    assert scrape("requests_total", status="201", **of_sends) == 3
+    assert scrape("request_seconds_count", **of_sends) == 3
+    assert scrape("requests_total", method="GET", route=f"{BASE}/invites/{{code}}", status="404")
+    assert scrape("errors_total", code="INVITE_NOT_FOUND") == 1
+    assert CANARY not in scrape.text
+    assert conversation_id not in scrape.text
+
+
+async def test_no_series_for_what_strangers_make_up(measured: Measured) -> None:
+    async def make_up() -> None:
+        for method in ("GET", "PROPFIND", "MKCOL", secrets.token_hex(4).upper()):
+            path = f"{BASE}/{secrets.token_hex(8)}"
+            async with measured.client.request(method, path, headers={"X-User": "a"}) as answer:
+                assert answer.status in (400, 404)
+
+    await make_up()
+    before = await measured.scrape()
+    for _ in range(5):
+        await make_up()
+    after = await measured.scrape()
+    unknown = {"route": "(no route)", "status": "404"}
+    assert after("requests_total", method="GET", **unknown) == 6
+    assert after("requests_total", method="other", **unknown) >= 12
+    assert len(after) == len(before)
+
+
+def batches_that_raise(*errors: Exception) -> Any:
+    """The next batches, one error each; from then on they are written."""
+    left = list(errors)
+
+    async def write(*given: Any, **named: Any) -> Any:
+        if left:
+            raise left.pop(0)
+        return await write_batch(*given, **named)
+
+    return patch("chat_aio.store.sequencer.write_batch", write)
+
+
+async def test_messages_and_their_batches(measured: Measured) -> None:
+    alice = measured("alice")
+    group = await alice.group("bob")
+    await alice.told_all()
+    async with measured("bob").tab() as tab, alice.tab(), measured.counting("deliveries_total", 16):
+        sends = (alice.send(group, f"{number}") for number in range(8))
+        await asyncio.gather(*sends)
+        await tab.bodies(8)
+    repeated = {"body": "once", "clientMessageId": "k"}
+    answers = [await alice.post(f"/conversations/{group}/messages", repeated) for _ in range(3)]
+    assert [each.status for each in answers] == [201, 200, 200]
+    with batches_that_raise(Conflict(), ValueError()):
+        assert (await alice.post(f"/conversations/{group}/messages", {"body": "x"})).status == 500
+    scrape = await measured.scrape()
+    assert [scrape("sends_total", outcome=each) for each in ("stored", "repeated", "failed")] == [
+        *(9, 2, 1)
+    ]
+    batches = scrape("batches_total", outcome="committed")
+    assert scrape("batch_messages_sum") == 9
+    assert scrape("batch_messages_count") == scrape("batch_seconds_count") == batches <= 9
+    assert scrape("batches_total", outcome="conflict") == 1
+    assert scrape("batches_total", outcome="failed") == 1
+    assert scrape("feed_lag_seconds_count") >= 1
+    assert scrape("feed_changes_total") >= 9
+
+
+async def test_streams(measure: Measure) -> None:
+    measured = await measure(Hooks(can_moderate=lambda _: True))
+    alice = measured("alice")
+    async with measured("bob").tab(), measured.counting("streams_closed_total", reason="banned"):
+        async with measured.counting("streams_opened_total", 2), alice.tab(), alice.tab():
+            scrape = await measured.scrape()
+            assert (scrape("streams"), scrape("users")) == (3, 2)
+            assert scrape("feed_live") == 1
+        async with measured.counting("bans_enforced_total", of="stream"):
+            await alice.chat.api.moderation.ban_user("alice", "bob")
+    async with measured.counting("bans_enforced_total", of="request"):
+        assert (await measured("bob").get("/conversations")).code == "USER_BANNED"
+    async with measured("carol").tab() as tab:
+        await measured.chat._live.feed.close()
+        measured.chat._live._lost(True)
+        await tab.end()
+    scrape = await measured.scrape()
+    assert scrape("streams_closed_total", reason="feed_lost") == 1
+    assert scrape("feed_losses_total", gap="yes") == 1
+    assert scrape("feed_live") == 0
+
+
+async def test_replays(measured: Measured, measure: Measure, database: Database) -> None:
+    alice = measured("alice")
+    conversation_id = await alice.direct("bob")
+    for number in range(4):
+        await alice.send(conversation_id, str(number))
+    await alice.told_all()
+    async with (
+        measured.counting("replays_total", source="ring"),
+        measured.counting("replay_events_total", 3, source="ring"),
+        measured("bob").tab(f"{conversation_id}:1"),
+    ):
+        pass
+    async with measured.counting("replays_total", source="none"), measured("bob").tab():
+        pass
+    later = await measure(ring_seconds=0, replay_limit=2)
+    async with (
+        later.counting("replay_events_total", 2, source="storage"),
+        later.counting("replays_total", source="storage"),
+        later("bob").tab(f"{conversation_id}:2"),
+    ):
+        pass
+    assert (await later.scrape())("replay_bytes_total", source="storage") > 200
+    async with (
+        later.counting("resets_total", reason="too_many_missed"),
+        later("bob").tab(f"{conversation_id}:1"),
+    ):
+        pass
+    await age(database)
+    await database["messages"].delete_one({"seq": 1})
+    async with (
+        later.counting("resets_total", reason="position_removed"),
+        later("bob").tab(f"{conversation_id}:1"),
+    ):
+        pass
+
+
+async def test_several_chats_in_one_process(database: Database) -> None:
+    """Counted together; the feed is live where all are."""
+    registry = CollectorRegistry()
+    metrics = Metrics(registry)
+    async with (
+        Chat(database, observers=[metrics]) as one,
+        Chat(database, observers=[metrics]) as two,
+    ):
+        await one.api.create_group_conversation("ada")
+        group = await two.api.create_group_conversation("ada")
+        for each in (one, two):
+            await each.api.send_message("ada", group.id, "hello")
+        assert registry.get_sample_value("chat_aio_sends_total", {"outcome": "stored"}) == 2
+        assert registry.get_sample_value("chat_aio_feed_live") == 1
+        await one._live.feed.close()
+        assert registry.get_sample_value("chat_aio_feed_live") == 0
+    assert registry.get_sample_value("chat_aio_ring_events") == 0
+
+
+async def test_without_streams_no_feed_is_lost(measure: Measure) -> None:
+    measured = await measure(without={Capability.STREAMS})
+    assert (await measured.scrape())("feed_live") == 1
+
+
+async def test_a_host_keeps_its_own_route(aiohttp_client: Any) -> None:
+    async def mine(_: web.Request) -> web.Response:
+        return web.Response(text="mine")
+
+    app = web.Application()
+    app.router.add_get("/metrics", mine)
+    add_metrics(app)
+    client = await aiohttp_client(app)
+    async with client.get("/metrics") as response:
+        assert await response.text() == "mine"
+
+
+@pytest.mark.parametrize("accept", ["", "application/openmetrics-text; version=1.0.0"])
+async def test_what_prometheus_asks_for(measured: Measured, accept: str) -> None:
+    async with measured.client.get("/metrics", headers={"Accept": accept}) as response:
+        wanted = "application/openmetrics-text" if accept else "text/plain"
+        assert response.headers["Content-Type"].startswith(wanted)
+        assert (await response.text()).endswith("# EOF\n") == bool(accept)

@@ -1,0 +1,57 @@
+"""One reader over two failovers, in small; `test_chaos` has the whole of it."""
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from aiohttp import ClientError
+
+from tests.scenarios.chaos.torn import LAST, Seen, follow, opened, stored
+from tests.support.people import Person
+from tests.support.replica_set import ReplicaSet
+
+
+async def test_failovers(tmp_path: Path, aiohttp_client: Any) -> None:
+    """The primary is killed, then its successor steps down: streams end or go on, and with what
+    they are told when they come back nothing is missing."""
+    async with ReplicaSet(tmp_path) as members, opened(members.url, aiohttp_client) as town:
+        alice, bob = town.person("alice"), town.person("bob")
+        conversation_id = await alice.direct("bob")
+        await alice.send(conversation_id, "before")
+        seen: Seen = {}
+
+        async def come_and_go() -> None:
+            position = f"{conversation_id}:1"
+            while LAST not in (body for _, body in seen.values()):
+                with suppress(EOFError, ClientError):
+                    async with bob.tab(position) as tab:
+                        try:
+                            await follow(tab, seen)
+                        finally:
+                            position = tab.last_event_id or position
+
+        following = asyncio.create_task(come_and_go())
+        for fault in ("killed", "stepped down"):
+            primary = await members.wait_primary()
+            await (members.kill(primary) if fault == "killed" else members.step_down())
+            await members.wait_primary(other_than=primary)
+            for number in range(5):
+                await insist(alice, conversation_id, f"{fault}, {number}")
+            if fault == "killed":
+                await members.restart(primary)
+            await members.wait_healthy()
+        await insist(alice, conversation_id, LAST)
+        await following
+        kept = await stored(bob, conversation_id)
+        assert seen == {each: (seq, text) for each, (seq, text) in kept.items() if seq > 1}
+        assert len(seen) == 11
+
+
+async def insist(person: Person, conversation_id: str, body: str) -> None:
+    """Send with a key until it is acknowledged."""
+    sending = {"body": body, "clientMessageId": body}
+    path = f"/conversations/{conversation_id}/messages"
+    while (answer := await person.post(path, sending)).status == 503:
+        pass
+    assert answer.status in (200, 201), answer

@@ -1,0 +1,87 @@
+"""The rules of lists of messages, and of search."""
+
+from tests.scenarios.model.pages import Page
+from tests.scenarios.model.showing import is_in_main, replies_of, shown
+from tests.scenarios.model.world import Json, Reply, World, is_user_id, members, require
+from tests.support.terms import naive_score
+
+
+def list_messages(
+    world: World,
+    user_id: str,
+    conversation_id: str,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Reply:
+    page = Page.of(world, "messages", limit, cursor)
+    world.readable(user_id, conversation_id)
+    main = [each for each in _messages_of(world, conversation_id) if is_in_main(each)]
+    return Reply(page.cut(main, _seq, lambda each: shown(world, each)))
+
+
+def get_message(world: World, user_id: str, conversation_id: str, message_id: str) -> Reply:
+    world.conversation(conversation_id)
+    found = world.message_in(conversation_id, message_id)
+    world.readable(user_id, conversation_id)
+    return Reply({"message": shown(world, found)})
+
+
+def list_thread(
+    world: World,
+    user_id: str,
+    conversation_id: str,
+    root_id: str,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Reply:
+    page = Page.of(world, "thread", limit, cursor)
+    world.conversation(conversation_id)
+    world.message_in(conversation_id, root_id)
+    world.readable(user_id, conversation_id)
+    return Reply(page.cut(replies_of(world, root_id), _seq, lambda each: shown(world, each)))
+
+
+def list_messages_after(
+    world: World, user_id: str, conversation_id: str, seq: int, limit: int | None = None
+) -> Reply:
+    require(limit is None or limit > 0)
+    world.readable(user_id, conversation_id)
+    after = [each for each in _messages_of(world, conversation_id) if each["seq"] > seq]
+    oldest = sorted(after, key=_seq)[: limit or 50]
+    return Reply({"messages": [shown(world, each) for each in oldest]})
+
+
+def search_messages(
+    world: World,
+    user_id: str,
+    query: str,
+    conversation_id: str | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> Reply:
+    require(query.strip())
+    require(conversation_id is None or is_user_id(conversation_id))
+    page = Page.of(world, "search", limit, cursor)
+    if conversation_id is not None:
+        world.readable(user_id, conversation_id)
+    found = [
+        each
+        for each in world.messages.values()
+        if user_id in members(world.conversations[each["conversationId"]])
+        and conversation_id in (None, each["conversationId"])
+        and naive_score(query, each["body"])
+    ]
+
+    def rank(message: Json) -> tuple[int, str, str]:
+        return naive_score(query, message["body"]), message["createdAt"], message["id"]
+
+    return Reply(page.cut(found, rank, lambda each: shown(world, each)))
+
+
+def _messages_of(world: World, conversation_id: str) -> list[Json]:
+    return [each for each in world.messages.values() if each["conversationId"] == conversation_id]
+
+
+def _seq(message: Json) -> int:
+    seq: int = message["seq"]
+    return seq

@@ -1,0 +1,46 @@
+"""What a message looks like, and where it stands."""
+
+from tests.scenarios.model.world import Json, World
+
+
+def shown(world: World, message: Json) -> Json:
+    """A message with its decorations, as everybody sees it."""
+    emoji = dict.fromkeys(each for _, each in message["reactions"])
+    by = {one: [user for user, each in message["reactions"] if each == one] for one in emoji}
+    return {
+        **{key: value for key, value in message.items() if key != "request"},
+        "replyTo": _preview(world, message["replyToMessageId"]),
+        "reactions": [
+            {"emoji": each, "count": len(by[each]), "userIds": by[each]} for each in emoji
+        ],
+        "mentions": [user for _, user in sorted((at, u) for u, at in message["mentions"].items())],
+        "threadSummary": _summary(replies_of(world, message["id"])),
+    }
+
+
+def is_in_main(message: Json) -> bool:
+    return message["threadRootMessageId"] is None or bool(message["alsoSendToMain"])
+
+
+def replies_of(world: World, root_id: str) -> list[Json]:
+    return [each for each in world.messages.values() if each["threadRootMessageId"] == root_id]
+
+
+def _preview(world: World, parent_id: str | None) -> Json | None:
+    if parent_id is None:
+        return None
+    parent = world.messages[parent_id]
+    body = parent["body"]
+    return {
+        "id": parent_id,
+        "senderId": parent["senderId"],
+        "excerpt": body if len(body) <= 140 else body[:140] + "…",
+        "deleted": parent["deletedAt"] is not None,
+    }
+
+
+def _summary(replies: list[Json]) -> Json | None:
+    if not replies:
+        return None
+    last = max(each["createdAt"] for each in replies)
+    return {"replyCount": len(replies), "lastReplyAt": last}

@@ -1,0 +1,86 @@
+"""Databases with all indexes, used again: making one takes longer than most tests.
+
+A test gets a database as good as new. Its collections are emptied, and the change streams of this
+process begin where the database was handed out, so that they show nothing of an earlier test. One
+whose collections, indexes or validators a test has changed is not used again.
+"""
+
+import secrets
+from collections import deque
+from typing import Any
+
+import pytest
+from bson import Timestamp
+from pymongo import AsyncMongoClient, MongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import PyMongoError
+
+from chat_aio.store import change_stream, indexes
+from chat_aio.store.database import COLLECTIONS
+from chat_aio.store.database import Database as Store
+
+DATABASES = 4
+"""So many take turns: what a test has left running is over before its database comes up again."""
+
+EMPTYING_MS = 5_000
+
+Database = AsyncDatabase[dict[str, Any]]
+
+
+class Pool:
+    """The databases of one test process."""
+
+    def __init__(self) -> None:
+        self._made: list[str] = []
+        self._waiting: deque[str] = deque()
+        self._begins: dict[str, Timestamp] = {}
+
+    async def take(self, client: AsyncMongoClient[dict[str, Any]]) -> Database:
+        """A database with all indexes, in which nothing is."""
+        while len(self._waiting) >= DATABASES:
+            found = client[self._waiting.popleft()]
+            if await _is_emptied(found):
+                hello = await found.command("hello")
+                now: Timestamp = hello["operationTime"]
+                self._begins[found.name] = Timestamp(now.time, now.inc + 1)
+                return found
+        made = self.new(client)
+        await indexes.apply(Store(made))
+        return made
+
+    def new(self, client: AsyncMongoClient[dict[str, Any]]) -> Database:
+        """A database without collections, which is not used again unless it is given back."""
+        self._made.append(f"test_{secrets.token_hex(6)}")
+        return client[self._made[-1]]
+
+    def drop_all(self, url: str) -> None:
+        with MongoClient[dict[str, Any]](url) as client:
+            for name in self._made:
+                client.drop_database(name)
+
+    def give_back(self, database: Database) -> None:
+        self._waiting.append(database.name)
+
+    def hide_earlier_tests(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let no change stream begin before its database was handed out."""
+        operation_time = change_stream._operation_time
+
+        async def within_this_test(database: Store, past: float) -> Timestamp:
+            begins = self._begins.get(database.handle.name, Timestamp(0, 0))
+            return max(begins, await operation_time(database, past))
+
+        monkeypatch.setattr(change_stream, "_operation_time", within_this_test)
+
+
+async def _is_emptied(database: Database) -> bool:
+    """Empty a database; False where it is not, or is not as a new one would be."""
+    try:
+        found = await database.list_collection_names()
+        if set(found) != set(COLLECTIONS) or await indexes.differences(Store(database)):
+            return False
+        for name in COLLECTIONS:
+            every = [{"q": {}, "limit": 0}]
+            await database.command("delete", name, deletes=every, maxTimeMS=EMPTYING_MS)
+    except PyMongoError:
+        return False
+    return True
