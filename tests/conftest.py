@@ -19,7 +19,8 @@ from chat_aio.plugins import Plugin
 from tests.support.closing import end_reads_at_once
 from tests.support.connecting import close_what_is_cancelled
 from tests.support.people import Person, picked_by_header
-from tests.support.pool import Database, Pool
+from tests.support.pool import Database as Database
+from tests.support.pool import Pool
 
 URL = "CHAT_AIO_TEST_MONGO_URL"
 OURS = "CHAT_AIO_TEST_MONGO_IS_OURS"
