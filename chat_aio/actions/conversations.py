@@ -58,16 +58,7 @@ async def get_or_create_conversation(
     if viewed := await find_viewed(context, user_id, conversation_id):
         return Opened(viewed, is_new=False)
     await require_users(context, user_id, [given.other_user_id])
-    new = conversations.new_conversation(
-        conversation_id,
-        creator_id=user_id,
-        roles=dict.fromkeys(pair, "admin"),
-        at=context.clock(),
-        change_id=context.new_id(),
-        type="direct",
-        pairKey=":".join(pair),
-        metadata=escaped(given.metadata or {}),
-    )
+    new = _new_direct(context, user_id, conversation_id, pair, given.metadata or {})
 
     async def allowed(session: Session) -> None:
         if await blocks.is_blocked(context.database, pair, session):
@@ -77,6 +68,21 @@ async def get_or_create_conversation(
     if is_new:
         return Opened(viewed_conversation_from(made, unread_count=0), is_new=True)
     return Opened(await _load_viewed(context, user_id, conversation_id), is_new=False)
+
+
+def _new_direct(
+    context: Context, user_id: str, conversation_id: str, pair: list[str], metadata: dict[str, Any]
+) -> ConversationDocument:
+    return conversations.new_conversation(
+        conversation_id,
+        creator_id=user_id,
+        roles=dict.fromkeys(pair, "admin"),
+        at=context.clock(),
+        change_id=context.new_id(),
+        type="direct",
+        pairKey=":".join(pair),
+        metadata=escaped(metadata),
+    )
 
 
 @user_action

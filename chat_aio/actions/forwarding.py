@@ -20,6 +20,7 @@ from chat_aio.schema.models import Role
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
 from chat_aio.store.mapping import bare_message_from
 from chat_aio.store.messages import WITH_TERMS
+from chat_aio.store.snapshots import Snapshot
 
 
 @user_action_as(None)
@@ -55,6 +56,17 @@ async def forward_message(
         await load_conversation(context, target_id)
         await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
         snapshot = await load_writable(context, user_id, target_id)
+    return await _forward(context, user_id, source, snapshot, given)
+
+
+async def _forward(
+    context: Context,
+    user_id: str,
+    source: MessageDocument,
+    snapshot: Snapshot,
+    given: inputs.Forwarding,
+) -> Sent:
+    target_id = given.to_conversation_id
     if repeated := await find_repeated(context, user_id, target_id, given, copied=source["_id"]):
         return repeated
 

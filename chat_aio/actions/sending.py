@@ -100,9 +100,8 @@ async def send_message(
     MentionNotParticipant, MessageConflict and MessageRejected.
     """
     async with counting_refusals(context, user_id, "send_message"):
-        given = inputs.read(
-            inputs.NewMessage,
-            metadata_within=context.options.max_metadata_bytes,
+        given = _read(
+            context,
             body=body,
             role=role,
             reply_to_message_id=reply_to_message_id,
@@ -112,9 +111,26 @@ async def send_message(
             metadata=metadata,
             client_message_id=client_message_id,
         )
-        _require_sendable(context, given)
         snapshot = await load_writable(context, user_id, conversation_id)
-    if repeated := await find_repeated(context, user_id, conversation_id, given):
+    return await _send(context, user_id, snapshot, given)
+
+
+def _read(context: Context, **values: object) -> inputs.NewMessage:
+    """The checked input: also the limits of this installation, and what goes together."""
+    most = context.options.max_metadata_bytes
+    given = inputs.read(inputs.NewMessage, metadata_within=most, **values)
+    require_length(context, given.body)
+    if given.also_send_to_main and given.thread_root_message_id is None:
+        raise InvalidInput("alsoSendToMain: only a thread reply can be sent to the main list too")
+    if given.thread_root_message_id is not None and not context.options.threads:
+        raise ThreadsUnsupported
+    return given
+
+
+async def _send(
+    context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
+) -> Sent:
+    if repeated := await find_repeated(context, user_id, snapshot.conversation.id, given):
         return repeated
     async with counting(context, user_id, "send_message"):
         await require_unblocked(context, snapshot)
@@ -127,15 +143,6 @@ async def send_message(
         return await post(
             context, user_id, snapshot, Post(given=given, body=given.body, fields=fields)
         )
-
-
-def _require_sendable(context: Context, given: inputs.NewMessage) -> None:
-    """The limits of this installation, and what goes together."""
-    require_length(context, given.body)
-    if given.also_send_to_main and given.thread_root_message_id is None:
-        raise InvalidInput("alsoSendToMain: only a thread reply can be sent to the main list too")
-    if given.thread_root_message_id is not None and not context.options.threads:
-        raise ThreadsUnsupported
 
 
 async def _require_place(
