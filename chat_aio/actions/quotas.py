@@ -1,4 +1,4 @@
-"""Quotas: how much one user may do over HTTP, so generous that nobody meets them who talks."""
+"""Quotas: how much one user may do over HTTP; generous, so that people who chat never notice."""
 
 import math
 import time
@@ -23,13 +23,13 @@ Kind = Literal[
     "reactions",
     "requests",
 ]
-"""What is counted; `requests` are all together."""
+"""What is counted; `requests` counts all of them."""
 
 Calls = deque[float]
 
 
 class Spending:
-    """What users have spent of their quotas in this process."""
+    """What users have spent of their quotas in this process: a sliding window of call times."""
 
     def __init__(self, quotas: Quotas, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits: dict[str, tuple[int, int]] = {}
@@ -42,12 +42,12 @@ class Spending:
         self._swept = clock()
 
     def __len__(self) -> int:
-        """How many users and kinds are remembered."""
+        """How many pairs of user and kind are kept."""
         return len(self._spent)
 
     def spend(self, user_id: str, kind: str, amount: int = 1) -> None:
-        """Count so many. Raises RateLimited, with the seconds until there is room for them; then
-        nothing is counted."""
+        """Count `amount`. If that exceeds the quota, count nothing and raise RateLimited with the
+        seconds until there is room."""
         limit = self._limits.get(kind)
         if limit is None:
             return
@@ -65,14 +65,13 @@ class Spending:
         calls.extend([now] * amount)
 
     def give_back(self, user_id: str, kind: str, amount: int = 1) -> None:
-        """Take back what was counted for something that was not done, and is no fault of the
-        user's."""
+        """Take back what was counted for a request that failed through no fault of the user."""
         calls = self._spent.get((user_id, kind))
         for _ in range(min(amount, len(calls or ()))):
             calls and calls.pop()
 
     def _sweep(self, now: float) -> None:
-        """Forget who has not been here for a while."""
+        """Forget users without a call in the window, to bound the memory."""
         self._swept = now
         for key, calls in [*self._spent.items()]:
             if not calls or calls[-1] <= now - self._limits[key[1]][1]:
@@ -80,7 +79,7 @@ class Spending:
 
 
 def _wait(calls: Calls, room: int, seconds: int, now: float) -> int:
-    """Seconds until no more than `room` are left; the whole time where there will never be."""
+    """Seconds until at most `room` calls are left in the window; the whole window if room < 0."""
     if room < 0:
         return seconds
     return max(1, math.ceil(calls[len(calls) - room - 1] + seconds - now))

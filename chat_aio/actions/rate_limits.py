@@ -1,4 +1,4 @@
-"""How often each user may do what: limits that a host sets, kept by each process for itself."""
+"""Rate limits that a host sets for users and methods; each process counts for itself."""
 
 import math
 import time
@@ -8,20 +8,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from chat_aio.errors import RateLimited, SetupError
 
 ANY = "*"
-"""Stands for each method that is not named."""
+"""Stands for every method that is not named."""
 
 SWEEP_SECONDS = 60.0
 
 Limit = tuple[int, int]
-"""So many calls in so many seconds, whenever these begin."""
+"""(calls, seconds): at most so many calls in any window of so many seconds."""
 
 Key = tuple[Limit, str, str]
 
 
 class Rates:
-    """Limits such as `{"send_message": "5/second;100/minute", "*": "20/second"}`, each counted for
-    one user and method. Raises ValueError for a method that there is not, or a limit that cannot
-    be read; SetupError without the package `limits`."""
+    """Limits such as `{"send_message": "5/second;100/minute", "*": "20/second"}`, counted for each
+    user and method. Raises ValueError for an unknown method or a limit that cannot be parsed, and
+    SetupError without the package `limits`."""
 
     def __init__(
         self,
@@ -38,12 +38,12 @@ class Rates:
         self._swept = clock()
 
     def __len__(self) -> int:
-        """How many users, methods and limits are remembered."""
+        """How many combinations of limit, user and method are kept."""
         return len(self._calls)
 
     def count(self, user_id: str, method: str) -> None:
-        """Count one call. Raises RateLimited, with the seconds until the next may be made; what is
-        refused is not counted."""
+        """Count one call. If a limit is exceeded, count nothing and raise RateLimited with the
+        seconds until all limits allow the next call."""
         limits = self._limits.get(method) or self._limits.get(ANY)
         if not limits:
             return
@@ -56,20 +56,20 @@ class Rates:
             self._calls[each].append(now)
 
     def give_back(self, user_id: str, method: str) -> None:
-        """Take back the last call, which was not answered for no fault of the user's."""
+        """Take back the last call, which failed through no fault of the user."""
         for each in self._limits.get(method) or self._limits.get(ANY) or ():
             if calls := self._calls.get((each, user_id, method)):
                 calls.pop()
 
     def _wait(self, key: Key, now: float) -> float:
-        """Seconds until the next call may be made, 0 for now."""
+        """Seconds until this limit allows the next call; 0 if it does now."""
         (most, seconds), calls = key[0], self._calls.get(key)
         while calls and calls[0] <= now - seconds:
             calls.popleft()
         return calls[-most] + seconds - now if calls and len(calls) >= most else 0
 
     def _sweep(self, now: float) -> None:
-        """Forget who has not been here for a while."""
+        """Forget users without a call in the window, to bound the memory."""
         if now - self._swept < SWEEP_SECONDS:
             return
         self._swept = now
