@@ -47,7 +47,6 @@ async def search_messages(
     require(context, Capability.SEARCH)
     if given.conversation_id is not None:
         await load_readable(context, user_id, given.conversation_id)
-    # A user may read a conversation without being in it, by the host's rule; it is not searched.
     ids = await conversations.ids_of_user(context.database, user_id)
     if given.conversation_id is not None:
         ids = [each for each in ids if each == given.conversation_id]
