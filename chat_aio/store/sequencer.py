@@ -1,8 +1,7 @@
 """The sequencer: group commit of sends that arrive together (docs/decisions/0002).
 
-While a batch is in flight, the next one gathers. A conversation is in one flight at a time, so its
-messages commit in the order of their numbers; between processes the counter documents, which every
-batch locks first, keep that order.
+While a batch is in flight, the next one gathers. A conversation is in one flight at a time, and each
+batch locks the counter documents first, so messages commit in the order of their numbers.
 """
 
 import asyncio

@@ -46,7 +46,7 @@ class Snapshots:
         self._feed_live = False
 
     async def find(self, conversation_id: str) -> Snapshot | None:
-        """The conversation, from the cache or the database. Raises StorageUnavailable."""
+        """The conversation, cached or read; None if there is none. Raises StorageUnavailable."""
         if kept := self._kept.get(conversation_id):
             self._kept.move_to_end(conversation_id)
             return kept
