@@ -1,4 +1,4 @@
-"""What an installation can do beyond the core; the value of each is its 501 error."""
+"""The optional parts of an installation; the value of each is its 501 error."""
 
 from enum import Enum
 from typing import Protocol
@@ -22,6 +22,6 @@ class HasCapabilities(Protocol):
 
 
 def require(context: HasCapabilities, capability: Capability) -> None:
-    """Raise the capability's 501 error when this installation lacks it."""
+    """Raise the capability's 501 error if this installation lacks it."""
     if capability not in context.capabilities:
         raise capability.value()

@@ -1,13 +1,14 @@
-"""Every error a caller can meet: its code, its HTTP status, and what it means.
+"""Every error that a caller can get: its code, its HTTP status and its message.
 
-An error is a class of three lines; `ChatError.catalogue` is the whole table by code.
+An error is a class of three lines whose docstring is the default message; `ChatError.catalogue` is
+the table of all of them by code.
 """
 
 from typing import ClassVar
 
 
 class ChatError(Exception):
-    """A refusal with a stable `code` and the HTTP `status` it maps to."""
+    """An error with a stable `code` and the HTTP `status` that it maps to."""
 
     code: ClassVar[str]
     status: ClassVar[int]
@@ -54,7 +55,7 @@ class ForbiddenWrite(ChatError):
 
 
 class ForbiddenOrigin(ChatError):
-    """Pages of this origin may not do this."""
+    """Pages of this origin may not do this; the server has not listed it."""
 
     code, status = "FORBIDDEN_ORIGIN", 403
 
@@ -90,7 +91,7 @@ class UserBanned(ChatError):
 
 
 class NotPublicConversation(ChatError):
-    """This conversation is no public channel."""
+    """This conversation is not a public channel."""
 
     code, status = "NOT_PUBLIC_CONVERSATION", 403
 
@@ -150,19 +151,19 @@ class MessageDeleted(ChatError):
 
 
 class MessageConflict(ChatError):
-    """This idempotency key was used for a different request."""
+    """This idempotency key was used for a different request; use a new key for a new request."""
 
     code, status = "MESSAGE_CONFLICT", 409
 
 
 class NotGroupConversation(ChatError):
-    """This needs a group, and the conversation is a direct one."""
+    """This works in groups only, and the conversation is a direct one."""
 
     code, status = "NOT_GROUP_CONVERSATION", 409
 
 
 class LastAdminRemaining(ChatError):
-    """A group keeps at least one admin."""
+    """A group needs at least one admin; make somebody else an admin first."""
 
     code, status = "LAST_ADMIN_REMAINING", 409
 
@@ -186,7 +187,7 @@ class PayloadTooLarge(ChatError):
 
 
 class UnsupportedEncoding(ChatError):
-    """Bodies are taken without a Content-Encoding only."""
+    """Send the request body without a Content-Encoding."""
 
     code, status = "UNSUPPORTED_ENCODING", 415
 
@@ -198,7 +199,7 @@ class GroupLimitExceeded(ChatError):
 
 
 class InviteLimitExceeded(ChatError):
-    """A group has at most 50 invites."""
+    """A group has at most 50 invites; revoke one first."""
 
     code, status = "INVITE_LIMIT_EXCEEDED", 422
 
@@ -210,13 +211,13 @@ class MessageRejected(ChatError):
 
 
 class ReactionLimitExceeded(ChatError):
-    """There are too many reactions to this message."""
+    """This message has as many reactions as it can have, or as you may give it."""
 
     code, status = "REACTION_LIMIT_EXCEEDED", 422
 
 
 class RateLimited(ChatError):
-    """Too many requests."""
+    """Too many requests; wait for as many seconds as Retry-After says."""
 
     code, status = "RATE_LIMITED", 429
     retry_after = 5
@@ -269,12 +270,13 @@ class StreamUnsupported(ChatError):
 
 
 class StorageUnavailable(ChatError):
-    """The database was not reached in time; nothing was written."""
+    """The database was not reached in time; nothing was written, so try again."""
 
     code, status = "STORAGE_UNAVAILABLE", 503
     retry_after = 2
 
 
+# A constant, because the store recognises an unknown outcome by this text (`store/sequencer.py`).
 OUTCOME_UNKNOWN = (
     "the database was not reached in time and the outcome is unknown; "
     "repeat the request with the same idempotency key"

@@ -1,4 +1,4 @@
-"""What a host may plug in, and the one way hooks are called: sync or async, under a time limit."""
+"""The hooks that a host may give, and how they are called: sync or async, with a time limit."""
 
 import asyncio
 import inspect
@@ -20,15 +20,16 @@ AT_ONCE = 8
 T = TypeVar("T")
 
 _ASKED: set[asyncio.Task[Any]] = set()
-"""The hooks that are being answered, also those that nobody waits for any more."""
+"""The async hooks that are running, also past their time limit. asyncio keeps only weak references
+to tasks, so a hook that nobody waits for could be garbage-collected half-way."""
 
 _UNSET = object()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PermissionContext:
-    """May `user_id` do this in `conversation`? `message` is the bare stored message it is about,
-    None where the question concerns none. Read-states in `conversation` may lag."""
+    """May `user_id` do this in `conversation`? `message` is the stored message that the question
+    is about, None if it is about the conversation. Read-states in `conversation` may be old."""
 
     user_id: str
     conversation: Conversation
@@ -38,7 +39,7 @@ class PermissionContext:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModerationContext:
     """May `user_id` do this? `action` is the method's name, such as `ban_user`; `target_user_id` is
-    whom it is about, None where it is about nobody in particular."""
+    the user whom it affects, None if it affects no particular user."""
 
     user_id: str
     action: str
@@ -47,8 +48,8 @@ class ModerationContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RateContext:
-    """May `user_id` do this once more? `method` is the server API's, such as `send_message`, or
-    the last word of a plugin's path."""
+    """May `user_id` call `method` once more? It is a method of the server API, such as
+    `send_message`, or the last word of a plugin's path."""
 
     user_id: str
     method: str
@@ -56,8 +57,8 @@ class RateContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BeforeMessageSend:
-    """A message that is valid and about to be written. `forwarded_from` names what it copies, also
-    when a forwarded message is edited; None for what was written here."""
+    """A valid message that is about to be written. `forwarded_from` names the message that it
+    copies, also when a forwarded message is edited; None if it is not a forward."""
 
     user_id: str
     kind: Literal["send", "edit", "forward"]
@@ -71,7 +72,7 @@ class BeforeMessageSend:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageMutation:
-    """A message change that is committed; `recipient_ids` are the other participants."""
+    """A committed change of a message; `recipient_ids` are the other participants."""
 
     user_id: str
     kind: Literal["created", "updated", "deleted"]
@@ -82,7 +83,7 @@ class MessageMutation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Changed:
-    """What `before_message_send` may return: the parts of the message that it replaces."""
+    """What `before_message_send` may return: the parts of the message to replace, None to keep."""
 
     body: str | None = None
     metadata: dict[str, Any] | None = None
@@ -96,8 +97,8 @@ PermissionRule = Callable[[PermissionContext], Answer]
 class Hooks:
     """The host's own rules. Each may be sync or async; None keeps the default.
 
-    `can_read` is asked about conversations. With `can_read_messages` it is asked about each message
-    as well that would be shown.
+    `can_read` is asked about conversations; with `can_read_messages` also about each message that
+    would be shown (docs/behaviour.md 5.5).
     """
 
     user_exists: Callable[[str], Answer] | None = None
@@ -115,19 +116,23 @@ class Hooks:
 
 
 def lent(conversation: Conversation) -> Conversation:
-    """A conversation for the host's eyes: changing what it holds changes nothing of ours."""
+    """A copy of a conversation to hand to the host, which may change the metadata in it."""
     if not conversation.metadata:
         return conversation
     return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
 
 
 async def _answered(answer: Awaitable[Any], limit: float) -> Any:
-    """What an async hook returns, in a task of its own. Context variables that it sets are set for
-    what comes after it, as if it had been awaited here."""
+    """Run an async hook in a task of its own and return its result. Raises TimeoutError.
+
+    Context variables that the hook sets stay set afterwards, as if it had been awaited here.
+    """
     variables = copy_context()
     asked = asyncio.create_task(_awaited(answer), context=variables)
     _ASKED.add(asked)
     asked.add_done_callback(_forget)
+    # `wait`, not `wait_for`, which would cancel the hook: it may be in a call of the database's
+    # driver, and a cancelled call can break the client (docs/decisions/0009).
     await asyncio.wait({asked}, timeout=limit)
     if not asked.done():
         raise TimeoutError(f"no answer within {limit} seconds")
@@ -144,11 +149,11 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
 def _forget(asked: asyncio.Task[Any]) -> None:
     _ASKED.discard(asked)
     if not asked.cancelled():
-        asked.exception()  # Of a late one nobody else looks at it.
+        asked.exception()  # Nobody else retrieves it of a late hook, and asyncio would complain.
 
 
 async def those(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
-    """Those of which `ask` says True, in their order; so many are asked about at a time."""
+    """Filter `asked` by `ask`, keeping the order; AT_ONCE questions run at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
     async def one(each: T) -> bool:
@@ -168,14 +173,14 @@ async def call(
 ) -> Any:
     """Call a hook and return its answer.
 
-    Exceptions in `passing` come through; any other, and more than `limit` seconds, is logged and
-    becomes InternalError. A hook that takes longer is not cancelled, for it may be in a call of the
-    database's driver; nobody waits for it any more. A sync one runs on the event loop.
+    Exceptions in `passing` are raised as they are. Any other exception, and an async hook that
+    takes longer than `limit` seconds, is logged and raised as InternalError; a hook that is late is
+    not cancelled. A sync hook runs on the event loop.
     """
     try:
         answer = hook(argument)
         if inspect.isawaitable(answer):
-            with paused():
+            with paused():  # The request's budget is for the database, not for the host.
                 return await _answered(answer, limit)
         return answer
     except passing:

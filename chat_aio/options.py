@@ -1,4 +1,4 @@
-"""The settings of one chat; each has a default that a new installation can keep."""
+"""The settings of one chat; each has a default that suits a new installation."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -11,8 +11,8 @@ _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Quotas:
-    """How much each user may do in an hour or a minute, whenever it begins; None for as much as
-    they like. Counted by each process for itself. Raises ValueError for less than one."""
+    """How much each user may do within any hour or minute; None for no limit. Each process counts
+    for itself (docs/behaviour.md 1.12). Raises ValueError for less than one."""
 
     conversations_per_hour: int | None = 200
     invites_per_hour: int | None = 100
@@ -28,14 +28,14 @@ class Quotas:
             most = getattr(self, each.name)
             whole = isinstance(most, int) and not isinstance(most, bool)
             if most is not None and not (whole and most >= 1):
-                raise ValueError(f"Quotas({each.name}={most!r}): a whole number from 1 on, or None")
+                raise ValueError(f"Quotas({each.name}={most!r}): must be None or an int from 1 on")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Settings of `Chat(...)`. Raises ValueError for a value that makes no sense.
+    """Settings of `Chat(...)`. Raises ValueError for a value that is out of range.
 
-    Sizes are in bytes of UTF-8 JSON, `max_message_length` in code points.
+    Sizes are in bytes of UTF-8 JSON, `max_message_length` is in code points.
     """
 
     collection_prefix: str = ""
@@ -80,16 +80,17 @@ class Options:
         for each in fields(self):
             value = getattr(self, each.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
+            # A replay buffer of size 0 is allowed: every replay then comes from storage.
             if number and (value < 0 or (value == 0 and not each.name.startswith("ring_"))):
-                raise ValueError(f"Options({each.name}={value!r}): a positive number is needed")
+                raise ValueError(f"Options({each.name}={value!r}): must be a positive number")
 
 
 def _origins_from(given: Collection[str]) -> frozenset[str]:
-    """Origins as browsers write them; ValueError for what none would ever send, or anybody may."""
+    """Origins as browsers send them. Raises ValueError for any other text, and for wildcards."""
     for each in (given,) if isinstance(given, str) else given:
         if isinstance(given, str) or not _ORIGIN.fullmatch(each):
             raise ValueError(
-                f"Options(allowed_origins=...): {each!r}; origins are needed, as browsers write "
-                "them, such as ['https://example.org', 'http://localhost:8080']"
+                f"Options(allowed_origins=...): {each!r} is not an origin as browsers send it, "
+                "such as ['https://example.org', 'http://localhost:8080']"
             )
     return frozenset(given)

@@ -1,1 +1,1 @@
-"""What the chat does: the only package with rules, the same for both doors."""
+"""What the chat does: the only package with rules, which HTTP and the server API share."""

@@ -1,4 +1,4 @@
-"""Answers that hold many rows: made in slices, and ended where they would be too large."""
+"""Answers with many rows: built in time slices, and cut where they would become too large."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -18,12 +18,12 @@ async def shapes_of(
     *,
     stored_bytes: int,
 ) -> tuple[tuple[Shape, ...], int]:
-    """What is shown of some rows, None for nothing, and of how many: of as many as there is room
-    for in 4 MiB of JSON, but one (docs/behaviour.md 1.5).
+    """Build the shapes of `rows` up to 4 MiB of JSON, at least one (docs/behaviour.md 1.5).
 
-    Where rows are small as they are stored their JSON is not measured: it cannot be so large.
+    `shown` returns None for a row to leave out. Returns the shapes, and how many rows they cover.
     """
     made: list[Shape] = []
+    # Measuring means serialising twice. The JSON of up to 128 KiB of BSON cannot reach 4 MiB.
     heavy = stored_bytes > LIGHT_BYTES
     room = MOST_BYTES if heavy else None
     async with context.database.turns.sliced(heavy=heavy) as slices:

@@ -1,4 +1,4 @@
-"""The server API: a table of contents of the actions, each with the acting `user_id` first."""
+"""The server API: an index of the actions, each with the acting `user_id` as first parameter."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import cached_property, wraps
@@ -30,8 +30,8 @@ R = TypeVar("R")
 
 
 class Method(Generic[P, A, R]):
-    """An action as a method of an API: `answer` says what of its result is returned. Looked up on
-    the class it is the action itself."""
+    """Descriptor that makes an action a method of an API; `answer` picks what it returns.
+    On the class it is the action itself."""
 
     def __init__(
         self,
@@ -67,12 +67,12 @@ def whole(answer: A) -> A:
 def method(
     action: Callable[Concatenate[Context, P], Awaitable[A]],
 ) -> Method[P, A, A]:
-    """An action that is answered with its whole result."""
+    """A method that returns the whole result of its action."""
     return Method(action, whole)
 
 
 def methods_of(api: type) -> dict[str, Callable[..., Awaitable[Any]]]:
-    """The actions behind the methods of an API."""
+    """The actions behind the methods of an API, by the name of the method."""
     return {name: each.action for name, each in vars(api).items() if isinstance(each, Method)}
 
 
@@ -90,7 +90,7 @@ def opened_conversation(opened: conversations.Opened) -> ViewedConversation:
 
 
 class ModerationAPI(_API):
-    """`chat.api.moderation`: what a host may call in its own process, as over HTTP."""
+    """`chat.api.moderation`: blocks, mutes, reports and bans, with the same rules as over HTTP."""
 
     block_user = method(blocks.block_user)
     unblock_user = method(blocks.unblock_user)
@@ -108,7 +108,7 @@ class ModerationAPI(_API):
 
 
 class ServerAPI(_API):
-    """What a host may call in its own process, with the same rules as over HTTP.
+    """`chat.api`: what a host calls in its own process, with the same rules as over HTTP.
 
     Results are the objects of `chat_aio.schema.models`; failures are `ChatError` with `code` and
     `status`.

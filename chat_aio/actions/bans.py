@@ -1,4 +1,4 @@
-"""Bans: keeping a user out of everything, for a time or for good."""
+"""Bans: keeping a user out of the whole chat, for a time or for good."""
 
 from datetime import datetime
 
@@ -25,9 +25,10 @@ async def ban_user(
     reason: str | None = None,
     expires_at: datetime | None = None,
 ) -> Ban:
-    """Ban a user until `expires_at`, or for good; an active ban is returned instead.
+    """Ban a user until `expires_at`, or for good; if they are banned already, return that ban.
 
-    From the answer on this process refuses them, others within a second, and their streams end.
+    This process refuses the user from the answer on, other processes within a second, and the
+    user's streams end.
     Raises InvalidInput (also for oneself and a time that has passed), NotModerator and
     ModerationUnsupported (docs/behaviour.md 11.5).
     """
@@ -52,9 +53,9 @@ async def new_ban(
     require(context, Capability.MODERATION)
     at = context.clock()
     if banned_id == user_id:
-        raise InvalidInput("targetUserId: nobody bans themselves")
+        raise InvalidInput("targetUserId must be another user: you cannot ban yourself")
     if given.expires_at is not None and given.expires_at <= at:
-        raise InvalidInput("expiresAt: this time has passed")
+        raise InvalidInput("expiresAt must be in the future")
     return {
         "_id": context.new_id(),
         "userId": given.target_user_id,
@@ -90,7 +91,7 @@ def _entry(context: Context, ban: BanDocument) -> AuditEntry:
 
 @user_action
 async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
-    """Revoke a ban; one that is revoked already stays as it is.
+    """Revoke a ban; revoking it again changes nothing.
 
     Raises NotModerator, ModerationUnsupported and BanNotFound.
     """
@@ -118,12 +119,12 @@ async def list_bans(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> BanPage:
-    """Bans, newest first: those in force, or all there ever were.
+    """Bans, newest first: the active ones, or with `active_only` false all that ever were.
 
     Raises InvalidInput, NotModerator and ModerationUnsupported.
     """
     if not isinstance(active_only, bool):
-        raise InvalidInput("activeOnly: true or false")
+        raise InvalidInput("activeOnly must be true or false")
     size = pagination.limit_from(limit)
     position = pagination.after_from("bans", cursor)
     await require_moderator(context, user_id, "list_bans")
@@ -131,6 +132,7 @@ async def list_bans(
     chosen = bans.active(None, at=context.clock()) if active_only else {}
     found = await bans.list_newest(context.database, chosen, position=position, limit=size + 1)
     page, last = pagination.cut(found, size)
+    # Not `readable`, as for other lists: a ban needs only its `userId` to be in force.
     named = [each for each in page if isinstance(each.get("userId"), str)]
     if len(named) < len(page):
         note_left_out("bans", [each for each in page if each not in named])

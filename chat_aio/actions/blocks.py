@@ -1,4 +1,4 @@
-"""Blocks: keeping somebody from talking to oneself directly."""
+"""Blocks: keeping another user from direct conversations with oneself."""
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import user_action
@@ -13,14 +13,14 @@ from chat_aio.store.shapes import readable
 
 @user_action
 async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
-    """Block a user; who is blocked already stays so (docs/behaviour.md 11.1).
+    """Block a user; blocking them again changes nothing (docs/behaviour.md 11.1).
 
     Raises InvalidInput (also for oneself) and ModerationUnsupported.
     """
     given = inputs.read(inputs.Target, target_user_id=target_user_id)
     require(context, Capability.MODERATION)
     if given.target_user_id == user_id:
-        raise InvalidInput("targetUserId: nobody blocks themselves")
+        raise InvalidInput("targetUserId must be another user: you cannot block yourself")
     direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
     block = await blocks.put(
         context.database,
@@ -39,7 +39,7 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
 
 @user_action
 async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
-    """Take a block back; who is not blocked stays so. Raises as `block_user`."""
+    """Unblock a user; nothing changes if they are not blocked. Raises as `block_user`."""
     given = inputs.read(inputs.Target, target_user_id=target_user_id)
     require(context, Capability.MODERATION)
     direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
@@ -56,7 +56,10 @@ async def unblock_user(context: Context, user_id: str, target_user_id: str) -> N
 async def list_blocked_users(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> BlockPage:
-    """Whom one has blocked, the latest first. Raises InvalidInput and ModerationUnsupported."""
+    """List the users whom the caller has blocked, newest first.
+
+    Raises InvalidInput and ModerationUnsupported.
+    """
     size = pagination.limit_from(limit)
     position = pagination.after_from("blocks", cursor)
     require(context, Capability.MODERATION)

@@ -1,4 +1,4 @@
-"""Channels: public groups, found in a directory and joined by oneself."""
+"""Channels: public groups that users find in a directory and join by themselves."""
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
@@ -50,10 +50,10 @@ async def list_public_conversations(
 async def join_conversation(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
 ) -> Joining:
-    """Join an open channel, or ask to where admins approve (docs/behaviour.md 10.2).
+    """Join an open channel, or request to join one that needs approval (docs/behaviour.md 10.2).
 
     Raises InvalidInput, ChannelsUnsupported, ConversationNotFound, NotGroupConversation,
-    NotPublicConversation, AlreadyParticipant, InvitesUnsupported (where it needs approval) and
+    NotPublicConversation, AlreadyParticipant, InvitesUnsupported (if it needs approval) and
     GroupLimitExceeded.
     """
     given = inputs.read(inputs.Asking, message=message)
@@ -72,6 +72,8 @@ async def join_conversation(
 async def _join(
     context: Context, user_id: str, channel: Conversation, message: str | None
 ) -> Joining:
+    # An admin may have closed the channel since it was loaded: whether one joins or requests to
+    # was decided on that state, so it is compared again inside the transaction.
     async def require_unmoved(locked: Locked) -> None:
         found = locked.conversation["visibility"], locked.conversation["joinPolicy"]
         if found != (channel.visibility, channel.join_policy):
@@ -90,7 +92,7 @@ async def _join(
 
 
 class _Moved(Exception):
-    """The channel is joined in another way than a moment ago, since `epoch`."""
+    """Visibility or join policy have changed since the channel was loaded, by `epoch`."""
 
     def __init__(self, epoch: int) -> None:
         super().__init__()
@@ -100,7 +102,8 @@ class _Moved(Exception):
 async def _load_joinable(
     context: Context, user_id: str, conversation_id: str, *, epoch: int
 ) -> Conversation:
-    """The channel as it is now: who joins has often just heard of it."""
+    """The channel from the database: users often join right after it was published, before the
+    cache of this process knows."""
     snapshot = await load_fresh(context, conversation_id, epoch=epoch)
     if snapshot.conversation.visibility != "public":
         raise NotPublicConversation

@@ -1,4 +1,4 @@
-"""What every action works with: one frozen object, the first parameter of each."""
+"""The context: one frozen object with all that actions use, the first parameter of each."""
 
 import secrets
 from collections.abc import Callable
@@ -23,19 +23,19 @@ from chat_aio.store.snapshots import Snapshots
 
 
 def utc_now() -> datetime:
-    """The time, aware, in whole milliseconds as MongoDB keeps it."""
+    """The current time in aware UTC, in whole milliseconds as MongoDB stores it."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
 def new_id() -> str:
-    """A random opaque id of 96 bits, without `:`."""
+    """A random opaque id of 96 bits. It has no `:`, which separates the parts of an event id."""
     return secrets.token_hex(12)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """The store and the rules of one chat."""
+    """The store, the rules and the settings of one chat."""
 
     database: Database
     snapshots: Snapshots
@@ -56,7 +56,7 @@ class Context:
 
     @property
     def enforces_bans(self) -> bool:
-        """Whether every request asks for bans: by default where there are moderators."""
+        """Whether requests are checked for bans: by default if the host has `can_moderate`."""
         if Capability.MODERATION not in self.capabilities:
             return False
         wanted = self.options.enforce_bans

@@ -26,7 +26,7 @@ from chat_aio.store.unread import count_unread, count_viewed
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A direct conversation, and whether it was made just now."""
+    """A direct conversation, and whether this call created it."""
 
     conversation: ViewedConversation
     is_new: bool
@@ -40,10 +40,10 @@ async def get_or_create_conversation(
     *,
     metadata: dict[str, Any] | None = None,
 ) -> Opened:
-    """The direct conversation of the two users, made if there is none (docs/behaviour.md 3.2).
+    """Get the direct conversation of the two users, or create it (docs/behaviour.md 3.2).
 
-    Raises InvalidInput (also for oneself), UserNotFound, DirectInteractionBlocked, and
-    ConversationNotFound (for one that cannot be read). `metadata` is for a new one only.
+    `metadata` is used for a new conversation only. Raises InvalidInput (also for oneself),
+    UserNotFound, DirectInteractionBlocked, and ConversationNotFound (for one that cannot be read).
     """
     given = inputs.read(
         inputs.DirectConversation,
@@ -52,7 +52,7 @@ async def get_or_create_conversation(
         metadata=metadata,
     )
     if given.other_user_id == user_id:
-        raise InvalidInput("otherUserId: a direct conversation needs somebody else")
+        raise InvalidInput("otherUserId must be another user")
     pair = sorted((user_id, given.other_user_id))
     conversation_id = await context.settings.direct_conversation_id(*pair)
     if viewed := await find_viewed(context, user_id, conversation_id):
@@ -60,6 +60,8 @@ async def get_or_create_conversation(
     await require_users(context, user_id, [given.other_user_id])
     new = _new_direct(context, user_id, conversation_id, pair, given.metadata or {})
 
+    # Inside the transaction, which has locked the head as a block does: once a block is answered,
+    # no conversation is opened past it.
     async def allowed(session: Session) -> None:
         if await blocks.is_blocked(context.database, pair, session):
             raise DirectInteractionBlocked
@@ -97,6 +99,7 @@ async def list_conversations(
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
         heads = await conversations.list_heads(context.database, ids, limit=limit, position=behind)
+        # Heads are small; the size that bounds the page is that of the conversations below.
         return Rows(heads, 0)
 
     found = await fill(fetch, partial(_readable, context, user_id), count=size + 1)
@@ -105,6 +108,7 @@ async def list_conversations(
         context.database, [each["_id"] for each in page]
     )
     heads = {each["_id"]: each for each in readable("counters", page)}
+    # The user may have left a conversation since `ids` was read.
     present = {
         name: each for name, each in documents.items() if name in heads and _is_in(each, user_id)
     }
@@ -126,7 +130,7 @@ async def list_conversations(
 async def _readable(
     context: Context, user_id: str, heads: Sequence[CounterDocument]
 ) -> Sequence[CounterDocument]:
-    """Those whose conversations the host lets a user read; by default, all that they are in."""
+    """The heads whose conversations the host lets the user read; by default all of them."""
     permissions = context.permissions
     if not permissions.asks_host:
         return heads
@@ -143,7 +147,7 @@ async def _readable(
 async def get_conversation(
     context: Context, user_id: str, conversation_id: str
 ) -> ViewedConversation:
-    """One conversation. Raises ConversationNotFound and ForbiddenRead."""
+    """Get one conversation. Raises ConversationNotFound and ForbiddenRead."""
     await load_readable(context, user_id, conversation_id)
     return await _load_viewed(context, user_id, conversation_id)
 
@@ -151,7 +155,8 @@ async def get_conversation(
 async def find_viewed(
     context: Context, user_id: str, conversation_id: str
 ) -> ViewedConversation | None:
-    """A conversation with the viewer's unread count; its head is read before its read-states."""
+    """A conversation with the viewer's unread count, None if there is none."""
+    # The head first: in the other order, a message sent and read in between would count as unread.
     head = await conversations.find_head(context.database, conversation_id)
     found = await conversations.find(context.database, conversation_id)
     if head is None or found is None:

@@ -1,4 +1,4 @@
-"""Editing and deleting: only the sender may, and a tombstone never gets a body back."""
+"""Editing and deleting: only by the sender; a tombstone never gets a body again."""
 
 from functools import partial
 from typing import Any, Literal
@@ -38,7 +38,7 @@ async def edit_message(
     *,
     mentions: list[str] | None = None,
 ) -> Message:
-    """Replace a message's body, and its mentions unless they are None (docs/behaviour.md 4.10).
+    """Replace a message's body, and its mentions if `mentions` is given (docs/behaviour.md 4.10).
 
     Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ConversationNotFound
     (for one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked,
@@ -61,8 +61,8 @@ async def edit_message(
 
 @user_action
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
-    """Empty a message for good; its place stays. Deleting it again changes nothing. Whoever may not
-    read there can still take back what is their own.
+    """Delete a message: a tombstone without a body stays in its place. Deleting it again changes
+    nothing. It needs no permission to read the conversation.
 
     Raises MessageNotFound, NotMessageSender, ConversationNotFound (for one that cannot be read),
     ForbiddenWrite and DirectInteractionBlocked (docs/behaviour.md 4.11).
@@ -83,8 +83,10 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
 
 
 async def _delete(context: Context, user_id: str, found: MessageDocument) -> MessageDocument | None:
-    """The tombstone, None if it is one already. What was changed meanwhile is deleted after that:
-    the times of a message never fall."""
+    """Delete the message and return the tombstone, None if it is one already.
+
+    If the message is changed meanwhile, try again with a later time: its times never fall.
+    """
     for _ in within(context):
         if found["deletedAt"]:
             return None
@@ -132,8 +134,8 @@ async def _write(
     found: MessageDocument,
     snapshot: Snapshot,
 ) -> MessageDocument:
-    """Edit the message as it was found; where it or the participants have changed meanwhile, check
-    again. The host's hook is not run again."""
+    """Edit the message. If it or the participants have changed since the checks, check again;
+    the host's hook is not called again."""
     search = await _search_fields(context, found, asked.body)
     for _ in within(context):
         epoch = 0
@@ -157,9 +159,10 @@ async def _write_once(
     snapshot: Snapshot,
     search: SearchFields | None,
 ) -> MessageDocument | None:
-    """The edited message, None if it is no longer as it was found. Who is newly mentioned must
-    still take part when it is written, and nothing goes past a block: then it goes through the
-    sequencer (EpochMoved)."""
+    """Write the edit; None if the message is no longer as it was found.
+
+    Raises EpochMoved if the edit needs the lock and participants or blocks have changed.
+    """
     change = _change(context, "message.updated", asked.user_id, found)
     update = edits.edited(
         found,
@@ -170,6 +173,9 @@ async def _write_once(
         search=search,
     )
     new = _new(found, mentions)
+    # One guarded update is enough unless the edit depends on the conversation: a new mention must
+    # not name somebody whose removal was answered before, and no edit goes past a block. These
+    # lock the head, between two batches (docs/decisions/0005).
     if not new and snapshot.conversation.type != "direct":
         return await edits.change_live(context.database, found, update)
     return await edits.change_live_fenced(
@@ -192,20 +198,20 @@ async def _search_fields(
 
 
 def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:
-    """Who is mentioned and was not before."""
+    """The users whom this edit mentions and the message did not mention before."""
     kept = {each["userId"] for each in found["mentions"]}
     return [each for each in mentions or () if each not in kept]
 
 
 def _replaced(found: MessageDocument, metadata: dict[str, Any]) -> dict[str, Any] | None:
-    """The metadata that the host wants, None where it has left them as they are."""
+    """The metadata that the host's hook has changed, None if it has left them as they are."""
     return None if metadata == unescaped(found["metadata"]) else escaped(metadata)
 
 
 def _merged(
     found: MessageDocument, mentions: list[str] | None, change: Change
 ) -> list[MentionDocument]:
-    """The mentions after an edit: those that stay keep their time (docs/behaviour.md 4.15)."""
+    """The mentions after an edit; those that stay keep their time (docs/behaviour.md 4.15)."""
     if mentions is None:
         return found["mentions"]
     kept = [each for each in found["mentions"] if each["userId"] in mentions]

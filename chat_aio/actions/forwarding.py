@@ -1,4 +1,4 @@
-"""Forwarding: a message's body copied into another conversation, as the acting user's."""
+"""Forwarding: a message's body copied into another conversation as a new message."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ async def forward_message(
     metadata: dict[str, Any] | None = None,
     client_message_id: str | None = None,
 ) -> Sent:
-    """Copy a message's body into a conversation, as the acting user's (docs/behaviour.md 4.13).
+    """Forward a message: copy its body into a conversation (docs/behaviour.md 4.13).
 
     Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
@@ -70,6 +70,7 @@ async def _forward(
     if repeated := await find_repeated(context, user_id, target_id, given, copied=source["_id"]):
         return repeated
 
+    # The host's hook may take seconds, in which the source can be deleted.
     async def require_still_there() -> None:
         _require_alive(await load_message(context, source["_id"]))
 

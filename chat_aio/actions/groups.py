@@ -1,4 +1,4 @@
-"""Groups: making and changing them, and who is in them."""
+"""Groups: creating and changing them, and their participants."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -50,7 +50,7 @@ async def create_group_conversation(
     join_policy: JoinPolicy | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> ViewedConversation:
-    """A new group with the acting user as its admin and `user_ids` as members
+    """Create a group with the acting user as its admin and `user_ids` as members
     (docs/behaviour.md 3.5).
 
     Raises InvalidInput, ChannelsUnsupported, GroupLimitExceeded, UserNotFound and
@@ -85,7 +85,7 @@ async def create_group_conversation(
 async def _create(
     context: Context, user_id: str, new: ConversationDocument, members: Sequence[str]
 ) -> ViewedConversation:
-    """Write a new group, unless somebody in it is kept apart from who makes it."""
+    """Write a new group; DirectInteractionBlocked if its creator and a member are kept apart."""
     allowed = partial(require_together, context, user_id, members)
     await conversations.create(context.database, new, allowed=allowed)
     return viewed_conversation_from(new, unread_count=0)
@@ -101,7 +101,7 @@ async def update_conversation(
     visibility: Visibility | None = None,
     join_policy: JoinPolicy | None = None,
 ) -> ViewedConversation:
-    """Rename a group (None clears the name), publish it, or change how it is joined.
+    """Rename a group (None clears the name), publish it, or set how users join it.
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
     NotGroupConversation and NotConversationAdmin (docs/behaviour.md 8.2).
@@ -119,7 +119,7 @@ async def update_conversation(
     if named:
         fields["name"] = given.name
     if not fields:
-        raise InvalidInput("name: nothing is given to change")
+        raise InvalidInput("name, visibility and joinPolicy are missing: give at least one")
     _require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)
 
@@ -137,11 +137,11 @@ async def update_conversation(
 async def add_participants(
     context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
 ) -> ViewedConversation:
-    """Let users into a group as members; whoever is in stays as they are.
+    """Add users to a group as members; participants keep their role and read-state.
 
-    Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin,
-    UserNotFound, GroupLimitExceeded and DirectInteractionBlocked (with `separate_blocked`); nobody
-    is added then (docs/behaviour.md 8.3).
+    If one user cannot be added, none is. Raises InvalidInput, ConversationNotFound,
+    NotGroupConversation, NotConversationAdmin, UserNotFound, GroupLimitExceeded and
+    DirectInteractionBlocked (with `separate_blocked`) (docs/behaviour.md 8.3).
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     snapshot = await load_manageable(context, user_id, conversation_id)
@@ -157,7 +157,7 @@ async def add_participants(
 
 
 class _Left(Exception):
-    """Somebody who was in the group, and was not asked about, has left it, by `epoch`."""
+    """A user who was in the group when the others were looked up has left it, by `epoch`."""
 
     def __init__(self, epoch: int) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ async def _add(
     user_ids: Sequence[str],
     inside: Collection[str],
 ) -> ViewedConversation:
-    """Add users, of whom those who were `inside` must still be: nobody knows whether they exist."""
+    """Add users. Raises _Left if one of `inside` has left, who was not checked to exist."""
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
@@ -188,7 +188,7 @@ async def _add(
 async def remove_participant(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
 ) -> ViewedConversation:
-    """Remove a user from a group, or leave it; returns the group without them.
+    """Remove a user from a group, or leave it with one's own id; returns the group without them.
 
     Raises InvalidInput, ConversationNotFound, NotGroupConversation, NotConversationAdmin and
     LastAdminRemaining (docs/behaviour.md 8.4).
@@ -205,6 +205,7 @@ async def remove_participant(
             require_still_managing(context, locked, user_id)
         if role_of(locked, given.target_user_id) is None:
             if leaving:
+                # As for anybody else who may not change this group (docs/behaviour.md 8.4).
                 raise NotConversationAdmin
             return None
         require_another_admin(locked, given.target_user_id)
@@ -225,7 +226,7 @@ async def set_participant_role(
 ) -> ViewedConversation:
     """Make a participant an admin or a member.
 
-    Raises InvalidInput (also for somebody who is not in the group), ConversationNotFound,
+    Raises InvalidInput (also for users who are not in the group), ConversationNotFound,
     NotGroupConversation, NotConversationAdmin and LastAdminRemaining (docs/behaviour.md 8.5).
     """
     given = inputs.read(inputs.ParticipantChange, target_user_id=target_user_id, role=role)
@@ -235,7 +236,7 @@ async def set_participant_role(
         require_still_managing(context, locked, user_id)
         held = role_of(locked, given.target_user_id)
         if held is None:
-            raise InvalidInput("userId: this user is not in the group")
+            raise InvalidInput("userId must be a participant of this group")
         if held == given.role:
             return None
         if given.role == "member":
@@ -255,7 +256,7 @@ def _require_channels(
 
 
 def _members(creator_id: str, user_ids: Sequence[str]) -> list[str]:
-    """Who joins a new group besides its creator, each once; GroupLimitExceeded for too many."""
+    """The members of a new group, each once, without its creator. Raises GroupLimitExceeded."""
     members = [each for each in dict.fromkeys(user_ids) if each != creator_id]
     if len(members) >= MAX_PARTICIPANTS:
         raise GroupLimitExceeded

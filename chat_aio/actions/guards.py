@@ -1,4 +1,4 @@
-"""Loading what a rule is about, and asking whether the acting user may."""
+"""Loading what an action works on, and checking that the acting user may do it."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ from chat_aio.errors import (
 from chat_aio.hooks import RateContext
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
-from chat_aio.schema.fields import is_id
+from chat_aio.schema.fields import ID_RULE, is_id
 from chat_aio.schema.models import BareMessage, Conversation
 from chat_aio.store import messages
 from chat_aio.store.calls import deadline_within, request_budget
@@ -37,19 +37,20 @@ from chat_aio.store.snapshots import Snapshot
 FOLLOW_SECONDS = 0.01
 
 METHODS = {"send_message", "forward_message"}
-"""What is counted, each under its name."""
+"""The names under which calls are counted; `Options(rate_limits=...)` may use them. These two count
+themselves, because a repeated send is not counted."""
 
 Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
 
 
 def user_action(action: Action) -> Action:
-    """Mark what somebody may do: who acts must be a user, not banned, and not too often here,
-    before anything else."""
+    """Decorator of actions: first checks the acting user's id, bans and the rate limit, and bounds
+    the time that all driver calls of the action may take together."""
     return user_action_as(action.__name__)(action)
 
 
 def user_action_as(method: str | None) -> Callable[[Action], Action]:
-    """As `acting`, for an action that is counted as another method, or None that counts itself."""
+    """As `user_action`, counted under the name `method`; None for an action that counts itself."""
 
     if method is not None:
         METHODS.add(method)
@@ -58,7 +59,7 @@ def user_action_as(method: str | None) -> Callable[[Action], Action]:
         @wraps(action)
         async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
             if not is_id(user_id):
-                raise InvalidInput("user_id: the acting user's id cannot be a user id")
+                raise InvalidInput(f"user_id {ID_RULE}")
             with request_budget(context.options.storage_timeout_seconds):
                 await require_unbanned(context, user_id)
                 if method is None:
@@ -72,8 +73,8 @@ def user_action_as(method: str | None) -> Callable[[Action], Action]:
 
 
 async def require_rate(context: Context, user_id: str, method: str) -> None:
-    """Raise RateLimited for who does this too often, by the host's hook or else by its limits
-    (docs/behaviour.md 1.8)."""
+    """Raise RateLimited if the user calls this method too often: the host's `rate_limit` decides,
+    or if it returns None the limits of Options (docs/behaviour.md 1.8)."""
     if (hook := context.hooks.rate_limit) is not None:
         asked = RateContext(user_id=user_id, method=method)
         wait = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
@@ -86,7 +87,7 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
 
 @asynccontextmanager
 async def counting(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
-    """Count what is done here, unless the database is out of reach. Raises RateLimited."""
+    """Count one call, and take it back if the database is out of reach. Raises RateLimited."""
     await require_rate(context, user_id, method)
     try:
         yield
@@ -97,7 +98,7 @@ async def counting(context: Context, user_id: str, method: str) -> AsyncIterator
 
 @asynccontextmanager
 async def counting_refusals(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
-    """Count what is refused here: it never gets to where it would be counted
+    """Count a call that is refused with 400, 403 or 404 before it reaches `counting`
     (docs/behaviour.md 1.8)."""
     try:
         yield
@@ -108,7 +109,7 @@ async def counting_refusals(context: Context, user_id: str, method: str) -> Asyn
 
 
 async def require_unbanned(context: Context, user_id: str) -> None:
-    """Raise UserBanned for who has an active ban, where bans are enforced."""
+    """Raise UserBanned if the user has an active ban and bans are enforced."""
     if context.enforces_bans and await context.bans.is_banned(user_id):
         notify(context.observers, Observer.ban_enforced, "request")
         raise UserBanned
@@ -117,7 +118,7 @@ async def require_unbanned(context: Context, user_id: str) -> None:
 async def load_readable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
-    """The conversation, if `user_id` may read it; ConversationNotFound or ForbiddenRead if not."""
+    """The conversation, if `user_id` may read it. Raises ConversationNotFound and ForbiddenRead."""
     require = context.permissions.require_read
     snapshot = await load_conversation(context, conversation_id)
     return await _checked(context, snapshot, lambda found: require(user_id, found, message))
@@ -126,7 +127,7 @@ async def load_readable(
 async def require_readable(
     context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
 ) -> None:
-    """Raise ForbiddenRead unless `user_id` may read what was loaded for writing."""
+    """Raise ForbiddenRead unless `user_id` may read a conversation that is loaded already."""
     require = context.permissions.require_read
     await _checked(context, snapshot, lambda found: require(user_id, found, message))
 
@@ -134,21 +135,21 @@ async def require_readable(
 async def load_writable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
-    """The conversation, if `user_id` may write to it; ConversationNotFound or ForbiddenWrite."""
+    """The conversation, if `user_id` may write. Raises ConversationNotFound and ForbiddenWrite."""
     require = context.permissions.require_write
     snapshot = await load_conversation(context, conversation_id)
     return await _checked(context, snapshot, lambda found: require(user_id, found, message))
 
 
 async def load_manageable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
-    """The group, if `user_id` may manage it; NotConversationAdmin, or as `load_group`."""
+    """The group, if `user_id` may manage it. Raises NotConversationAdmin, and as `load_group`."""
     require = context.permissions.require_manage
     snapshot = await load_group(context, conversation_id)
     return await _checked(context, snapshot, lambda found: require(user_id, found))
 
 
 async def load_invitable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
-    """The group, if `user_id` may invite into it; NotConversationAdmin, or as `load_group`."""
+    """The group, if `user_id` may invite. Raises NotConversationAdmin, and as `load_group`."""
     require = context.permissions.require_invite
     snapshot = await load_group(context, conversation_id)
     return await _checked(context, snapshot, lambda found: require(user_id, found))
@@ -157,7 +158,10 @@ async def load_invitable(context: Context, user_id: str, conversation_id: str) -
 async def _checked(
     context: Context, snapshot: Snapshot, require: Callable[[Conversation], Awaitable[None]]
 ) -> Snapshot:
-    """A snapshot that meets a requirement: the one given, or else a fresh one."""
+    """Check a requirement on the snapshot, and if that fails on a fresh one; returns what passed.
+
+    A cached snapshot may be milliseconds old, so it may permit but never refuse.
+    """
     try:
         await require(snapshot.conversation)
     except (ForbiddenRead, ForbiddenWrite, NotConversationAdmin):
@@ -167,7 +171,7 @@ async def _checked(
 
 
 async def load_group(context: Context, conversation_id: str) -> Snapshot:
-    """The group; ConversationNotFound, NotGroupConversation for a direct conversation."""
+    """The group. Raises ConversationNotFound, and NotGroupConversation if it is no group."""
     snapshot = await load_conversation(context, conversation_id)
     if snapshot.conversation.type == "direct":
         raise NotGroupConversation
@@ -175,8 +179,8 @@ async def load_group(context: Context, conversation_id: str) -> Snapshot:
 
 
 async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
-    """Raise DirectInteractionBlocked where one of the two of a direct conversation has blocked the
-    other (docs/behaviour.md 11.1)."""
+    """Raise DirectInteractionBlocked if one of the two users of a direct conversation has blocked
+    the other (docs/behaviour.md 11.1)."""
     if not snapshot.blocked:
         return
     fresh = await load_fresh(context, snapshot.conversation.id)
@@ -185,7 +189,8 @@ async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
 
 
 async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
-    """The conversation as last known here; ConversationNotFound also for what can be no id."""
+    """The conversation, possibly from the cache. Raises ConversationNotFound, also for an id that
+    cannot exist."""
     snapshot = await context.snapshots.find(conversation_id) if is_id(conversation_id) else None
     if snapshot is None:
         raise ConversationNotFound
@@ -195,7 +200,7 @@ async def load_conversation(context: Context, conversation_id: str) -> Snapshot:
 async def load_message(
     context: Context, message_id: str, fields: Mapping[str, int] = messages.READ
 ) -> MessageDocument:
-    """The message, as a majority has it; MessageNotFound also for what can be no id."""
+    """The message, read at majority. Raises MessageNotFound, also for an id that cannot exist."""
     known = is_id(message_id)
     found = await messages.find(context.database, message_id, fields) if known else None
     if found is None:
@@ -204,7 +209,7 @@ async def load_message(
 
 
 async def load_within(context: Context, conversation_id: str, message_id: str) -> MessageDocument:
-    """The message, if it is of this conversation; MessageNotFound if not."""
+    """The message. Raises MessageNotFound, also if it is of another conversation."""
     found = await load_message(context, message_id)
     if found["conversationId"] != conversation_id:
         raise MessageNotFound
@@ -212,17 +217,22 @@ async def load_within(context: Context, conversation_id: str, message_id: str) -
 
 
 def within(context: Context) -> Iterator[None]:
-    """Tries, as many as there are until the storage's timeout."""
+    """Iterate until the storage timeout is over: `for _ in within(context)` around one try."""
     deadline = deadline_within(context.options.storage_timeout_seconds)
     while time.monotonic() < deadline:
         yield
 
 
 async def load_fresh(context: Context, conversation_id: str, *, epoch: int = 0) -> Snapshot:
-    """The conversation as a majority has it now, and at least of `epoch`: a refusal is never based
-    on an old one. Raises StorageUnavailable where the majority does not follow in time."""
+    """The conversation from the database at majority, of `epoch` or a later one.
+
+    Raises ConversationNotFound, and StorageUnavailable if the majority does not reach that epoch in
+    time.
+    """
     deadline = deadline_within(context.options.storage_timeout_seconds)
     while snapshot := await context.snapshots.find_fresh(conversation_id):
+        # A transaction may have seen an epoch that a majority does not have yet: on anything older
+        # the same draft would be refused again at once.
         if snapshot.epoch >= epoch:
             return snapshot
         if time.monotonic() >= deadline:

@@ -1,4 +1,4 @@
-"""Asking the host before a message is written, and telling it after the commit."""
+"""The host's hooks around a write: before a message is written, and after the commit."""
 
 import logging
 from contextlib import suppress
@@ -17,13 +17,12 @@ log = logging.getLogger(__name__)
 
 
 async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageSend:
-    """The message as the host's `before_message_send` wants it; MessageRejected if it refuses.
-
-    What the hook is lent is its own: changing it changes nothing (docs/behaviour.md 5.2).
-    """
+    """Call `before_message_send` and apply its changes. Raises MessageRejected, and InvalidInput
+    if a changed part is not valid (docs/behaviour.md 5.2)."""
     hook = context.hooks.before_message_send
     if hook is None:
         return asked
+    # The hook gets copies: what it modifies in place must not reach the message.
     lent = replace(
         asked,
         conversation=hooks.lent(asked.conversation),
@@ -34,7 +33,7 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
     if answer is None:
         return asked
     if not isinstance(answer, Changed):
-        log.error("before_message_send returned %r: None or Changed is needed", type(answer))
+        log.error("before_message_send must return None or Changed, not %r", type(answer))
         raise InternalError
     changed = inputs.read(
         inputs.Replaced,
@@ -51,10 +50,10 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
 
 
 def require_length(context: Context, body: str) -> None:
-    """InvalidInput for a body longer than this installation takes."""
+    """Raise InvalidInput if a body is longer than `max_message_length` code points."""
     limit = context.options.max_message_length
     if len(body) > limit:
-        raise InvalidInput(f"body: at most {limit} characters")
+        raise InvalidInput(f"body must be at most {limit} characters")
 
 
 async def notify_host(
@@ -64,7 +63,7 @@ async def notify_host(
     message: Message,
     conversation: Conversation,
 ) -> None:
-    """Run the host's `after_message_mutation`; its failure is logged and changes nothing."""
+    """Call the host's `after_message_mutation`; a failure is logged and changes nothing."""
     hook = context.hooks.after_message_mutation
     if hook is None:
         return
@@ -75,5 +74,5 @@ async def notify_host(
         mentions=message.mentions,
         recipient_ids=tuple(each for each in conversation.roles if each != user_id),
     )
-    with suppress(ChatError):  # Logged where it happened; the message is committed.
+    with suppress(ChatError):  # `hooks.call` has logged it, and the message is committed.
         await hooks.call(hook, mutation, limit=context.options.hook_timeout_seconds)

@@ -1,4 +1,4 @@
-"""Invites: making links into a group, and redeeming them."""
+"""Invites: links into a group, and redeeming them."""
 
 import secrets
 from datetime import timedelta
@@ -46,7 +46,7 @@ async def create_invite(
     requires_approval: bool | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Invite:
-    """A new link into a group. `expires_in_seconds` is at most ten years, `max_uses` a million.
+    """Create a link into a group. `expires_in_seconds` is at most ten years, `max_uses` a million.
 
     Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
     NotConversationAdmin and InviteLimitExceeded (docs/behaviour.md 9.1).
@@ -65,6 +65,7 @@ async def create_invite(
     _require_within("maxUses", given.max_uses, MAX_USES)
     invite = _new_invite(context, user_id, conversation_id, given, metadata=given.metadata or {})
 
+    # Under the lock, so that two admins at once cannot exceed the limit.
     async def write(locked: Locked) -> InviteDocument:
         require_still_inviting(context, locked, user_id)
         if await invites.count(locked) >= MAX_INVITES:
@@ -90,7 +91,7 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
 
 @user_action
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
-    """Remove an invite; an unknown one is gone already.
+    """Revoke an invite; nothing changes if there is none with this code.
 
     Raises InvitesUnsupported and NotConversationAdmin.
     """
@@ -102,7 +103,7 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
 
 @user_action_as("revoke_invite")
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
-    """`revoke_invite` for a caller that names the group, whose admin one must be in any case.
+    """Revoke an invite of the named group; the caller must be its admin even if there is none.
 
     Raises ConversationNotFound and NotGroupConversation as well.
     """
@@ -118,8 +119,8 @@ async def _revoke(context: Context, user_id: str, conversation_id: str, code: st
 
 @user_action
 async def get_invite_preview(context: Context, user_id: str, code: str) -> InvitePreview:
-    """What is behind a link. Raises InvitesUnsupported, InviteNotFound, and InviteExpired for
-    who is not in the group."""
+    """Show the group behind a link. Raises InvitesUnsupported, InviteNotFound, and InviteExpired
+    (unless the caller is in the group)."""
     require(context, Capability.INVITES)
     invite, conversation = await _load(context, code)
     inside = _is_in(conversation, user_id)
@@ -139,8 +140,10 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
 async def accept_invite(
     context: Context, user_id: str, code: str, *, message: str | None = None
 ) -> Joining:
-    """Redeem a link: get in, or where it needs approval, ask. Whoever is in stays so, whatever the
-    link's state, and whoever waits already goes on waiting; neither uses it.
+    """Redeem a link: join the group, or request to join if the link needs approval.
+
+    If the caller is in the group already, or has a pending request, that is returned and no use of
+    the link is counted.
 
     Raises InvalidInput, InvitesUnsupported, InviteNotFound, ConversationNotFound (for one that
     cannot be read), InviteExpired and GroupLimitExceeded (docs/behaviour.md 9.3).
@@ -152,6 +155,7 @@ async def accept_invite(
         return joined(await _load_viewed(context, user_id, conversation["_id"]))
     place = user_id, conversation["_id"]
 
+    # Uses are counted in the transaction that lets the user in: a link with one use admits one.
     async def use(locked: Locked) -> None:
         if await invites.use(locked, code, at=context.clock()) is None:
             raise InviteExpired if await invites.exists(locked, code) else InviteNotFound
@@ -195,7 +199,7 @@ def _new_invite(
 
 
 async def _load(context: Context, code: str) -> tuple[InviteDocument, ConversationDocument]:
-    """The invite and its group. A revoked one is not told from one that never was."""
+    """The invite and its group. Raises InviteNotFound, also if the invite was revoked."""
     invite = await invites.find(context.database, code) if is_id(code) else None
     if invite is None:
         raise InviteNotFound
@@ -222,4 +226,4 @@ def _is_in(conversation: ConversationDocument, user_id: str) -> bool:
 
 def _require_within(name: str, value: int | None, most: int) -> None:
     if value is not None and not 1 <= value <= most:
-        raise InvalidInput(f"{name}: a whole number from 1 to {most} is needed")
+        raise InvalidInput(f"{name} must be a whole number from 1 to {most}")

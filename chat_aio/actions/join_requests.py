@@ -1,4 +1,4 @@
-"""Join requests: asking to be let into a group, and deciding."""
+"""Join requests: asking to join a group, and deciding the requests."""
 
 from typing import Literal
 
@@ -33,7 +33,7 @@ from chat_aio.store.shapes import readable
 async def request_to_join(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
 ) -> JoinRequest:
-    """Ask to be let into a group; one's pending request is returned as it is.
+    """Request to join a group; if a request is pending already, return that.
 
     `message` is trimmed, at most 500 characters. Raises InvalidInput, InvitesUnsupported,
     ConversationNotFound, NotGroupConversation and AlreadyParticipant (docs/behaviour.md 9.4).
@@ -55,7 +55,7 @@ async def list_join_requests(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> JoinRequestPage:
-    """The requests to join a group with a status, `pending` by default, newest first.
+    """List the requests to join a group by status, `pending` by default, newest first.
 
     Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation and
     NotConversationAdmin.
@@ -88,11 +88,11 @@ async def resolve_join_request(
     target_user_id: str,
     decision: Literal["approve", "deny"],
 ) -> Resolution:
-    """Let somebody in who has asked, or deny it.
+    """Approve a user's request to join, which adds them to the group, or deny it.
 
     Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
-    NotConversationAdmin, JoinRequestNotFound (none is pending) and GroupLimitExceeded, which leaves
-    it pending (docs/behaviour.md 9.5).
+    NotConversationAdmin, JoinRequestNotFound (if none is pending) and GroupLimitExceeded, which
+    leaves it pending (docs/behaviour.md 9.5).
     """
     given = inputs.read(inputs.Decision, target_user_id=target_user_id, decision=decision)
     require(context, Capability.INVITES)
@@ -105,12 +105,13 @@ async def resolve_join_request(
 async def _approve(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
 ) -> Resolution:
-    """Letting somebody in closes the request in the same transaction."""
+    """Add the user to the group and resolve the request in one transaction."""
 
     async def decide(locked: Locked) -> MembershipChange:
         require_still_managing(context, locked, user_id)
         await _load_pending(locked, target_user_id)
         change = await admit(context, locked, [target_user_id], actor_id=user_id)
+        # None if the user is a participant already: then nothing was approved.
         if change is None or not change.approved:
             raise JoinRequestNotFound
         return change
@@ -146,4 +147,4 @@ async def _load_pending(locked: Locked, user_id: str) -> JoinRequestDocument:
 
 
 async def nothing(_: Locked) -> None:
-    """What a request needs besides itself."""
+    """The `before` of a request that has no condition of its own."""

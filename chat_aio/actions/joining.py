@@ -1,4 +1,4 @@
-"""Getting into a group without being added: at once, or by a request that an admin decides."""
+"""Joining a group without being added: at once, or by a request that an admin decides."""
 
 from collections.abc import Awaitable, Callable
 
@@ -14,7 +14,7 @@ from chat_aio.store.membership import Locked
 from chat_aio.store.transactions import Unchanged
 
 Before = Callable[[Locked], Awaitable[None]]
-"""What must hold, and is written, in the transaction of the request; what it raises undoes all."""
+"""A step in the transaction of the request that checks or writes; what it raises aborts all."""
 
 
 async def ask(
@@ -26,17 +26,17 @@ async def ask(
     invite_code: str | None = None,
     before: Before,
 ) -> JoinRequestDocument:
-    """Ask to be let in: a new request, in the place of one that was decided. One that is pending is
-    returned as it is, and `before` is not run. Raises AlreadyParticipant."""
+    """Make a join request, which replaces an earlier one that was decided. If one is pending,
+    return that without calling `before`. Raises AlreadyParticipant."""
 
     place = conversation_id, user_id
     made = False
     if waiting := await join_requests.find_pending(context.database, *place):
-        return waiting  # Without a turn behind the lock: whoever repeats it holds up nobody.
+        return waiting  # Without the lock, so that repeated requests do not hold up sends.
 
     async def write(locked: Locked) -> JoinRequestDocument:
         nonlocal made
-        made = False
+        made = False  # A transaction may run several times.
         if locked.find_participant(user_id):
             raise AlreadyParticipant
         earlier = await join_requests.find(locked, user_id)
@@ -73,10 +73,10 @@ def _new_request(
 
 
 def joined(conversation: ViewedConversation) -> Joining:
-    """The answer to who is in now."""
+    """The answer for a user who is in the group now."""
     return Joining(status="joined", conversation=conversation, join_request=None)
 
 
 def pending(request: JoinRequestDocument) -> Joining:
-    """The answer to who waits for an admin."""
+    """The answer for a user whose request waits for an admin."""
     return Joining(status="pending", conversation=None, join_request=join_request_from(request))

@@ -1,4 +1,4 @@
-"""Membership: the road that all changes of a group share, and the rules that hold there."""
+"""Membership: what all changes of a group have in common, and the rules inside the lock."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, TypeVar
@@ -28,13 +28,13 @@ T = TypeVar("T")
 async def change_membership(
     context: Context, user_id: str, conversation_id: str, decide: Decide
 ) -> ViewedConversation:
-    """Change a conversation as `decide` says, which gets it locked; returns it as it is then, with
+    """Lock a conversation, write what `decide` returns, and return the conversation afterwards with
     the unread count of `user_id`. Raises ConversationNotFound and what `decide` raises."""
     return await viewed(context, user_id, await apply_change(context, conversation_id, decide))
 
 
 async def apply_change(context: Context, conversation_id: str, decide: Decide) -> Changed:
-    """Change a conversation as `decide` says, and publish the join requests that this resolves."""
+    """As `change_membership`, returning the change; publishes the join requests it resolves."""
     changed = await membership.change_conversation(
         context.database, context.sequencer, context.snapshots, conversation_id, decide
     )
@@ -46,19 +46,20 @@ async def apply_change(context: Context, conversation_id: str, decide: Decide) -
 
 
 async def viewed(context: Context, user_id: str, changed: Changed) -> ViewedConversation:
-    """The conversation as the user sees it. The change is committed: a failure from here on must
-    not say that nothing was written."""
+    """The conversation after a change, with the user's unread count."""
     try:
         return await count_viewed(context.database, user_id, changed.conversation, changed.head)
     except StorageUnavailable as error:
+        # The change is committed, so the answer must not say that nothing was written.
         raise StorageUnavailable(OUTCOME_UNKNOWN) from error
 
 
 async def write_locked(
     context: Context, conversation_id: str, write: Callable[[Locked], Awaitable[T]]
 ) -> T:
-    """Write what depends on who is in a conversation and changes nothing of that; Unchanged, raised
-    by `write`, has the answer where nothing is written. Raises ConversationNotFound."""
+    """Run `write` with the conversation locked, for rows that depend on its participants and do not
+    change them. `write` raises Unchanged with its answer if it writes nothing. Raises
+    ConversationNotFound."""
     written = await membership.write_locked(
         context.database, context.sequencer, conversation_id, write
     )
@@ -70,8 +71,8 @@ async def write_locked(
 async def admit(
     context: Context, locked: Locked, user_ids: Iterable[str], *, actor_id: str
 ) -> MembershipChange | None:
-    """Let users in as members; None where all are in already. In whichever way they get in, their
-    pending join requests are approved by that (docs/behaviour.md 9.6). Raises GroupLimitExceeded.
+    """The change that adds users as members, None if all are in already. Their pending join
+    requests are approved, however they get in (docs/behaviour.md 9.6). Raises GroupLimitExceeded.
     """
     here = {each["userId"] for each in locked.conversation["participants"]}
     new = [each for each in dict.fromkeys(user_ids) if each not in here]
@@ -90,21 +91,22 @@ async def admit(
 
 
 def require_another_admin(locked: Locked, target_user_id: str) -> None:
-    """Raise LastAdminRemaining where a user is the only admin."""
+    """Raise LastAdminRemaining if the user is the only admin."""
     participants = locked.conversation["participants"]
     if [each["userId"] for each in participants if each["role"] == "admin"] == [target_user_id]:
         raise LastAdminRemaining
 
 
 def require_still_managing(context: Context, locked: Locked, user_id: str) -> None:
-    """Behind the lock: whoever manages by being an admin still is one, or NotConversationAdmin. A
-    host's own rule is asked just before."""
+    """Re-checks admin rights inside the transaction; raises NotConversationAdmin. Without it, two
+    admins who remove each other at once would both succeed (docs/behaviour.md 8.6)."""
+    # A host's own rule may take seconds; it is asked before the lock, never under it.
     if context.permissions.can_manage is is_admin:
         _require_admin(locked, user_id)
 
 
 def require_still_inviting(context: Context, locked: Locked, user_id: str) -> None:
-    """The same for whoever invites by being an admin."""
+    """The same for admins who invite."""
     if context.permissions.can_invite is is_admin:
         _require_admin(locked, user_id)
 
@@ -115,11 +117,11 @@ def _require_admin(locked: Locked, user_id: str) -> None:
 
 
 def new_change(context: Context, kind: EventName, actor_id: str) -> Change:
-    """The stamp of a change that is made now."""
+    """The stamp of a change: the feed makes the event from it."""
     return {"id": context.new_id(), "at": context.clock(), "kind": kind, "actorId": actor_id}
 
 
 def role_of(locked: Locked, user_id: str) -> Literal["admin", "member"] | None:
-    """A participant's role, None for anybody else."""
+    """The role of a user, None if they are not a participant."""
     found = locked.find_participant(user_id)
     return found["role"] if found else None

@@ -1,4 +1,4 @@
-"""Mentions: whoever is mentioned is a participant when the message is written."""
+"""Mentions: a mentioned user must be a participant when the message is written."""
 
 from collections.abc import Iterable
 
@@ -14,8 +14,9 @@ from chat_aio.store.snapshots import Snapshot
 async def load_mentionable(
     context: Context, user_id: str, snapshot: Snapshot, mentioned: Iterable[str]
 ) -> Snapshot:
-    """A snapshot on which `user_id` may write and all `mentioned` take part: the one given, which
-    allows the first, or a fresh one. Raises ForbiddenWrite and MentionNotParticipant."""
+    """Check that all `mentioned` are participants, on the snapshot or if that fails on a fresh
+    one; returns the one that passed. `user_id` may write on the given snapshot. Raises
+    ForbiddenWrite, DirectInteractionBlocked and MentionNotParticipant."""
     if _missing(snapshot, mentioned) is None:
         return snapshot
     return await load_checked(context, user_id, snapshot.conversation.id, mentioned)
@@ -29,19 +30,21 @@ async def load_checked(
     *,
     epoch: int = 0,
 ) -> Snapshot:
-    """A fresh snapshot, at least of `epoch`, on which `user_id` may write and mention these."""
+    """A fresh snapshot of `epoch` or later on which `user_id` may write and mention these users.
+    Raises as `load_mentionable`."""
     snapshot = await load_fresh(context, conversation_id, epoch=epoch)
     await context.permissions.require_write(user_id, snapshot.conversation)
     if snapshot.blocked:
         raise DirectInteractionBlocked
     missing = _missing(snapshot, mentioned)
     if missing is not None:
-        raise MentionNotParticipant(f"mentions: {missing!r} is not a participant")
+        raise MentionNotParticipant(f"mentions must be participants; {missing!r} is not one")
     return snapshot
 
 
 def still_allowed(context: Context, user_id: str, mentioned: Iterable[str]) -> StillAllowed | None:
-    """The same check on the conversation alone, where the host has no rule of its own."""
+    """The same check as a function of the stored conversation, which a batch calls under the lock.
+    None if the host has its own `can_write`: no hook is called in a transaction."""
     if context.permissions.can_write is not is_participant:
         return None
     needed = {user_id, *mentioned}

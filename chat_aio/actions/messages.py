@@ -1,4 +1,4 @@
-"""Messages that are there: listing them, reading one, marking them read."""
+"""Stored messages: listing them, getting one, marking them as read."""
 
 import math
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ async def list_thread(
 ) -> MessagePage:
     """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
 
-    Where retention has removed the root, replies that are left are listed still. Raises
+    If retention has removed the root, the remaining replies are still listed. Raises
     ThreadsUnsupported, ConversationNotFound, MessageNotFound and ForbiddenRead.
     """
     given = _Slice.read("thread", limit, cursor)
@@ -77,11 +77,11 @@ async def list_messages_after(
 ) -> tuple[Message, ...]:
     """Messages with a seq above `seq`, thread replies included, oldest first; for filling gaps.
 
-    At most `limit` (50, 200 at the most); the last one's seq is where the next call goes on.
+    At most `limit` (50 by default, 200 at most). Pass the last message's seq to the next call.
     """
     size = pagination.limit_from(limit)
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < 2**63:
-        raise InvalidInput("seq: a whole number from 0 on is needed")
+        raise InvalidInput("seq must be a whole number of at least 0")
     snapshot = await load_readable(context, user_id, conversation_id)
 
     async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
@@ -92,6 +92,7 @@ async def list_messages_after(
         )
 
     sift = partial(readable_in, context, user_id, snapshot.conversation)
+    # There is no cursor to go on with, so however much the host refuses, the page is filled.
     found = await fill(fetch, sift, count=size, most=math.inf)
     return await show(context, user_id, found.rows)
 
@@ -100,7 +101,7 @@ async def list_messages_after(
 async def get_message(
     context: Context, user_id: str, conversation_id: str, message_id: str
 ) -> Message:
-    """One message. Raises ConversationNotFound, MessageNotFound and ForbiddenRead."""
+    """Get one message. Raises ConversationNotFound, MessageNotFound and ForbiddenRead."""
     await load_conversation(context, conversation_id)
     found = await load_within(context, conversation_id, message_id)
     await load_readable(context, user_id, conversation_id, bare_message_from(found))
@@ -110,7 +111,7 @@ async def get_message(
 
 @user_action
 async def mark_read(context: Context, user_id: str, conversation_id: str, message_id: str) -> None:
-    """Note that the user has read up to a message; an older one than before changes nothing.
+    """Mark a conversation as read up to a message; an older one than before changes nothing.
 
     Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound.
     """
@@ -126,7 +127,7 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
 
 @dataclass(frozen=True, slots=True)
 class _Slice:
-    """Which part of a list by descending seq is asked for."""
+    """The requested part of a list that is ordered by descending seq."""
 
     kind: str
     size: int

@@ -1,4 +1,4 @@
-"""Moderators: who may work on reports and bans is the host's to say."""
+"""Moderators: the host decides who may work on reports and bans."""
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
@@ -17,7 +17,7 @@ async def require_moderator(
 async def is_moderator(
     context: Context, user_id: str, action: str, *, target_user_id: str | None = None
 ) -> bool:
-    """Whether the host's `can_moderate` lets this user do this."""
+    """Whether the host's `can_moderate` allows this; False if the host has none."""
     hook = context.hooks.can_moderate
     if hook is None:
         return False

@@ -1,4 +1,4 @@
-"""Mutes: a hint for one's own clients. They change neither unread counts nor delivery."""
+"""Mutes: a hint for the user's own clients. They change neither unread counts nor delivery."""
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, user_action
@@ -12,7 +12,7 @@ from chat_aio.store.shapes import readable
 
 @user_action
 async def mute_conversation(context: Context, user_id: str, conversation_id: str) -> Mute:
-    """Mute a conversation; what is muted already stays so (docs/behaviour.md 11.2).
+    """Mute a conversation; muting it again changes nothing (docs/behaviour.md 11.2).
 
     Raises InvalidInput, ModerationUnsupported, ConversationNotFound and ForbiddenRead.
     """
@@ -33,7 +33,7 @@ async def mute_conversation(context: Context, user_id: str, conversation_id: str
 
 @user_action
 async def unmute_conversation(context: Context, user_id: str, conversation_id: str) -> None:
-    """Take a mute back, whether or not one may still read there; what is not muted stays so.
+    """Unmute a conversation, also one that the user may no longer read. Repeating it is allowed.
 
     Raises InvalidInput and ModerationUnsupported.
     """
@@ -46,7 +46,10 @@ async def unmute_conversation(context: Context, user_id: str, conversation_id: s
 async def list_muted_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> MutePage:
-    """What one has muted, the latest first. Raises InvalidInput and ModerationUnsupported."""
+    """List the conversations that the user has muted, newest first.
+
+    Raises InvalidInput and ModerationUnsupported.
+    """
     size = pagination.limit_from(limit)
     position = pagination.after_from("mutes", cursor)
     require(context, Capability.MODERATION)

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 async def publish_join_request(context: Context, name: str, request: JoinRequestDocument) -> None:
-    """Tell the admins of a group of a request to join it, and whoever asked."""
+    """Publish a join request to the admins of the group and to the user who asked."""
     if not context.options.extra_events:
         return
     group = await _unless_away(context.snapshots.find(request["conversationId"]))
@@ -39,7 +39,7 @@ async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocum
 
 
 async def publish_read(context: Context, user_id: str, conversation_id: str) -> None:
-    """Tell a reader's own streams how far they have read by now."""
+    """Publish the user's read-state to their own streams."""
     if not context.options.extra_events:
         return
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
@@ -57,11 +57,12 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
 
 
 async def _unless_away(reading: Awaitable[T | None]) -> T | None:
-    """What is read for an event. What was asked for has been done, also where it cannot be read."""
+    """Await a read for an event; None if the database is out of reach. The action itself is done
+    by now, so a failure here must not fail the request."""
     try:
         return await reading
     except StorageUnavailable:
-        log.warning("an extra event is not told: the database is out of reach")
+        log.warning("an extra event was not published: the database is out of reach")
         return None
 
 
@@ -73,8 +74,8 @@ def _publish(
     within: str | None = None,
     **data: object,
 ) -> None:
-    """It never waits, and may be lost. `within` a conversation only streams that hear of it are
-    told."""
+    """Publish an ephemeral event, which does not wait and may be lost. With `within`, only streams
+    that receive this conversation's events get it."""
     ids = () if within is None else (within,)
     context.signals.publish(
         EphemeralEvent(name=name, data=data, user_ids=tuple(user_ids), conversation_ids=ids)

@@ -1,4 +1,4 @@
-"""Who may read and write: plain functions with defaults; a host replaces one through `Hooks`."""
+"""Who may read, write, manage and invite: functions with defaults, which a host may replace."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ DEFAULTS = (is_participant, is_admin)
 
 @dataclass(frozen=True, kw_only=True)
 class Permissions:
-    """The rules in force, each asked with a PermissionContext."""
+    """The rules in force; each is called with a PermissionContext. `limit` is in seconds."""
 
     can_read: PermissionRule = is_participant
     can_read_messages: bool = False
@@ -46,12 +46,12 @@ class Permissions:
 
     @property
     def asks_host(self) -> bool:
-        """Whether the host has a say in what may be read."""
+        """Whether the host has its own `can_read`."""
         return self.can_read is not is_participant
 
     @property
     def asks_for_messages(self) -> bool:
-        """Whether it has a say in each message."""
+        """Whether the host's `can_read` is asked about each message."""
         return self.asks_host and self.can_read_messages
 
     async def allows(
@@ -61,7 +61,7 @@ class Permissions:
         conversation: Conversation,
         message: BareMessage | None = None,
     ) -> bool:
-        """Whether `rule` says yes; anything but True from a host's rule is a no."""
+        """Whether `rule` returns True; any other value, such as a truthy one, means no."""
         if rule in DEFAULTS:
             asked = PermissionContext(user_id=user_id, conversation=conversation, message=message)
             return rule(asked) is True
@@ -80,7 +80,7 @@ class Permissions:
     async def may_read_message(
         self, user_id: str, conversation: Conversation, message: BareMessage
     ) -> bool:
-        """Whether whoever may read the conversation may read this message of it."""
+        """Whether a user who may read the conversation may read this message of it."""
         if not self.asks_for_messages:
             return True
         return await self.allows(self.can_read, user_id, conversation, message)

@@ -1,4 +1,4 @@
-"""What plugins may call (`chat_aio.plugins.PluginAPI`), for one chat."""
+"""The plugin API (`chat_aio.plugins.PluginAPI`) of one chat."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Services(PluginAPI):
-    """One chat, as its plugins see it."""
+    """Implements the plugin API with the actions and the store of one chat."""
 
     def __init__(self, context: Context) -> None:
         self._context = context

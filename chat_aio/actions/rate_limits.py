@@ -1,7 +1,7 @@
 """How often each user may do what: sliding windows, kept by each process for itself.
 
-Quotas are limits as well; `limits` of PyPI reads the notation of `rate_limits`, and does not count:
-its store in memory starts a thread, and cannot take several windows at once.
+Quotas are limits as well. The package `limits` parses the notation of `rate_limits`; it does not
+count, because its store in memory starts a thread and cannot check several windows at once.
 """
 
 import math
@@ -18,7 +18,7 @@ HOUR, MINUTE = 3_600, 60
 SWEEP_SECONDS = 60.0
 
 ANY = "*"
-"""Stands for each method that is not named."""
+"""Stands for every method that is not named."""
 
 Kind = Literal[
     "conversations",
@@ -33,7 +33,7 @@ Kind = Literal[
 """What quotas count; `requests` are all together."""
 
 Limit = tuple[int, int]
-"""So many calls in so many seconds, whenever these begin."""
+"""(calls, seconds): at most so many calls in any window of so many seconds."""
 
 
 class RateLimits:
@@ -51,12 +51,12 @@ class RateLimits:
         self._swept = clock()
 
     def __len__(self) -> int:
-        """How many users, names and limits are remembered."""
+        """How many combinations of limit, user and name are kept."""
         return len(self._calls)
 
     def count(self, user_id: str, name: str, amount: int = 1) -> None:
-        """Count so many calls. Raises RateLimited, with the seconds until there is room for them in
-        each window; then nothing is counted."""
+        """Count so many calls. If a limit is exceeded, count nothing and raise RateLimited with the
+        seconds until all windows have room for them."""
         limits = self._limits_of(name)
         if not limits:
             return
@@ -72,7 +72,7 @@ class RateLimits:
             calls.extend([now] * amount)
 
     def give_back(self, user_id: str, name: str, amount: int = 1) -> None:
-        """Take back the last calls, which were not answered for no fault of the user's."""
+        """Take back the last calls, which failed through no fault of the user."""
         for limit in self._limits_of(name):
             calls = self._calls.get((limit, user_id, name), ())
             for _ in range(min(amount, len(calls))):
@@ -89,7 +89,7 @@ class RateLimits:
         return calls
 
     def _sweep(self, now: float) -> None:
-        """Forget who has not been here for a while."""
+        """Forget users without a call in the window, to bound the memory."""
         if now - self._swept < SWEEP_SECONDS:
             return
         self._swept = now

@@ -1,4 +1,4 @@
-"""Reactions: set and taken back by whoever may write; once per user and emoji."""
+"""Reactions: added and removed by users who may write; once per user and emoji."""
 
 from typing import Literal
 
@@ -39,9 +39,7 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
 
 
 async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> MessageDocument:
-    """The message with the reaction. An update that changes nothing says only that the reaction was
-    there or a limit was reached at that moment: where neither is so on reading again, somebody has
-    taken a reaction back in between, and it is tried again."""
+    """Add the reaction and return the message. Raises ReactionLimitExceeded."""
     limits = _limits(context)
     for _ in within(context):
         change = _change(context, "reaction.added", user_id, emoji)
@@ -49,6 +47,8 @@ async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> M
             context.database, message_id, emoji, change=change, limits=limits
         ):
             return changed
+        # The update matched nothing: the reaction was there, or a limit was reached. If neither is
+        # true of the message read now, somebody removed a reaction in between: try again.
         found = await load_message(context, message_id)
         if any((each["userId"], each["emoji"]) == (user_id, emoji) for each in found["reactions"]):
             return found
@@ -68,10 +68,11 @@ def _limits(context: Context) -> edits.ReactionLimits:
 
 @user_action
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
-    """Take a reaction back; returns the message with all its reactions.
+    """Remove a reaction; returns the message with all its reactions.
 
-    Where there is none nothing changes. Raises InvalidInput, MessageNotFound, ConversationNotFound
-    (for one that cannot be read), ForbiddenWrite, ForbiddenRead and DirectInteractionBlocked.
+    Without such a reaction nothing changes. Raises InvalidInput, MessageNotFound,
+    ConversationNotFound (for one that cannot be read), ForbiddenWrite, ForbiddenRead and
+    DirectInteractionBlocked.
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)

@@ -1,8 +1,7 @@
-"""What a user may read of what was found: refused messages are left out, quotes of them are empty.
+"""Which of the messages found a user may read: refused ones are left out, their quotes are empty.
 
-By default whoever is in a conversation reads all of it, and nothing is asked. A host's own
-`can_read` is asked about the conversation, and about each message where it says that it looks at
-those (docs/behaviour.md 5.4).
+By default participants read everything and no hook is called. A host's own `can_read` is asked
+about the conversation, and with `can_read_messages` about each message (docs/behaviour.md 5.5).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -21,7 +20,8 @@ from chat_aio.store.shapes import readable
 
 MOST_AT_A_TIME = 400
 MOST_LOOKED_AT = 2_000
-"""A page of which so much was refused is shorter than asked for; its cursor leads on."""
+"""After so many rows a page ends early, with a cursor: if the host refuses everything, filling it
+would call the hook for each message of the conversation."""
 
 T = TypeVar("T")
 
@@ -32,8 +32,8 @@ async def readable_in(
     conversation: Conversation,
     found: Sequence[MessageDocument],
 ) -> Sequence[MessageDocument]:
-    """Those messages of a conversation that a user may read who may read the conversation; without
-    rows that nobody can read."""
+    """The messages that a user who may read this conversation may read; malformed rows are left
+    out."""
     found = await _well_formed(context, found)
     permissions = context.permissions
     if not permissions.asks_for_messages:
@@ -49,7 +49,7 @@ async def readable_in(
 async def _well_formed(
     context: Context, found: Sequence[MessageDocument]
 ) -> Sequence[MessageDocument]:
-    """Without rows that nobody can read. In slices: each may have 2,000 reactions."""
+    """Leave out malformed rows. In time slices, since a message may have 2,000 reactions."""
     async with context.database.turns.sliced() as slices:
         kept = []
         for each in found:
@@ -61,7 +61,7 @@ async def _well_formed(
 async def readable_among(
     context: Context, user_id: str, found: Sequence[MessageDocument]
 ) -> Sequence[MessageDocument]:
-    """Those messages, of conversations that the user is in, that they may read: `readable_in`."""
+    """As `readable_in`, for messages of several conversations that the user is in."""
     permissions = context.permissions
     if not permissions.asks_host:
         return await _well_formed(context, found)
@@ -80,8 +80,8 @@ async def readable_among(
 async def load_parents(
     context: Context, user_id: str, replies: Iterable[MessageDocument]
 ) -> Parents:
-    """What replies answer to, of conversations that the user may read; what is refused is missing,
-    and shows as deleted."""
+    """The messages that replies quote, in conversations that the user may read. A refused one is
+    missing, and so shows as deleted."""
     if not context.permissions.asks_for_messages:
         return await messages.find_parents(context.database, replies)
     found = await messages.find_whole_parents(context.database, replies)
@@ -92,13 +92,14 @@ async def load_parents(
 async def show(
     context: Context, user_id: str, documents: Sequence[MessageDocument]
 ) -> tuple[Message, ...]:
-    """Messages that a user may read as they go out, each reply with its parent as it is now."""
+    """Convert messages that the user may read; replies quote their parent as it is now."""
     parents = await load_parents(context, user_id, documents)
     return tuple(message_from(each, parents) for each in documents)
 
 
 async def load_parents_of_own(context: Context, user_id: str, document: MessageDocument) -> Parents:
-    """The same for a message of one's own, which one is shown also where one may read nothing."""
+    """As `load_parents` for the user's own message, which they get even if they may not read the
+    conversation; the quote is then left out."""
     snapshot = await load_conversation(context, document["conversationId"])
     may_read = await context.permissions.may_read(user_id, snapshot.conversation)
     return await load_parents(context, user_id, [document]) if may_read else {}
@@ -106,16 +107,16 @@ async def load_parents_of_own(context: Context, user_id: str, document: MessageD
 
 @dataclass(frozen=True, slots=True)
 class Filled(Generic[T]):
-    """Rows that may be read, how large what was looked at is as stored, and the last of it where
-    more follows that was not looked at."""
+    """Rows that the user may read; `stored_bytes` is the BSON size of all that were looked at, and
+    `stopped` the last of these, None if nothing follows it."""
 
     rows: list[T]
     stored_bytes: int
     stopped: T | None
 
     def behind(self, page: Sequence[T], count: int) -> T | None:
-        """The row behind which the next page begins, None where this is the last one: of `page`,
-        the beginning of these rows, `count` are shown."""
+        """The row behind which the next page begins, None if there is none. `page` is the beginning
+        of `rows`, and `count` of its rows are shown."""
         if count < len(page) or len(page) < len(self.rows):
             return page[count - 1]
         return self.stopped
@@ -128,11 +129,10 @@ async def fill(
     count: int,
     most: float | None = None,
 ) -> Filled[T]:
-    """`count` rows that may be read, where there are as many: what `sift` leaves out is made up for
-    by what follows. `fetch` gives that many rows from behind one.
+    """Collect `count` rows that the user may read, fetching more for those that `sift` leaves out.
 
-    Fewer where `most` rows (MOST_LOOKED_AT), or as many bytes as an answer holds, have been looked
-    at before.
+    `fetch(last, limit)` returns up to `limit` rows behind `last`. Ends early after `most` rows
+    (MOST_LOOKED_AT by default) or as many bytes as an answer may have.
     """
     most = MOST_LOOKED_AT if most is None else most
     kept: list[T] = []
@@ -148,4 +148,5 @@ async def fill(
         last = found.documents[-1]
         if looked_at >= most or (kept and not found.complete):
             return Filled(kept, size, last)
+        # Grow, so that a host that refuses nearly everything does not cost hundreds of queries.
         limit = max(limit, min(4 * limit, MOST_AT_A_TIME))

@@ -1,4 +1,4 @@
-"""Reports: made by users, with evidence of the moment; worked on by moderators."""
+"""Reports: made by users, with a copy of what they report; worked on by moderators."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -25,8 +25,8 @@ from chat_aio.store.shapes import one_readable
 async def report(
     context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
 ) -> Report:
-    """Report a user, message or conversation; one's open report on the same target is returned
-    instead, the moderators' note left out for who is none (docs/behaviour.md 11.4).
+    """Report a user, message or conversation; if the caller's report on it is still open, return
+    that, with the moderators' note for moderators only (docs/behaviour.md 11.4).
 
     Raises InvalidInput (also for oneself), ModerationUnsupported, MessageNotFound,
     ConversationNotFound and ForbiddenRead.
@@ -69,7 +69,7 @@ async def list_reports(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> ReportPage:
-    """Reports, newest first. Raises InvalidInput, NotModerator and ModerationUnsupported."""
+    """List reports, newest first. Raises InvalidInput, NotModerator and ModerationUnsupported."""
     given = inputs.read(inputs.ReportList, status=status, target_type=target_type)
     size = pagination.limit_from(limit)
     position = pagination.after_from("reports", cursor)
@@ -79,6 +79,7 @@ async def list_reports(
     chosen = {name: value for name, value in wanted.items() if value is not None}
     found = await reports.list_newest(context.database, chosen, position=position, limit=size + 1)
     page = found[:size]
+    # Their stored size is not known, so it is measured always: evidence may be a long body.
     shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
     last = page[count - 1] if count < len(found) else None
     return ReportPage(
@@ -93,7 +94,7 @@ def _shown(found: ReportDocument) -> Report | None:
 
 @user_action
 async def get_report(context: Context, user_id: str, report_id: str) -> Report:
-    """One report. Raises NotModerator, ModerationUnsupported and ReportNotFound."""
+    """Get one report. Raises NotModerator, ModerationUnsupported and ReportNotFound."""
     await require_moderator(context, user_id, "get_report")
     require(context, Capability.MODERATION)
     found = await reports.find(context.database, report_id) if is_id(report_id) else None
@@ -111,10 +112,10 @@ async def update_report(
     *,
     moderator_note: str | Keep | None = KEEP,
 ) -> Report:
-    """Move a report to `triaged`, `resolved` or `dismissed`; None clears the note.
+    """Move a report to `triaged`, `resolved` or `dismissed`; a note of None clears the note.
 
-    Each move is kept in the audit trail. Raises InvalidInput, NotModerator, ModerationUnsupported
-    and ReportNotFound.
+    Each move is recorded in the audit trail. Raises InvalidInput, NotModerator,
+    ModerationUnsupported and ReportNotFound.
     """
     fields = await new_fields(context, user_id, status, moderator_note=moderator_note)
     return await put_fields(context, user_id, report_id, fields)
@@ -158,10 +159,10 @@ async def put_fields(
 
 
 async def _evidence(context: Context, user_id: str, given: inputs.NewReport) -> dict[str, Any]:
-    """What is reported, as it is now, of what the reporter may read."""
+    """A copy of what is reported, as it is now; raises if the reporter may not read it."""
     if given.target_type == "user":
         if given.target_id == user_id:
-            raise InvalidInput("targetId: nobody reports themselves")
+            raise InvalidInput("targetId must be another user: you cannot report yourself")
         return {"targetType": "user"}
     if given.target_type == "conversation":
         return await _evidence_of_conversation(context, user_id, given.target_id)

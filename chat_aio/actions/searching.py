@@ -1,4 +1,4 @@
-"""Search: messages of one's own conversations that have every term of the query."""
+"""Search: messages of the user's conversations that have every term of the query."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -19,11 +19,11 @@ from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.search import Match, Rank
 from chat_aio.store.tokenizer import terms_of
 
-SECONDS = 2.0
+SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
 READ_AT_ONCE = 50
 
 Found = tuple[Match, MessageDocument | None]
-"""A match and its message, None where that is gone meanwhile."""
+"""A match and its message, None if that was removed meanwhile."""
 
 
 @user_action
@@ -38,8 +38,8 @@ async def search_messages(
 ) -> MessagePage:
     """Messages that have every term of `query`, the most relevant first (docs/behaviour.md 6).
 
-    Raises InvalidInput, SearchUnsupported, ConversationNotFound and ForbiddenRead (of
-    `conversation_id`), and StorageUnavailable when it takes too long.
+    Raises InvalidInput, SearchUnsupported, ConversationNotFound, ForbiddenRead, and
+    StorageUnavailable if it takes too long.
     """
     given = inputs.read(inputs.Search, query=query, conversation_id=conversation_id)
     size = pagination.limit_from(limit)
@@ -57,7 +57,7 @@ async def search_messages(
                 context, user_id, ids, terms_of(given.query), before, count=size + 1
             )
     except StorageUnavailable:
-        raise StorageUnavailable("the search took too long; narrow it") from None
+        raise StorageUnavailable("the search took too long; search for rarer words") from None
     page = found.rows[:size]
     parents = await load_parents(context, user_id, [each for _, each in page if each])
 
@@ -78,8 +78,7 @@ async def _list_readable(
     *,
     count: int,
 ) -> Filled[Found]:
-    """The next matches that may be read, `count` of them where there are as many
-    (`reading.fill`)."""
+    """The next `count` matches that the user may read, or fewer (see `reading.fill`)."""
 
     async def fetch(last: Found | None, limit: int) -> Rows[Found]:
         behind = last[0].rank if last else before
@@ -89,6 +88,7 @@ async def _list_readable(
         return await _read(context, matches)
 
     async def sift(found: Sequence[Found]) -> Sequence[Found]:
+        # The aggregation has matched on an older state than the messages were read in.
         there = [message for _, message in found if message and not message.get("deletedAt")]
         readable = await readable_among(context, user_id, there)
         ids = {each["_id"] for each in readable}
@@ -98,7 +98,7 @@ async def _list_readable(
 
 
 async def _read(context: Context, matches: Sequence[Match]) -> Rows[Found]:
-    """Matches with their messages; no more of them than an answer may hold."""
+    """Matches with their messages, up to as many bytes as an answer may have."""
     read: list[Found] = []
     size = 0
     for start in range(0, len(matches), READ_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Sending: the one road of a new message, from its checks to the host's hook behind the commit."""
+"""Sending: the path of every new message, from its checks to the host's hook after the commit."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ from chat_aio.store.snapshots import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message, and whether an earlier request with the same key had stored it already."""
+    """A message, and whether an earlier request with the same idempotency key has stored it."""
 
     message: Message
     repeated: bool
@@ -54,8 +54,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Post:
-    """A new message as a request asks for it. `fields` are those beyond what the host is asked;
-    a forward has the message that it copies, and asks `recheck` once the host has answered."""
+    """A new message as requested. `fields` are further arguments of `new_message`.
+
+    A forward has the message that it copies, and `recheck`, which is called after the hook.
+    """
 
     given: inputs.NewMessage | inputs.Forwarding
     body: str
@@ -64,7 +66,7 @@ class Post:
     recheck: Callable[[], Awaitable[None]] | None = None
 
     def question(self, user_id: str, snapshot: Snapshot) -> BeforeMessageSend:
-        """What the host is asked."""
+        """The argument of the host's `before_message_send`."""
         return BeforeMessageSend(
             user_id=user_id,
             kind="forward" if self.copied else "send",
@@ -116,12 +118,12 @@ async def send_message(
 
 
 def _read(context: Context, **values: object) -> inputs.NewMessage:
-    """The checked input: also the limits of this installation, and what goes together."""
+    """Check the input, the limits of this installation, and fields that depend on each other."""
     most = context.options.max_metadata_bytes
     given = inputs.read(inputs.NewMessage, metadata_within=most, **values)
     require_length(context, given.body)
     if given.also_send_to_main and given.thread_root_message_id is None:
-        raise InvalidInput("alsoSendToMain: only a thread reply can be sent to the main list too")
+        raise InvalidInput("alsoSendToMain needs threadRootMessageId")
     if given.thread_root_message_id is not None and not context.options.threads:
         raise ThreadsUnsupported
     return given
@@ -130,6 +132,8 @@ def _read(context: Context, **values: object) -> inputs.NewMessage:
 async def _send(
     context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
 ) -> Sent:
+    # Before counting and all further checks: a client that lost the answer must get its message,
+    # whatever has happened since (docs/behaviour.md 1.8 and 4.9).
     if repeated := await find_repeated(context, user_id, snapshot.conversation.id, given):
         return repeated
     async with counting(context, user_id, "send_message"):
@@ -148,8 +152,8 @@ async def _send(
 async def _require_place(
     context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
 ) -> None:
-    """The message replied to is of this conversation, and the thread's root of its main list; the
-    user may read both."""
+    """Check that the message replied to and the thread's root are in this conversation, that the
+    user may read both, and that the root is in the main list."""
     conversation_id = snapshot.conversation.id
     for message_id in (given.reply_to_message_id, given.thread_root_message_id):
         if message_id is None:
@@ -158,7 +162,7 @@ async def _require_place(
         await require_readable(context, user_id, snapshot, bare_message_from(found))
         is_root = message_id == given.thread_root_message_id
         if is_root and conversation_id not in found["timelines"]:
-            raise InvalidInput("threadRootMessageId: this message is a thread reply itself")
+            raise InvalidInput("threadRootMessageId must not be a thread reply itself")
 
 
 async def find_repeated(
@@ -169,8 +173,8 @@ async def find_repeated(
     *,
     copied: str | None = None,
 ) -> Sent | None:
-    """What an earlier request with the same idempotency key has stored; MessageConflict if that
-    was another request (docs/behaviour.md 4.9)."""
+    """The message that an earlier request with the same idempotency key has stored. Raises
+    MessageConflict if that was a different request (docs/behaviour.md 4.9)."""
     if given.client_message_id is None:
         return None
     key = conversation_id, user_id, given.client_message_id
@@ -179,7 +183,7 @@ async def find_repeated(
 
 
 def _request_hash(given: inputs.NewMessage | inputs.Forwarding, copied: str | None) -> bytes:
-    """What a request is recognised by: everything in it but its key, before any hook."""
+    """Recognises a repeated request: everything in it but its key, before the host's hook."""
     request = given.model_dump(exclude={"client_message_id"}, exclude_none=True)
     if copied is not None:
         request["forwarded"] = copied
@@ -187,17 +191,19 @@ def _request_hash(given: inputs.NewMessage | inputs.Forwarding, copied: str | No
 
 
 async def post(context: Context, user_id: str, snapshot: Snapshot, new: Post) -> Sent:
-    """Check the mentions, ask the host, store the message, notify the host. `snapshot` is one on
-    which the user may write."""
+    """Check the mentions, ask the host, store the message, notify the host. The user may write on
+    `snapshot`."""
     mentioned = tuple(new.given.mentions or ())
     snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
     asked = await ask_host(context, new.question(user_id, snapshot))
     if new.recheck is not None:
         await new.recheck()
     message = await _compose(context, snapshot, asked, new)
+    # Read before the commit: a failure after it would say that nothing was written.
     is_reply = message["replyToMessageId"] is not None
     parents = await load_parents(context, user_id, [message]) if is_reply else {}
     appended = await _append(context, user_id, message, mentioned, epoch=snapshot.epoch)
+    # Two requests with the same key at once: the batch found the other one's message.
     if appended.repeated:
         return await _repeated(context, appended.message, message["requestHash"])
     notify(context.observers, Observer.message_sent, "stored")
@@ -209,7 +215,7 @@ async def post(context: Context, user_id: str, snapshot: Snapshot, new: Post) ->
 async def _compose(
     context: Context, snapshot: Snapshot, asked: BeforeMessageSend, new: Post
 ) -> MessageDocument:
-    """The message as it is handed to the sequencer. The search terms of a forward are those of the
+    """The document that is handed to the sequencer. A forward reuses the search terms of the
     message it copies, unless the host has changed the body."""
     fields = dict(new.fields)
     if new.copied is not None and new.copied["body"] == asked.body:
@@ -249,8 +255,8 @@ async def _append(
     *,
     epoch: int,
 ) -> Appended:
-    """Hand a checked message to the sequencer. Where membership has changed since the checks, check
-    again; the host's hook is not run again."""
+    """Hand a checked message to the sequencer. If membership has changed since the checks, check
+    again; the host's hook is not called again."""
     check = still_allowed(context, user_id, mentioned)
     for _ in within(context):
         try:

@@ -1,4 +1,4 @@
-"""Users are the host's: all that is asked here is whether they exist."""
+"""Users belong to the host; the only question to it is whether they exist."""
 
 import asyncio
 from collections.abc import Iterable
@@ -11,10 +11,9 @@ USERS_AT_A_TIME = 8
 
 
 async def require_users(context: Context, user_id: str, user_ids: Iterable[str]) -> None:
-    """Raise UserNotFound for the first of distinct `user_ids` that the host does not know.
+    """Raise UserNotFound for the first of `user_ids` that the host's `user_exists` does not know.
 
-    The acting user is not asked about; eight questions are under way at a time
-    (docs/behaviour.md 3.7).
+    Each id is asked for once, eight at a time, and never the acting user (docs/behaviour.md 3.7).
     """
     exists = context.hooks.user_exists
     if exists is None:

@@ -1,4 +1,4 @@
-"""Who notices whom: the two options that keep people apart beyond what the contract asks for."""
+"""Who notices whom: the options `separate_blocked` and `presence_needs_exchange`."""
 
 from collections.abc import Collection
 
@@ -9,7 +9,7 @@ from chat_aio.store.transactions import Session
 
 
 async def noticeable(context: Context, user_id: str, others: Collection[str]) -> set[str]:
-    """Those of `others` whose presence a user may see, of whom they share a conversation with
+    """Those of `others`, who share a conversation with the user, whose presence the user may see
     (docs/behaviour.md 12.6)."""
     found = set(others)
     if context.options.separate_blocked and found:
@@ -24,11 +24,11 @@ async def noticeable(context: Context, user_id: str, others: Collection[str]) ->
 async def require_together(
     context: Context, user_id: str, others: Collection[str], session: Session
 ) -> None:
-    """Raise DirectInteractionBlocked where a user brings somebody into a group whom they have
-    blocked, or who has blocked them (docs/behaviour.md 11.7). Blocks between others are not looked
-    at: a refusal would tell of them."""
+    """Raise DirectInteractionBlocked if the user and one of those they add have a block between
+    them (docs/behaviour.md 11.7)."""
     if not context.options.separate_blocked:
         return
+    # Blocks among the others do not count: a refusal would reveal them.
     pairs = {(user_id, each) for each in others}
     if await blocks.pairs_apart(context.database, pairs, session):
         raise DirectInteractionBlocked

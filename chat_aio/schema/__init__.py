@@ -1,1 +1,1 @@
-"""chat_aio.schema"""
+"""The shapes that come in over the wire and go out again, and the checks on them."""

@@ -1,4 +1,4 @@
-"""What streams are told: the shape of each event's data, by its `type`."""
+"""The events that a stream delivers: the shape of each event's data, by its `type`."""
 
 from typing import Literal
 
@@ -18,7 +18,7 @@ class MessageEvent(Wire):
 
 
 class ReactionEvent(Wire):
-    """Somebody reacted, or took a reaction back; `message` has all that there are."""
+    """Somebody reacted, or took a reaction back; `message` has the complete set of reactions."""
 
     type: ReactionEventType
     conversation_id: str
@@ -28,7 +28,7 @@ class ReactionEvent(Wire):
 
 
 class ConversationChange(Wire):
-    """What has become of a conversation, who did it, and whom it concerns most."""
+    """A conversation after a change, who changed it, and the users whom the change concerns."""
 
     conversation_id: str
     actor_id: str
@@ -37,7 +37,7 @@ class ConversationChange(Wire):
 
 
 class ConversationEvent(ConversationChange):
-    """Who is in a conversation has changed, or what everyone in it sees of it."""
+    """The participants of a conversation have changed, or its name or settings."""
 
     type: ConversationEventType
 
@@ -49,7 +49,7 @@ class NewConversationEvent(ConversationChange):
 
 
 class JoinRequestEvent(Wire):
-    """Somebody asks to be let in, or an admin has decided."""
+    """Somebody asked to join a group, or an admin decided the request."""
 
     type: Literal["join_request.created", "join_request.resolved"]
     conversation_id: str
@@ -57,7 +57,7 @@ class JoinRequestEvent(Wire):
 
 
 class ReadEvent(Wire):
-    """The user has read up to a message, in whichever tab."""
+    """The user has read up to a message, in this tab or another one."""
 
     type: Literal["read.updated"]
     conversation_id: str
@@ -66,14 +66,14 @@ class ReadEvent(Wire):
 
 
 class ResetEvent(Wire):
-    """What was missed cannot be told completely: fetch anew what is shown."""
+    """The missed events cannot be replayed completely: refetch what you show."""
 
     type: Literal["stream.reset"] = "stream.reset"
     reason: str
 
 
 class EphemeralEvent(Wire):
-    """An event of a plugin: never stored, never replayed, never told to whom it is about."""
+    """An event of a plugin: never stored, never replayed, not delivered to its sender."""
 
     ephemeral: Literal[True]
     sender_id: str
@@ -85,7 +85,8 @@ class IsTyping(Wire):
 
 
 class TypingEvent(EphemeralEvent):
-    """Somebody has begun or stopped to type. Let it go after five seconds without another one."""
+    """Somebody started or stopped typing. Clear the indicator after five seconds without another
+    event."""
 
     type: Literal["typing.started", "typing.stopped"]
     conversation_id: str
@@ -93,14 +94,14 @@ class TypingEvent(EphemeralEvent):
 
 
 class Attending(Wire):
-    """`last_seen_at` is now for who is online, null for who was never seen."""
+    """`last_seen_at` is the current time of a user who is online, null of one never seen."""
 
     online: bool
     last_seen_at: Timestamp | None
 
 
 class PresenceEvent(EphemeralEvent):
-    """Somebody with whom one shares a conversation has come or gone."""
+    """A user who shares a conversation with the reader came online or went offline."""
 
     type: Literal["presence.online", "presence.offline"]
     payload: Attending
@@ -112,7 +113,7 @@ class Delivered(Wire):
 
 
 class DeliveredEvent(EphemeralEvent):
-    """A stream of the sender's (of the event) was told of one's own message."""
+    """The event's sender has received a message of the reader on one of their streams."""
 
     type: Literal["receipt.delivered"]
     conversation_id: str
@@ -124,7 +125,7 @@ class Read(Wire):
 
 
 class ReadReceiptEvent(EphemeralEvent):
-    """Somebody has read up to a message."""
+    """The event's sender has read up to a message."""
 
     type: Literal["receipt.read"]
     conversation_id: str
@@ -137,7 +138,7 @@ EVENTS: tuple[type[Wire], ...] = (
     ConversationEvent,
     ResetEvent,
 )
-"""Told by every chat."""
+"""Events that every chat delivers."""
 
 EXTRA_EVENTS: tuple[type[Wire], ...] = (ReadEvent, JoinRequestEvent, NewConversationEvent)
-"""Told with `Options(extra_events=True)`."""
+"""Events that a chat delivers with `Options(extra_events=True)`."""

@@ -1,4 +1,7 @@
-"""The fields that inputs are made of: what each may be, checked strictly and without coercion."""
+"""The field types of inputs, checked strictly and without coercion.
+
+The text of each ValueError follows the field's name in the answer: `body must not be blank`.
+"""
 
 from datetime import UTC, datetime
 from math import isfinite
@@ -34,6 +37,9 @@ MAX_SECONDS = 10 * 365 * 24 * 3600
 MAX_USES = 1_000_000
 
 
+ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
+
+
 def is_text(value: str) -> bool:
     """Whether every code point can be written as UTF-8 (no lone surrogate)."""
     try:
@@ -56,38 +62,37 @@ def is_id(value: object) -> bool:
 
 def _id(value: str) -> str:
     if not is_id(value):
-        raise ValueError("an id is 1 to 256 characters, not blank, without NUL")
+        raise ValueError(ID_RULE)
     return value
 
 
 def _text(value: str) -> str:
     if not (value.isascii() or is_text(value)):
-        raise ValueError("this is not valid Unicode")
+        raise ValueError("must be valid Unicode")
     return value
 
 
 def _body(value: str) -> str:
     if not value.strip():
-        raise ValueError("a message needs a body that is not blank")
+        raise ValueError("must not be blank")
     return _text(value)
 
 
 def _name(value: str) -> str:
     name = _text(value).strip()
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
-        raise ValueError("a name is 1 to 200 characters after trimming")
+        raise ValueError(f"must be 1 to {MAX_NAME_LENGTH} characters after trimming")
     return name
 
 
 def _client_id(value: str) -> str:
     if not 1 <= len(value) <= MAX_CLIENT_ID_LENGTH or "\0" in value:
-        raise ValueError("an idempotency key is 1 to 128 characters, without NUL")
+        raise ValueError(f"must be 1 to {MAX_CLIENT_ID_LENGTH} characters without NUL")
     return _text(value)
 
 
 def _json_object(value: object, info: ValidationInfo) -> object:
-    """Metadata. `info.context` is how many bytes they may have, and bounds the looking through as
-    well: each value is a byte of JSON at least."""
+    """Check metadata. `info.context` is the limit in bytes of JSON, None for no limit."""
     if isinstance(value, dict):
         _check_json(value, most=info.context)
         _check_size(value, most=info.context)
@@ -96,7 +101,7 @@ def _json_object(value: object, info: ValidationInfo) -> object:
 
 def _check_size(value: object, *, most: int | None) -> None:
     if most is not None and len(orjson.dumps(value)) > most:
-        raise ValueError(f"at most {most} bytes of JSON")
+        raise ValueError(f"must be at most {most} bytes of JSON")
 
 
 def _check_json(value: object, *, most: int | None) -> None:
@@ -105,8 +110,10 @@ def _check_json(value: object, *, most: int | None) -> None:
     for _ in range(MAX_METADATA_LEVELS + 1):
         containers = [each for each in layer if isinstance(each, dict | list)]
         seen += sum(map(len, containers))
+        # Each value is at least one byte of JSON, so a value that is too large is refused before
+        # the rest of it is walked.
         if most is not None and seen > most:
-            raise ValueError(f"at most {most} bytes of JSON")
+            raise ValueError(f"must be at most {most} bytes of JSON")
         inner: list[object] = []
         for each in layer:
             if isinstance(each, dict):
@@ -119,13 +126,13 @@ def _check_json(value: object, *, most: int | None) -> None:
         if not containers:
             return
         layer = inner
-    raise ValueError(f"more than {MAX_METADATA_LEVELS} levels")
+    raise ValueError(f"must be at most {MAX_METADATA_LEVELS} levels deep")
 
 
 def _check_keys(value: dict[Any, object]) -> None:
     for key in value:
         if not isinstance(key, str):
-            raise ValueError("keys are strings")
+            raise ValueError("must have strings as keys")
         _text(key)
 
 
@@ -136,12 +143,12 @@ def _check_scalar(value: object) -> None:
         _text(value)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**63:
-            raise ValueError("an integer does not fit into 64 bits")
+            raise ValueError("must have no integer of more than 64 bits")
     elif type(value) is float:
         if not isfinite(value):
-            raise ValueError("a number is not finite")
+            raise ValueError("must have no infinite number and no NaN")
     else:
-        raise ValueError(f"{type(value).__name__} is not JSON")
+        raise ValueError(f"must be JSON, which has no {type(value).__name__}")
 
 
 def _list(value: object) -> object:
@@ -149,7 +156,7 @@ def _list(value: object) -> object:
 
 
 def _users(value: object) -> object:
-    """The users of a group; how many is looked at first, duplicates included."""
+    """The users of a group. The length is checked before the entries, duplicates included."""
     if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_PARTICIPANTS:
         raise GroupLimitExceeded
     return _list(value)
@@ -157,7 +164,7 @@ def _users(value: object) -> object:
 
 def _mentioned(value: object) -> object:
     if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_MENTIONS:
-        raise ValueError(f"a message mentions at most {MAX_MENTIONS} users")
+        raise ValueError(f"must be at most {MAX_MENTIONS} users")
     return _list(value)
 
 
@@ -168,7 +175,7 @@ def _note(value: str) -> str | None:
 def _reason(value: str) -> str:
     reason = _at_most(MAX_REASON_LENGTH, value)
     if not reason:
-        raise ValueError("a reason is needed")
+        raise ValueError("must not be blank")
     return reason
 
 
@@ -181,28 +188,33 @@ def _moderator_note(value: str) -> str | None:
 
 
 def _at_most(length: int, value: str) -> str:
-    """A text, trimmed."""
+    """The text, trimmed; ValueError if it is longer than `length` code points."""
     text = _text(value).strip()
     if len(text) > length:
-        raise ValueError(f"at most {length} characters")
+        raise ValueError(f"must be at most {length} characters")
     return text
 
 
 def _moment(value: object) -> datetime:
-    """ISO 8601 with a date, a time and an offset; whole milliseconds."""
-    if isinstance(value, datetime):
-        moment = value
-    elif isinstance(value, str) and "T" in value.upper():
-        moment = datetime.fromisoformat(value)
-    else:
-        raise ValueError("a time in ISO 8601 is needed, such as 2026-01-31T09:30:00Z")
+    """ISO 8601 with a date, a time and an offset; truncated to whole milliseconds."""
+    try:
+        moment = value if isinstance(value, datetime) else _parsed(value)
+    except ValueError:
+        raise ValueError("must be a time in ISO 8601, such as 2026-01-31T09:30:00Z") from None
     if moment.tzinfo is None:
-        raise ValueError("a time needs an offset, such as Z")
+        raise ValueError("must be a time with an offset, such as 2026-01-31T09:30:00Z")
     try:
         moment = moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("this time is out of the calendar") from None
+        raise ValueError("must be a time between the years 1 and 9999 in UTC") from None
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _parsed(value: object) -> datetime:
+    # `fromisoformat` takes a date alone, too, which would silently mean midnight.
+    if not isinstance(value, str) or "T" not in value.upper():
+        raise ValueError
+    return datetime.fromisoformat(value)
 
 
 def _distinct(value: list[str]) -> list[str]:
@@ -212,18 +224,18 @@ def _distinct(value: list[str]) -> list[str]:
 def _emoji(value: str) -> str:
     emoji = _text(value).strip()
     if not 1 <= len(emoji) <= MAX_EMOJI_LENGTH:
-        raise ValueError("a reaction is 1 to 32 characters after trimming")
+        raise ValueError(f"must be 1 to {MAX_EMOJI_LENGTH} characters after trimming")
     return emoji
 
 
 def _query(value: str) -> str:
     if not value.strip() or len(value) > MAX_QUERY_LENGTH:
-        raise ValueError(f"a search is 1 to {MAX_QUERY_LENGTH} characters, not blank")
+        raise ValueError(f"must be 1 to {MAX_QUERY_LENGTH} characters, not blank")
     return _text(value)
 
 
 def _text_of(**schema: object) -> WithJsonSchema:
-    """What JSON Schema can say of a text, for the API's description."""
+    """The constraints of a text field as JSON Schema, for the OpenAPI description."""
     return WithJsonSchema({"type": "string", **schema})
 
 
@@ -237,7 +249,7 @@ Id = Annotated[
     _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
 ]
 Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users)]
-"""Wrong entries are not all named, which took seconds for a megabyte of them: the first is."""
+"""`fail_fast` names only the first wrong entry: naming all of them took seconds for a megabyte."""
 Reason = Annotated[
     StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
 ]

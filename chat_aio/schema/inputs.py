@@ -1,4 +1,4 @@
-"""What comes in: the shape of every request; unknown fields are ignored."""
+"""What comes in: the shape of every request, and the sentence for each way it can be wrong."""
 
 from collections.abc import Mapping
 from enum import Enum
@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from chat_aio.errors import InvalidInput
 from chat_aio.schema.fields import (
@@ -40,7 +41,7 @@ from chat_aio.schema.pagination import limit_from_query
 
 
 class Input(BaseModel):
-    """A request; unknown fields are ignored, null for an optional field equals absent."""
+    """A request. Unknown fields are ignored; null for an optional field means absent."""
 
     model_config = ConfigDict(
         frozen=True, alias_generator=to_camel, populate_by_name=True, strict=True
@@ -48,19 +49,19 @@ class Input(BaseModel):
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """The known fields of a JSON body, by the names that actions use."""
+        """The known fields of a JSON body as keyword arguments of the action; None where absent."""
         return {name: body.get(field.alias or name) for name, field in cls.model_fields.items()}
 
 
 class Page(Input):
-    """Which part of a list is asked for, in a query string."""
+    """The part of a list that a query string asks for."""
 
     limit: PageSize | None = None
     cursor: StrictStr | None = None
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """As for any input; the number is written as text."""
+        """As for any input; a query string has `limit` as text, which is parsed here."""
         given = super().arguments(body)
         return {**given, "limit": limit_from_query(given["limit"])}
 
@@ -79,7 +80,7 @@ class GroupConversation(Input):
 
 
 class Keep(Enum):
-    """Stands for a field that was not given, where None means something."""
+    """The default of a field for which None has a meaning, such as clearing it."""
 
     KEEP = "keep"
 
@@ -94,7 +95,7 @@ class ConversationChange(Input):
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """As for any input, but a name of null is another thing than none."""
+        """As for any input, but `name: null` clears the name and none keeps it."""
         return {**super().arguments(body), "name": body.get("name", KEEP)}
 
 
@@ -119,7 +120,7 @@ class NewInvite(Input):
 
 
 class Asking(Input):
-    """A note for the admins of a group that somebody asks to join; blank is none."""
+    """A note to the admins of the group that the user asks to join; blank means none."""
 
     message: Note | None = None
 
@@ -158,7 +159,7 @@ class ReportChange(Input):
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """As for any input, but a note of null is another thing than none."""
+        """As for any input, but `moderatorNote: null` clears the note and none keeps it."""
         return {**super().arguments(body), "moderator_note": body.get("moderatorNote", KEEP)}
 
 
@@ -167,11 +168,12 @@ class BanList(Page):
 
     @classmethod
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
-        """As for any page; the flag is written as text. Raises InvalidInput for any other."""
+        """As for any page; a query string has the flag as text. Raises InvalidInput for any text
+        but `true` and `false`."""
         match body.get("activeOnly", "true"):
             case "true" | "false" as flag:
                 return {**super().arguments(body), "active_only": flag == "true"}
-        raise InvalidInput("activeOnly: true or false")
+        raise InvalidInput("activeOnly must be true or false")
 
 
 class NewBan(Input):
@@ -205,7 +207,7 @@ class Edit(Input):
 
 
 class Replaced(Input):
-    """What a host's hook puts in place of parts of a message."""
+    """The parts of a message that a host's hook replaces."""
 
     body: Body | None = None
     metadata: Metadata | None = None
@@ -227,12 +229,41 @@ class Mark(Input):
 I = TypeVar("I", bound=Input)  # noqa: E741
 
 
+MISSING = "is missing"
+
+SENTENCES = {
+    "missing": MISSING,
+    "string_type": "must be a string",
+    "string_unicode": "must be valid Unicode",
+    "int_type": "must be a whole number",
+    "bool_type": "must be true or false",
+    "dict_type": "must be a JSON object",
+    "list_type": "must be a list",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "value_error": "{error}",
+}
+"""What an error of pydantic means to a caller, by its type; it follows the name of the field."""
+
+
 def read(shape: type[I], *, metadata_within: int | None = None, **values: object) -> I:
-    """`values` as a checked input, metadata of so many bytes of JSON at most; InvalidInput names
-    the first field that is wrong. Raises GroupLimitExceeded for too many users of a group."""
+    """Check `values`; `metadata_within` is the limit of metadata in bytes of JSON.
+
+    Raises InvalidInput, which names the first field that is wrong and how, and GroupLimitExceeded
+    for too many users of a group.
+    """
     try:
         return shape.model_validate(values, context=metadata_within)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(to_camel(str(each)) for each in first["loc"]) or "input"
-        raise InvalidInput(f"{place}: {first['msg'].removeprefix('Value error, ')}") from None
+        raise InvalidInput(_sentence(shape, error.errors(include_url=False)[0])) from None
+
+
+def _sentence(shape: type[Input], error: ErrorDetails) -> str:
+    """What is wrong with which field, by its name in JSON: `userIds.1 must be a string`."""
+    name, *within = error["loc"]
+    field = shape.model_fields.get(str(name))
+    place = ".".join([(field and field.alias) or str(name), *map(str, within)])
+    # An optional field accepts None, so None in a field by itself is a required one left out.
+    absent = error["input"] is None and not within
+    sentence = MISSING if absent else SENTENCES[error["type"]]
+    return f"{place} {sentence.format(**error.get('ctx', {}))}"

@@ -51,7 +51,8 @@ class Wire(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
-    """A plain dataclass: a page of conversations has thousands of them."""
+    """A plain dataclass and not a model: a page of conversations has thousands, which pydantic
+    would check one by one (docs/decisions/0003-models-go-out.md)."""
 
     __pydantic_config__ = CONFIG
 
@@ -63,7 +64,7 @@ class Participant:
 
 
 class Conversation(Wire):
-    """A conversation as everyone in it sees it; also the snapshot that events carry."""
+    """A conversation as all of its participants see it, also in events."""
 
     id: str
     type: ConversationType
@@ -82,7 +83,7 @@ class Conversation(Wire):
 
 
 class ViewedConversation(Conversation):
-    """A conversation as whoever asks sees it; nothing is unread of what one is not in."""
+    """A conversation with the caller's unread count, which is 0 for callers who are not in it."""
 
     unread_count: int
 
@@ -114,7 +115,8 @@ class ThreadSummary(Wire):
 
 
 class BareMessage(Wire):
-    """A message as it is stored, without decorations; what permission hooks see."""
+    """A message as it is stored, without previews, reactions and mentions; what permission hooks
+    get."""
 
     id: str
     conversation_id: str
@@ -155,7 +157,7 @@ class Invite(Wire):
 
 
 class InvitePreview(Wire):
-    """What somebody with a code is shown of the group behind it."""
+    """What anybody who has the code may see of its group."""
 
     conversation_id: str
     name: str | None
@@ -179,7 +181,7 @@ class JoinRequest(Wire):
 
 
 class Joining(Wire):
-    """What came of asking in: `joined` with the conversation, or `pending` with the request."""
+    """The outcome of joining: `joined` with the conversation, or `pending` with the request."""
 
     status: Literal["joined", "pending"]
     conversation: ViewedConversation | None
@@ -187,14 +189,14 @@ class Joining(Wire):
 
 
 class Resolution(Wire):
-    """A resolved request, and the conversation where it was approved."""
+    """A resolved request; with the conversation if it was approved."""
 
     join_request: JoinRequest
     conversation: ViewedConversation | None
 
 
 class ChannelPreview(Wire):
-    """What the directory shows of a public group, to anybody."""
+    """What the directory shows of a public group to every user."""
 
     conversation_id: str
     name: str | None
@@ -219,7 +221,7 @@ class Mute(Wire):
 
 
 class Report(Wire):
-    """`evidence` is what was reported, as it was at that time."""
+    """`evidence` is a copy of what was reported, made with the report."""
 
     id: str
     reporter_user_id: str
@@ -235,7 +237,7 @@ class Report(Wire):
 
 
 class Ban(Wire):
-    """Permanent without `expires_at`. Rows stay after they are revoked or have expired."""
+    """Permanent without `expires_at`. A ban is kept after it was revoked or has expired."""
 
     id: str
     user_id: str
@@ -288,7 +290,7 @@ class MessagePage(Wire):
 
 
 class Done(Wire):
-    """That it was done, where there is nothing to show."""
+    """The answer of a request that returns nothing."""
 
     ok: Literal[True]
 

@@ -1,4 +1,4 @@
-"""Pages: `limit`, and opaque keyset cursors that survive the deletion of the row they point at."""
+"""Pagination: `limit`, and opaque keyset cursors, which survive the deletion of their row."""
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -12,6 +12,7 @@ from chat_aio.errors import InvalidInput
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
+FOREIGN_CURSOR = "cursor must be the nextCursor of a page of this list"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _INTEGER = re.compile(r"[0-9]+")
@@ -21,21 +22,21 @@ Key = str | int
 
 
 def limit_from(limit: object) -> int:
-    """The page size meant by `limit`: 50 when absent, at most 200; InvalidInput below 1."""
+    """The page size: 50 when `limit` is None, at most 200. Raises InvalidInput below 1."""
     if limit is None:
         return DEFAULT_LIMIT
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise InvalidInput("limit: a whole number from 1 on is needed")
+        raise InvalidInput("limit must be a whole number of at least 1")
     return min(limit, MAX_LIMIT)
 
 
 def limit_from_query(text: str | None) -> int | None:
-    """The number written in a query string, None when absent; InvalidInput if it is no number."""
+    """The number in a query string, None when absent. Raises InvalidInput if it is no number."""
     if text is None:
         return None
     if not _INTEGER.fullmatch(text):
-        raise InvalidInput("limit: a whole number from 1 on is needed")
-    return int(text[:18])
+        raise InvalidInput("limit must be a whole number of at least 1")
+    return int(text[:18])  # Python refuses to parse thousands of digits; 200 is the most anyway.
 
 
 def cursor_from(kind: str, *keys: Key) -> str:
@@ -44,29 +45,30 @@ def cursor_from(kind: str, *keys: Key) -> str:
 
 
 def position_from(kind: str, cursor: object, *types: type[Key]) -> tuple[Key, ...] | None:
-    """The position a cursor stands for, None when absent; InvalidInput if it is none of ours."""
+    """The position of a cursor, None when absent. Raises InvalidInput if it is not of this list."""
     if cursor is None:
         return None
     if not isinstance(cursor, str):
-        raise InvalidInput("cursor: a string is needed")
+        raise InvalidInput("cursor must be a string")
     try:
         found, *keys = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        # Re-encoding must give the same text: there is one cursor for each position.
         sound = (found, *map(type, keys)) == (kind, *types) and cursor == cursor_from(kind, *keys)
     except (ValueError, TypeError, OverflowError):
         sound = False
     if not sound or any(isinstance(key, int) and not 0 <= key < 2**53 for key in keys):
-        raise InvalidInput("cursor: this is not a cursor of this list")
+        raise InvalidInput(FOREIGN_CURSOR)
     return tuple(keys)
 
 
 def after_from(kind: str, cursor: object) -> tuple[datetime, str] | None:
-    """The (time, id) that a cursor of a list by time stands for; see `position_from`."""
+    """The (time, id) of a cursor of a list ordered by time; see `position_from`."""
     position = position_from(kind, cursor, int, str)
     return (moment_from(int(position[0])), str(position[1])) if position else None
 
 
 def cursor_after(kind: str, moment: datetime, key: str) -> str:
-    """The cursor for what follows a row of a list by time."""
+    """The cursor behind a row of a list ordered by time."""
     return cursor_from(kind, millis_from(moment), key)
 
 
@@ -76,13 +78,13 @@ def millis_from(moment: datetime) -> int:
 
 
 def moment_from(millis: int) -> datetime:
-    """The moment `millis` milliseconds after 1970; InvalidInput when out of the calendar."""
+    """The moment `millis` milliseconds after 1970. Raises InvalidInput past the year 9999."""
     try:
         return _EPOCH + timedelta(milliseconds=millis)
     except OverflowError:
-        raise InvalidInput("cursor: this is not a cursor of this list") from None
+        raise InvalidInput(FOREIGN_CURSOR) from None
 
 
 def cut(rows: Sequence[T], limit: int) -> tuple[Sequence[T], T | None]:
-    """The page out of `limit + 1` fetched rows, and its last row when more follow."""
+    """The page of `limit + 1` fetched rows, and its last row if more follow, else None."""
     return (rows[:limit], rows[limit - 1]) if len(rows) > limit else (rows, None)

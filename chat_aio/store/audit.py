@@ -1,4 +1,4 @@
-"""The audit trail: what moderators decided. Rows are only ever added, with what they tell of."""
+"""The audit trail of moderators' decisions: rows are only added, together with the change."""
 
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ def entry(
     moved: tuple[str | None, str | None] = (None, None),
     **details: Any,
 ) -> AuditEntry:
-    """A row of the trail: who did what to what, when, and from which state to which."""
+    """A row of the trail: who did what to what, when, and from which status to which (`moved`)."""
     before, after = moved
     return {
         "_id": entry_id,

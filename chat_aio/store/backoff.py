@@ -1,4 +1,7 @@
-"""How long a writer waits before it tries again."""
+"""Back-off: how long a writer waits before it tries again.
+
+The driver's own back-off gave tails of seconds (docs/decisions/0002).
+"""
 
 import random
 
@@ -9,6 +12,6 @@ def jitter(tries: int) -> float:
 
 
 def turn(tries: int) -> float:
-    """Seconds to wait for one's turn at a conversation: a few flights of others at first, and less
-    each time, so that whoever has lost often comes before those who have just begun."""
+    """Seconds to wait after losing a conversation to another process: a few batches long at first,
+    and shorter with every try, so that the writer that has lost most often goes first."""
     return random.uniform(0.001, max(0.002, 0.024 / tries))

@@ -1,5 +1,7 @@
-"""Bans: rows that stay; at most one of a user is active. Who is banned is cached, and asked anew
-whenever the change stream tells of a ban."""
+"""Bans: rows are kept for good, and a user has at most one active ban.
+
+Each process caches who is banned, and drops entries when the change stream reports a ban.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,8 +20,8 @@ NO_DATE = {"$not": {"$type": "date"}}
 
 
 def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
-    """The query for active bans, going by dates: rows of other programs count as well, and what is
-    no date neither ends a ban nor revokes it."""
+    """The query for active bans, which goes by dates only, so that bans of other programs count. A
+    value that is not a date neither ends nor revokes a ban."""
     lasting = {"$or": [{"expiresAt": NO_DATE}, {"expiresAt": {"$gt": at}}]}
     return {**({"userId": user_id} if user_id else {}), "revokedAt": NO_DATE, **lasting}
 
@@ -27,12 +29,14 @@ def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
 async def put(
     database: Database, ban: BanDocument, row: AuditEntry, *, at: datetime
 ) -> BanDocument:
-    """Ban somebody, or find that they are banned; returns the ban that stands."""
+    """Insert a ban, unless the user has an active one; returns the active ban."""
 
     async def body(session: Session) -> BanDocument:
         found = await database.bans.find_one(active(ban["userId"], at=at), session=session)
         if found:
             raise Unchanged(found)
+        # An expired ban still has `activeUserId`, whose unique index lets two processes at once
+        # insert only one ban.
         await database.bans.update_many(
             {"activeUserId": {"$eq": ban["userId"], "$type": "string"}},
             {"$unset": {"activeUserId": ""}},
@@ -48,7 +52,7 @@ async def put(
 async def revoke(
     database: Database, ban_id: str, row: AuditEntry, *, by: str, at: datetime
 ) -> BanDocument | None:
-    """Revoke a ban that is not revoked yet; returns it as it is then, None if there is none."""
+    """Revoke a ban unless it is revoked already; returns it afterwards, None if there is none."""
 
     async def body(session: Session) -> BanDocument | None:
         revoked = await database.bans.find_one_and_update(
@@ -80,8 +84,8 @@ async def list_newest(
     position: keyset_query.After | None,
     limit: int,
 ) -> list[BanDocument]:
-    """Bans, newest first; behind them, in force as any, those that do not say when they were made,
-    whose position has the time LONG_AGO."""
+    """Bans, newest first, followed by those without a `createdAt`, which other programs may have
+    written and which are in force as well. Their position has the time LONG_AGO."""
     found: list[BanDocument] = []
     timeless: dict[str, Any] = {"createdAt": NO_DATE}
     if position and position[0] == LONG_AGO:
@@ -98,21 +102,21 @@ async def list_newest(
 
 
 def _end(ban: BanDocument, *, never: datetime) -> datetime:
-    """When a ban ends; another program may have written what is no time."""
+    """When a ban ends; `never` if `expiresAt` is not a date."""
     expires_at = ban.get("expiresAt")
     return expires_at if isinstance(expires_at, datetime) else never
 
 
 def position_of(ban: BanDocument) -> keyset_query.After:
-    """Where the list goes on behind a ban."""
+    """The position of a ban in `list_newest`."""
     at = ban.get("createdAt")
     return at if isinstance(at, datetime) else LONG_AGO, str(ban["_id"])
 
 
 class Bans:
-    """Who is banned, as one process knows it. Expiry is by the clock.
+    """The cache of one process of who is banned until when. Expiry is by the clock.
 
-    While changes are not announced, the database is asked each time.
+    While the feed is not live, nothing is cached and every call reads the database.
     """
 
     def __init__(self, database: Database, *, clock: Callable[[], datetime]) -> None:
@@ -131,7 +135,7 @@ class Bans:
         return until is not None and until > self._clock()
 
     async def banned_among(self, user_ids: Sequence[str]) -> set[str]:
-        """Who of these is banned, as the database has it now. Raises StorageUnavailable."""
+        """The banned users among these, read from the database. Raises StorageUnavailable."""
         if not user_ids:
             return set()
         chosen = {**active(None, at=self._clock()), "userId": {"$in": list(user_ids)}}
@@ -139,8 +143,8 @@ class Bans:
         return {each for each in found if isinstance(each, str)}
 
     def forget(self, user_id: str | None = None) -> None:
-        """A ban has changed, of this user or nobody knows of whom: what is known, or being read
-        now, is old."""
+        """Invalidate the entry of a user whose ban has changed; all entries if the user is unknown.
+        Reads that are under way do not fill the cache."""
         self._changes += 1
         if user_id is None:
             self._until.clear()
@@ -148,9 +152,10 @@ class Bans:
             self._until.pop(user_id, None)
 
     def learn(self, change: StreamChange) -> bool:
-        """Forget what a change of a ban makes outdated; whether it may have banned somebody."""
+        """Invalidate what a change of a ban affects; whether it may have banned somebody."""
         if change.operation == "delete" or change.updated.get("revokedAt"):
-            self._changes += 1  # It can only have let somebody in.
+            # It may not name the user. Nobody can be banned by it, so users without a ban stay.
+            self._changes += 1
             self._until = {each: until for each, until in self._until.items() if until is None}
             return False
         user_id = change.document.get("userId")
@@ -158,12 +163,12 @@ class Bans:
         return True
 
     def set_feed_live(self, is_live: bool) -> None:
-        """Whether changes are being announced now."""
+        """Set whether the feed reports changes now; empties the cache."""
         self._feed_live = is_live
         self.forget()
 
     async def _load(self, user_id: str) -> datetime | None:
-        """Until when a user is banned, None if not at all."""
+        """Read until when a user is banned, None if not at all."""
         before = self._changes
         now = self._clock()
         found = await self._database.read(
@@ -173,6 +178,7 @@ class Bans:
             (_end(each, never=datetime.max.replace(tzinfo=now.tzinfo)) for each in found),
             default=None,
         )
+        # Not cached if a ban has changed during the read: the result may be from before that.
         if self._feed_live and self._changes == before:
             if len(self._until) >= MOST_KNOWN:
                 self._until.clear()

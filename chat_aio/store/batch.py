@@ -1,4 +1,7 @@
-"""One batch of messages as one transaction: count, look for repeats, insert; all or nothing."""
+"""One batch of messages as one transaction: raise counters, look for repeats, insert.
+
+Counters come first, and in the order of their ids: they are the locks (docs/decisions/0002).
+"""
 
 import asyncio
 import time
@@ -41,11 +44,14 @@ async def write_batch(
 ) -> dict[Draft, Decision]:
     """Number and insert `drafts` in one transaction, in order, without gaps.
 
-    Raises Conflict when another process was faster, Taken when a number or key is in use,
-    StorageUnavailable when the commit's outcome stayed unknown until `deadline` (monotonic).
+    Returns what became of each draft. Raises Conflict if another process was faster, Taken if a
+    number or key is in use, and StorageUnavailable if the commit's outcome is still unknown at
+    `deadline` (monotonic).
     """
     leaders, followers = folded(drafts)
     outcomes: dict[Draft, Decision] = {}
+    # If some drafts repeat keys, the attempt writes nothing and decides only those; the others go
+    # into the next attempt.
     while remaining := [each for each in leaders if each not in outcomes]:
         written, stored, epochs = await attempt(
             database, partial(_write, database, remaining, clock()), deadline=deadline
@@ -63,8 +69,8 @@ Written = tuple[list[Draft], Stored, dict[str, int]]
 async def _write(
     database: Database, drafts: Sequence[Draft], now: datetime, session: Session
 ) -> Written:
-    """What was inserted; or, with nothing written, the stored messages that repeat keys. And the
-    epoch of each conversation."""
+    """Insert drafts; returns those inserted, no stored messages, and each conversation's epoch. If
+    some repeat keys, nothing is written and the stored messages are returned instead."""
     heads = await _count(database, by_conversation(drafts), now, session)
     known = [each for each in drafts if each.conversation_id in heads]
     outdated = [each for each in known if heads[each.conversation_id]["epoch"] != each.epoch]
@@ -88,7 +94,7 @@ async def _write(
 
 
 def _number(drafts: Sequence[Draft], head: CounterDocument) -> None:
-    """Give the drafts of one conversation the last numbers counted, and the head's time."""
+    """Give the drafts of one conversation the numbers just counted, and the head's time."""
     for seq, draft in enumerate(drafts, head["seq"] - len(drafts) + 1):
         draft.message["seq"] = seq
         draft.message["createdAt"] = head["activityAt"]
@@ -97,8 +103,9 @@ def _number(drafts: Sequence[Draft], head: CounterDocument) -> None:
 
 
 async def _count_replies(database: Database, drafts: Iterable[Draft], session: Session) -> None:
-    """Add thread replies to the summaries of their roots, before the long insert: a root is open
-    to reactions and edits, which a batch collides with between its beginning and this."""
+    """Add thread replies to the summaries of their roots."""
+    # Before the insert, which takes longest: a root is open to reactions and edits, and each that
+    # comes between the start of the transaction and this update is a conflict.
     replies: dict[str, list[MessageDocument]] = defaultdict(list)
     for draft in drafts:
         if root_id := draft.message["threadRootMessageId"]:
@@ -126,10 +133,12 @@ async def _count(
     now: datetime,
     session: Session,
 ) -> dict[str, CounterDocument]:
-    """Raise the counters whose epoch is unchanged, and read them back, locked from here on.
+    """Raise the counters whose epoch is unchanged and read them back; they are locked from here on.
 
-    `activityAt` never falls, whatever the clocks of the processes say, and dates the messages.
+    `activityAt`, which becomes the messages' `createdAt`, never falls: `$max` ignores clocks that
+    are behind.
     """
+    # One conversation, the usual case, takes one round trip instead of two.
     if len(groups) == 1:
         ((conversation_id, drafts),) = groups.items()
         epoch, count = _newest(drafts)
@@ -158,7 +167,7 @@ async def _count_many(
                 {"_id": conversation_id, "epoch": epoch, **_COUNTS},
                 {"$inc": {"seq": count}, "$max": {"activityAt": now}},
             )
-            for conversation_id in sorted(groups)
+            for conversation_id in sorted(groups)  # One lock order for all processes.
             for epoch, count in [_newest(groups[conversation_id])]
         ],
         ordered=False,
@@ -173,9 +182,11 @@ async def _recheck(
     now: datetime,
     session: Session,
 ) -> set[Draft]:
-    """Of drafts that were checked in another epoch those that hold in this one, counted as well:
-    people who come and go must not keep the others from writing. Counting locks the head, so what
-    the conversation says here is so until the commit."""
+    """Check drafts of an older epoch again, on the stored conversation, and count those that pass.
+
+    Without it, a group that people join and leave all the time would send every message back to
+    its checks. Counting locks the head, so participants stay as read here until the commit.
+    """
     asked = [each for each in outdated if each.still_allowed]
     chosen = {"_id": {"$in": list({each.conversation_id for each in asked})}}
     found = (
@@ -200,7 +211,7 @@ async def _recheck(
 
 
 def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
-    """The newest epoch among drafts of one conversation, and how many were checked on it."""
+    """The newest epoch among drafts of one conversation, and how many drafts have it."""
     epochs = Counter(each.epoch for each in drafts)
     epoch = max(epochs)
     return epoch, epochs[epoch]
@@ -209,7 +220,7 @@ def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
 def _outcomes(
     drafts: Iterable[Draft], written: Iterable[Draft], stored: Stored, epochs: dict[str, int]
 ) -> dict[Draft, Decision]:
-    """What became of drafts: where some repeat keys, the others are still to be written."""
+    """The outcome of each draft that is decided: if some repeat keys, only of those."""
     if stored:
         return {
             each: Appended(stored[each.key], repeated=True) for each in drafts if each.key in stored
@@ -226,15 +237,16 @@ def _outcomes(
 
 
 def _repeated(outcome: Decision) -> Decision:
-    """For a draft with the same key as another in its batch."""
+    """The outcome of a draft whose key another draft of its batch has."""
     if isinstance(outcome, Appended):
         return Appended(outcome.message, repeated=True)
     return outcome
 
 
 async def _durable(database: Database, stored: Stored, deadline: float) -> None:
-    """Wait until a majority has the messages that a transaction saw and did not commit: what is
-    acknowledged must survive a failover. StorageUnavailable, outcome unknown, at the deadline."""
+    """Wait until a majority has messages that a transaction has seen and not written. A repeated
+    send is acknowledged with them, and what is acknowledged must survive a failover. Raises
+    StorageUnavailable, outcome unknown, at the deadline."""
     ids = [each["_id"] for each in stored.values()]
     tries = 0
     while not await there_are(database, ids):

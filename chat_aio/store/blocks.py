@@ -1,4 +1,4 @@
-"""Blocks between two users. The direct conversation of the two is fenced with them."""
+"""Blocks between two users. Each change also raises the epoch of their direct conversation."""
 
 from collections.abc import Collection, Mapping
 from itertools import islice
@@ -21,10 +21,10 @@ async def put(
     direct_id: str,
     block: BlockDocument,
 ) -> BlockDocument:
-    """Block somebody, or find that they are blocked already; returns the block that stands.
+    """Insert a block unless there is one; returns the stored block.
 
-    Whatever is sent into the direct conversation after this was checked again behind its lock; the
-    head is made, as a stub, where the conversation is not there yet.
+    The new epoch makes sends that were checked before fail their check. If the two have no
+    conversation yet, its head is made as a stub, so that opening one meets the same lock.
     """
 
     async def body(session: Session) -> BlockDocument:
@@ -35,6 +35,7 @@ async def put(
         blockers = _blockers(direct)
         if existing and (direct is None or block["blockerUserId"] in blockers):
             raise Unchanged(existing)
+        # A row that cannot be read is replaced.
         if not existing:
             await database.blocks.delete_one({"_id": block["_id"]}, session=session)
             await database.blocks.insert_one(block, session=session)
@@ -49,7 +50,7 @@ async def put(
     async with sequencer.hold(direct_id) as deadline:
         try:
             return await transact_unique(database, body, deadline=deadline)
-        finally:
+        finally:  # Also after a failure: the outcome of the commit may be unknown.
             snapshots.forget(direct_id)
 
 
@@ -60,7 +61,7 @@ async def remove(
     direct_id: str,
     block_id: dict[str, str],
 ) -> None:
-    """Take a block back, if there is one."""
+    """Remove a block, if there is one."""
 
     async def body(session: Session) -> None:
         epoch = await _lock(database, direct_id, session)
@@ -92,7 +93,7 @@ async def is_blocked(database: Database, user_ids: list[str], session: Session) 
 async def pairs_apart(
     database: Database, pairs: Collection[tuple[str, str]], session: Session = None
 ) -> set[tuple[str, str]]:
-    """Those pairs of which one has blocked the other; by their ids alone, so many at a time."""
+    """The pairs of which one user has blocked the other. Reads only the `_id` index."""
     found: set[tuple[str, str]] = set()
     left = iter(pairs)
     while together := tuple(islice(left, PAIRS_AT_A_TIME)):
@@ -105,7 +106,7 @@ async def pairs_apart(
 async def _list_pairs(
     database: Database, ids: list[dict[str, str]], session: Session
 ) -> set[tuple[str, str] | None]:
-    """The blocks that there are among `ids`, as blocker and blocked."""
+    """The blocks among `ids`, as (blocker, blocked)."""
     chosen, shown = {"_id": {"$in": ids}}, {"_id": 1}
     if session is not None:
         rows = await database.blocks.find(chosen, shown, session=session).to_list(None)
@@ -117,7 +118,7 @@ async def _list_pairs(
 async def list_newest(
     database: Database, user_id: str, *, position: keyset_query.After | None, limit: int
 ) -> list[BlockDocument]:
-    """Whom a user has blocked, the latest first."""
+    """The blocks of a user, newest first."""
     found = await database.read(
         lambda: keyset_query.page(
             database.blocks,
@@ -131,12 +132,12 @@ async def list_newest(
 
 
 def block_id(blocker_id: str, blocked_id: str) -> dict[str, str]:
-    """A block's `_id`, by which the change stream names the pair when it is deleted."""
+    """A block's `_id`. It has both users, because a deletion in the change stream has only it."""
     return {"blockerUserId": blocker_id, "blockedUserId": blocked_id}
 
 
 def pair_of(found: object) -> tuple[str, str] | None:
-    """The two users that a block's `_id` names; None for what another program has made of it."""
+    """The (blocker, blocked) of a block's `_id`; None if another program wrote something else."""
     match found:
         case {"blockerUserId": str(one), "blockedUserId": str(other)}:
             return one, other
@@ -144,8 +145,8 @@ def pair_of(found: object) -> tuple[str, str] | None:
 
 
 def _blockers(direct: Mapping[str, Any] | None) -> list[str]:
-    """Who of the two has blocked the other. Where another program has left something else, both
-    have: it goes on stopping messages, until both have taken their blocks back."""
+    """The users of a direct conversation who have blocked the other. If another program has spoilt
+    `blockedBy`, both have: messages stay blocked until both have unblocked the other."""
     found = (direct or {}).get("blockedBy", [])
     if isinstance(found, list) and all(isinstance(each, str) for each in found):
         return found
@@ -153,7 +154,8 @@ def _blockers(direct: Mapping[str, Any] | None) -> list[str]:
 
 
 async def _lock(database: Database, direct_id: str, session: Session) -> int:
-    await database.counters.update_one(  # What another program has made of it cannot be raised.
+    # Mend an epoch that another program has spoilt: `$inc` fails on anything but a number.
+    await database.counters.update_one(
         {"_id": direct_id, "epoch": {"$exists": True, "$not": {"$type": shapes.WHOLE}}},
         {"$set": {"epoch": 0}},
         session=session,

@@ -1,8 +1,9 @@
-"""Driver calls: each runs in a task of its own, which nobody cancels, and ends by its timeout.
+"""Driver calls: each runs in a task of its own that is never cancelled, and ends by its timeout.
 
 PyMongo's async API does not survive cancellation on Python 3.11: a cancelled call can leave the
 topology's lock without an owner, and then every later call of that client waits for ever. So a
-caller stops waiting, and the call goes on until `pymongo.timeout` ends it.
+cancelled caller stops waiting, and the call goes on until `pymongo.timeout` ends it
+(docs/decisions/0009).
 """
 
 import asyncio
@@ -21,18 +22,19 @@ T = TypeVar("T")
 Call = Callable[[], Awaitable[T]]
 
 GRACE_SECONDS = 0.3
-"""How long past its timeout a call is waited for: the driver needs a moment to give up."""
+"""How long a caller waits past the timeout: the driver needs a moment to raise its own error."""
 
 LOOK_SECONDS = 0.1
 STUCK_AFTER_TIMEOUTS = 2
 
 
 class LateCall(Exception):
-    """A call has not ended in its time; what becomes of it is unknown."""
+    """A call has not ended in time; its outcome is unknown."""
 
 
 class Budget:
-    """How long one request may wait for the database, in all of its calls together."""
+    """How long all driver calls of one request may take together: calls that succeed slowly, one
+    after the other, would add up."""
 
     def __init__(self, seconds: float) -> None:
         self.deadline = time.monotonic() + seconds
@@ -41,13 +43,13 @@ class Budget:
 
     @property
     def remaining(self) -> float:
-        """Seconds that are left, none at the least."""
+        """Seconds that are left, at least 0."""
         return max(0.0, self.deadline - time.monotonic())
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Around what is no waiting for the database: a host's hook, a body that is being read.
-        Several at once count once."""
+        """Stop the clock around a wait for something else: a host's hook, a body that is being
+        read. Pauses that overlap count once."""
         if not self._pauses:
             self._paused_at = time.monotonic()
         self._pauses += 1
@@ -64,7 +66,7 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("chat_aio_budget", default=None)
 
 @contextmanager
 def budget(seconds: float) -> Iterator[Budget]:
-    """All calls within take at most so many seconds together; a budget around it stays in force."""
+    """Limit all calls inside to so many seconds together, and to what an outer budget has left."""
     outer = _BUDGET.get()
     mine = Budget(seconds)
     if outer is not None:
@@ -78,7 +80,7 @@ def budget(seconds: float) -> Iterator[Budget]:
 
 @contextmanager
 def request_budget(seconds: float) -> Iterator[None]:
-    """The budget of a request; a part of one goes on with the request's."""
+    """The budget of a request; an action inside an HTTP request uses the one that is set."""
     if _BUDGET.get() is not None:
         yield
         return
@@ -98,16 +100,16 @@ def paused() -> Iterator[None]:
 
 
 def deadline_within(seconds: float) -> float:
-    """When a call that may take so many seconds has to be over (monotonic): no later than the
-    request's budget allows."""
+    """The deadline (monotonic) of a call that may take so many seconds, within the request's
+    budget."""
     current = _BUDGET.get()
     until = time.monotonic() + seconds
     return until if current is None else min(until, current.deadline)
 
 
 async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
-    """The result of work that others wait for as well, and that goes on without this caller.
-    Raises StorageUnavailable where it is not there within so many seconds, or in the budget."""
+    """Wait for work that several callers share and that is not cancelled with one of them. Raises
+    StorageUnavailable if it is not done within so many seconds, or within the budget."""
     if not work.done():
         await asyncio.wait({work}, timeout=max(0.0, deadline_within(seconds) - time.monotonic()))
         if not work.done():
@@ -117,8 +119,8 @@ async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
 
 @dataclass(slots=True, eq=False)
 class _Running:
-    """A call that is under way, and who waits for it. Past `late` nobody waits any more; one that
-    has not ended at `stuck` never will."""
+    """A call that is under way, and the future that its caller waits for. At `late` the caller is
+    answered; a call that has not ended at `stuck` never will."""
 
     waiter: asyncio.Future[Any]
     late: float
@@ -127,7 +129,7 @@ class _Running:
 
 
 class Calls:
-    """The driver calls of one process that are under way; `timeout` is what most of them have."""
+    """The driver calls of one chat that are under way; `timeout` is that of an ordinary call."""
 
     def __init__(self, *, timeout: float) -> None:
         self._timeout = timeout
@@ -137,25 +139,26 @@ class Calls:
         self._stuck: set[asyncio.Task[Any]] = set()
 
     def __len__(self) -> int:
-        """How many are under way, of those too that nobody waits for any more."""
+        """How many calls are under way, abandoned ones included."""
         return len(self._calls) + len(self._left)
 
     @property
     def is_stuck(self) -> bool:
-        """Whether a call has not ended by twice its timeout: the client will not recover."""
+        """Whether a call has not ended by twice its timeout: such a client does not recover."""
         return bool(self._stuck)
 
     async def run(self, call: Call[T], *, seconds: float) -> T:
-        """The result of `call`, which is bounded by so many seconds and by the request's budget.
+        """Run `call` for at most so many seconds, and within the request's budget.
 
-        Raises StorageUnavailable where it has not ended by then, and what it raises. A caller that
-        is cancelled stops waiting; the call goes on.
+        Raises StorageUnavailable if the budget is spent, LateCall if the call has not ended in
+        time, and what it raises. If the caller is cancelled, the call goes on.
         """
         now = time.monotonic()
         allowed = deadline_within(seconds) - now
         if allowed <= 0:
             raise StorageUnavailable
         task = asyncio.create_task(_bounded(call, allowed))
+        # The caller waits for a future, not for the task: awaiting a task passes a cancellation on.
         waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._calls[task] = _Running(
             waiter,
@@ -167,13 +170,13 @@ class Calls:
         return await waiter
 
     def leave(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Let work end by itself that needs no caller, such as a commit. It has deadlines of its
-        own, none of the caller's."""
+        """Start work that goes on without its caller, such as a commit. It has its own deadlines,
+        not the caller's budget."""
         return self._apart(work)
 
     async def to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of long work, such as making indexes, which has no timeout and goes on to its
-        end where the caller is cancelled."""
+        """Run long work without a timeout, such as creating indexes; it goes on if the caller is
+        cancelled."""
         return await asyncio.shield(self._apart(work))
 
     def _apart(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
@@ -184,13 +187,12 @@ class Calls:
         return task
 
     async def wait_for_all(self, *, seconds: float) -> None:
-        """Give what is under way so many seconds to end."""
+        """Wait up to so many seconds for everything that is under way."""
         if pending := {*self._calls, *self._left}:
             await asyncio.wait(pending, timeout=seconds)
 
     def forget(self) -> None:
-        """The client of these calls has been replaced: whoever waits is told, and they no longer
-        count."""
+        """Abandon all calls, because their client was replaced; callers get LateCall."""
         for call in self._calls.values():
             _give_up(call)
         self._calls.clear()
@@ -213,14 +215,15 @@ class Calls:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Answer those whose call is late, and note what is stuck. A call is suspected at one look
-        and judged at the next: a process that was paused finds all of its calls late at once."""
+        """Answer callers whose call is late, and note calls that are stuck."""
         self._timer = None
         now = time.monotonic()
         for task, call in self._calls.items():
             if now >= call.late:
                 _give_up(call)
             if now >= call.stuck and not task.done():
+                # Only at the second look: a process that was paused finds all its calls late at
+                # once, and they must get a chance to end.
                 if call.suspected:
                     self._stuck.add(task)
                 call.suspected = True
@@ -239,6 +242,6 @@ def _give_up(call: _Running) -> None:
 
 
 def retrieve(task: asyncio.Future[Any]) -> None:
-    """Nobody is interested in the error of what was given up."""
+    """Retrieve the error of an abandoned task, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

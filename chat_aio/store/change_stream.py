@@ -1,4 +1,4 @@
-"""The database's change stream, and the ticks by which its reader knows that it is not behind."""
+"""The change stream of the database as typed changes, and the ticks that show it is not behind."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from chat_aio.store.calls import LateCall
 from chat_aio.store.database import Database, maybe_await
 
 BATCH = 256
-AWAIT_MS = 400
+AWAIT_MS = 400  # How long the server holds a read open while nothing changes.
 CLOSE_SECONDS = 1.0
 
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields")
@@ -31,10 +31,10 @@ _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
 
 @dataclass(frozen=True, slots=True)
 class StreamChange:
-    """One change of a document. `collection` is our name for it, without a prefix; `document` is
-    the whole document where the change has it, `updated` the fields that an update has set.
+    """One change of a document. `collection` is the name without the prefix; `document` is the
+    whole document if the change has it, else empty; `updated` are the fields that an update set.
 
-    Other programs write to these collections, too: what a document holds need not be sound.
+    Documents are not validated: other programs write to these collections, too.
     """
 
     collection: str
@@ -47,7 +47,7 @@ class StreamChange:
 
     @property
     def tick_id(self) -> str | None:
-        """The id of the tick that this shows, None for any other change."""
+        """The id of the tick that this change is, None for any other change."""
         is_tick = self.collection == "signals" and self.document.get("kind") == "tick"
         return self.document_id if is_tick else None
 
@@ -57,13 +57,13 @@ class ChangesBroken(Exception):
 
 
 class HistoryLost(ChangesBroken):
-    """What was missed is gone from the oplog, or a collection was dropped: there is a gap."""
+    """Missed changes are no longer in the oplog, or a collection was dropped: there is a gap."""
 
 
 class Changes:
-    """An open change stream over conversations, messages, signals, blocks and bans of a chat.
+    """An open change stream over the FOLLOWED collections of a chat.
 
-    Its reader is asked to stop, and never cancelled: a cancelled call can break the client.
+    Its reader is asked to stop and never cancelled: a cancelled call can break the client.
     """
 
     def __init__(self, database: Database, cursor: Any) -> None:
@@ -73,12 +73,12 @@ class Changes:
         self._names = {database.collection(each).name: each for each in FOLLOWED}
 
     def start(self, take: Callable[[StreamChange], Awaitable[None]]) -> asyncio.Task[None]:
-        """Begin to give each change to `take`, in order, until `stop`. The task raises
-        ChangesBroken where the stream fails."""
+        """Call `take` with each change, in order, until `stop`. The returned task raises
+        ChangesBroken if the stream fails."""
         return self._database.calls.leave(self._read(take))
 
     def stop(self) -> None:
-        """No change is taken any more. Killing the cursor ends a read that waits for changes."""
+        """Take no more changes. Killing the cursor ends a read that is waiting for changes."""
         if not self._stopped:
             self._stopped = True
             self._database.calls.leave(self._close())
@@ -94,9 +94,9 @@ class Changes:
             self.stop()
 
     async def _next(self) -> StreamChange | None:
-        """The next change, None once nobody wants any. Each look is bounded: a server that is
-        paused would keep it for ever."""
+        """The next change, None after `stop`."""
         while not self._stopped:
+            # Bounded, since a server that is paused would hold the read for ever.
             with pymongo.timeout(self._database.timeout):
                 raw: Mapping[str, Any] | None = await self._cursor.try_next()
             if raw and raw["operationType"] in _ENDS:
@@ -117,7 +117,7 @@ class Changes:
         )
 
     async def _close(self) -> None:
-        """Let the server forget the cursor, if it can be reached at once."""
+        """Close the cursor on the server, if that can be reached at once."""
         with suppress(PyMongoError), pymongo.timeout(CLOSE_SECONDS):
             await maybe_await(self._cursor.close())
 
@@ -129,8 +129,8 @@ async def open_changes(
     past: float = 0.0,
     timed: bool = False,
 ) -> Changes:
-    """Open the stream after a change's `_id`, or `past` seconds ago; `timed` changes say when they
-    were written. Raises ChangesBroken."""
+    """Open the stream after the change with the token `after`, or `past` seconds ago. `timed`
+    changes have `written_at`. Raises ChangesBroken."""
     wanted = True
 
     async def watch() -> Changes:
@@ -146,7 +146,7 @@ async def open_changes(
             **start,
         )
         opened = Changes(database, await maybe_await(watching))
-        if not wanted:
+        if not wanted:  # Opened after the caller was answered: nobody else would close it.
             opened.stop()
         return opened
 
@@ -161,14 +161,14 @@ async def open_changes(
 
 
 async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
-    """Write a signal that the change stream must show. Raises StorageUnavailable."""
+    """Write a tick, which must come back through the change stream. Raises StorageUnavailable."""
     await database.write(
         lambda: database.signals.insert_one({"_id": tick_id, "kind": "tick", "at": at})
     )
 
 
 def lag_of(changes: Sequence[StreamChange], *, now: datetime) -> float | None:
-    """How many seconds ago the oldest of these changes was written; None if they do not say."""
+    """How many seconds ago the oldest of these changes was written; None without `written_at`."""
     written = [each.written_at for each in changes if each.written_at]
     return max(0.0, (now - min(written)).total_seconds()) if written else None
 
@@ -179,7 +179,10 @@ def _broken(error: PyMongoError) -> ChangesBroken:
 
 
 def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
-    """Constant: a stream cannot be resumed under another pipeline."""
+    """The pipeline of the stream: inserts, stamped updates, and all changes of blocks and bans.
+
+    It must be the same each time: a stream cannot be resumed with another pipeline.
+    """
     kept = [each.name for each in (database.conversations, database.messages)]
     whole = [each.name for each in (database.blocks, database.bans)]
     ours = [*kept, *whole, database.signals.name]

@@ -15,7 +15,7 @@ from chat_aio.store.shapes import readable
 
 
 class ChannelDocument(TypedDict):
-    """What the directory shows of a group, counted by the server."""
+    """What the directory shows of a group. MongoDB counts, so 256 participants are not sent."""
 
     _id: str
     name: str | None
@@ -29,9 +29,10 @@ class ChannelDocument(TypedDict):
 async def list_public_heads(
     database: Database, *, position: keyset_query.After | None, limit: int
 ) -> list[CounterDocument]:
-    """Heads of public groups, most recently active first, from behind (activityAt, id)."""
+    """Heads of public groups behind a position, most recently active first."""
     chosen: dict[str, object] = {"public": True}
     if position:
+        # Implied by the position, but an `$or` alone gives the index no bound.
         chosen["activityAt"] = {"$lte": position[0]}
     found = await database.read(
         lambda: keyset_query.page(database.counters, chosen, position, limit=limit, at="activityAt")
@@ -42,7 +43,7 @@ async def list_public_heads(
 async def read_many(
     database: Database, ids: Sequence[str], *, viewer_id: str
 ) -> Rows[ChannelDocument]:
-    """The public groups among `ids`, as `viewer_id` sees them, in any order."""
+    """The public groups among `ids`, as shown to `viewer_id`, in any order."""
     users = "$participants.userId"
     shown = {
         "name": 1,
@@ -57,7 +58,7 @@ async def read_many(
         "visibility": "public",
         "participants": {"$type": "array"},
     }
-    # A find, for an aggregation of raw batches begins with an empty one.
+    # A find and no aggregation, whose raw batches begin with an empty one.
     rows = await read_rows(
         database,
         database.conversations,

@@ -1,4 +1,4 @@
-"""The one clock: the primary's, which every process follows."""
+"""The clock: every process follows the primary's time."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from chat_aio.store.database import Database
 HELLO_SECONDS = 2.0
 SAMPLES = 3
 TELLING_SECONDS = 0.5
-"""The answer to a question that took longer says too little of when it was given."""
+"""A slower answer is not used: half of its time is the error of the clock."""
 
 
 Clock = Callable[[], datetime]
@@ -20,9 +20,9 @@ Clock = Callable[[], datetime]
 class PrimaryClock:
     """The primary's time, aware, in whole milliseconds as MongoDB keeps it.
 
-    It is set by the `localTime` of `hello` and carried on by the monotonic clock, so neither a
-    process whose clock is wrong nor one whose clock is set anew dates or expires anything wrongly.
-    Until it is first set it is this machine's time.
+    It is set from `localTime` in `hello` and carried on by the monotonic clock, so a machine whose
+    clock is wrong, or is adjusted, neither dates nor expires anything wrongly. Until it is first
+    set it is this machine's time.
     """
 
     def __init__(self) -> None:
@@ -33,14 +33,14 @@ class PrimaryClock:
         return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
     async def set(self, database: Database) -> None:
-        """Ask the primary a few times, and go by the quickest answer. Raises StorageUnavailable."""
+        """Ask the primary a few times and use the quickest answer. Raises StorageUnavailable."""
         taken, since_start = min([await _ask(database) for _ in range(SAMPLES)])
         if taken <= TELLING_SECONDS:
             self._since_start = since_start
 
 
 async def _ask(database: Database) -> tuple[float, float]:
-    """How long the answer took, and the primary's time less the monotonic clock's."""
+    """How long the answer took, and the offset of the primary's time to the monotonic clock."""
     began = time.monotonic()
     hello = await database.hello(seconds=HELLO_SECONDS)
     taken = time.monotonic() - began
@@ -48,4 +48,5 @@ async def _ask(database: Database) -> tuple[float, float]:
     if not isinstance(local_time, datetime):
         raise StorageUnavailable
     told = local_time if local_time.tzinfo else local_time.replace(tzinfo=UTC)
+    # As in NTP: assume that the answer was given half-way.
     return taken, told.timestamp() - (began + taken / 2)

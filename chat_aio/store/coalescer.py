@@ -10,11 +10,11 @@ A = TypeVar("A")
 
 
 class Coalescer(Generic[Q, A]):
-    """`answer` gets at most `most` questions and gives their answers in the same order.
+    """`answer` gets up to `most` questions and returns their answers in the same order.
 
-    Each question is answered by a round that began after it was asked, without deadlines of who
-    asked. An answer that is an exception is raised; what `answer` itself raises, everyone in its
-    round gets.
+    A question is answered by a round that begins after it was asked, so never with older data. A
+    round runs without the budget of any caller. An answer that is an exception is raised for its
+    question; an exception that `answer` raises, for all questions of the round.
     """
 
     def __init__(
@@ -30,19 +30,20 @@ class Coalescer(Generic[Q, A]):
         return self._round is None
 
     async def ask(self, question: Q) -> A:
-        """The answer to one question."""
+        """Ask one question and wait for the answer."""
         return await self.put(question)
 
     def put(self, question: Q) -> asyncio.Future[A]:
-        """Ask, without waiting for the answer yet."""
+        """Ask one question; returns a future of the answer."""
         future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, future))
         if self._round is None:
+            # An empty context: the budget of the first caller must not bound the others' round.
             self._round = asyncio.create_task(self._go_round(), context=Context())
         return future
 
     def take_back(self, answer: asyncio.Future[A]) -> bool:
-        """Whether a question could be taken back, because no round has begun to answer it."""
+        """Withdraw a question, if no round has begun with it; returns whether that was so."""
         kept = [each for each in self._waiting if each[1] is not answer]
         taken_back = len(kept) < len(self._waiting)
         self._waiting = kept

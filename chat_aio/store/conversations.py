@@ -1,4 +1,4 @@
-"""Conversations and their heads: finding, listing, making."""
+"""Conversations and their heads: finding, listing and creating them."""
 
 import asyncio
 import time
@@ -23,7 +23,7 @@ READ_AT_ONCE = 50
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
-    """The conversation, at majority; None if there is none that can be read."""
+    """The conversation, read at majority; None if it does not exist or is malformed."""
     return shapes.one_readable("conversations", await _find(database, conversation_id))
 
 
@@ -35,7 +35,7 @@ async def _find(database: Database, conversation_id: str) -> ConversationDocumen
 async def find_many(database: Database, ids: Iterable[str]) -> dict[str, ConversationDocument]:
     """The conversations among `ids` that exist, by id.
 
-    Their times are not aware of UTC: making each of thousands so takes longer than all the rest.
+    Their times are naive UTC: decoding thousands of aware ones takes longer than all the rest.
     """
     found = await database.read(
         lambda: database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
@@ -46,8 +46,8 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
 async def read_some(
     database: Database, ids: Sequence[str]
 ) -> tuple[dict[str, ConversationDocument], int, int]:
-    """The conversations of the first of `ids`: by id, how large they are together, and of how many
-    ids, which is all unless they are large. As `find_many` otherwise."""
+    """As `find_many`, up to about 4 MiB of BSON: returns the conversations by id, their size, and
+    how many of `ids` were read."""
     found: dict[str, ConversationDocument] = {}
     stored_bytes = 0
     for start in range(0, len(ids), READ_AT_ONCE):
@@ -62,15 +62,15 @@ async def read_some(
 
 
 async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
-    """The counter document of a conversation, None if there is none, only a stub, or one that
-    cannot be read."""
+    """The head of a conversation (its counter document); None if it does not exist, is a stub, or
+    is malformed."""
     found = await database.read(lambda: database.counters.find_one({"_id": conversation_id}))
     full = cast(CounterDocument | None, found if found and "seq" in found else None)
     return shapes.one_readable("counters", full)
 
 
 async def ids_of_user(database: Database, user_id: str) -> list[str]:
-    """The ids of all conversations `user_id` is in, from the index alone."""
+    """The ids of all conversations that a user is in, read from the index alone."""
     found = await database.read(
         lambda: database.conversations.find({"participants.userId": user_id}, {"_id": 1}).to_list(
             None
@@ -80,12 +80,10 @@ async def ids_of_user(database: Database, user_id: str) -> list[str]:
 
 
 async def who_share(database: Database, user_id: str, others: Collection[str]) -> set[str]:
-    """Those of `others` who are in a conversation with a user.
-
-    One query about all of them, from whichever side has fewer conversations; a query for each of 50
-    went through the user's own conversations 50 times. A hundred shared conversations at a time are
-    looked at, and then only for who has not been found: a hundred may all be with the same few.
-    """
+    """Those of `others` who share a conversation with a user."""
+    # One query for all: MongoDB starts from whichever side has fewer conversations, while a query
+    # for each of 50 users went through the user's own conversations 50 times. Each round looks at a
+    # hundred shared conversations, which may all be with the same few, and asks for the rest anew.
     missing, shared = set(others) - {user_id}, set[str]()
     while missing:
         found = await _sharing(database, user_id, sorted(missing))
@@ -99,7 +97,7 @@ async def who_share(database: Database, user_id: str, others: Collection[str]) -
 async def _sharing(
     database: Database, user_id: str, others: Sequence[str]
 ) -> list[Collection[str]]:
-    """Of conversations of a user with any of `others`, which of these are in each."""
+    """For up to a hundred conversations of a user with any of `others`: which of them are in it."""
     both = [{"participants.userId": user_id}, {"participants.userId": {"$in": list(others)}}]
     here = {"$setIntersection": ["$participants.userId", {"$literal": list(others)}]}
     pipeline: list[dict[str, Any]] = [
@@ -119,9 +117,9 @@ async def list_heads(
     position: keyset_query.After | None = None,
     spoken: bool = False,
 ) -> list[CounterDocument]:
-    """Heads among `ids`, most recently active first, ties by id descending.
+    """Heads among `ids` behind a position, most recently active first, ties by id descending.
 
-    `spoken` leaves out what has no message.
+    `spoken` leaves out conversations without a message.
     """
     chosen: dict[str, object] = {"_id": {"$in": list(ids)}}
     if spoken:
@@ -141,9 +139,9 @@ def new_conversation(
     change_id: str,
     **given: Any,
 ) -> ConversationDocument:
-    """A conversation at its beginning; `given` are the fields that differ from a private group's.
+    """A new conversation; `given` are the fields that differ from those of a private group.
 
-    Its stamp tells everyone in it that the members of `roles` were added, if there are any.
+    If `roles` has members, its stamp makes the event that they were added.
     """
     members = [user_id for user_id, role in roles.items() if role == "member"]
     plain: ConversationDocument = {
@@ -171,7 +169,7 @@ def new_conversation(
 def new_participant(
     user_id: str, *, role: Literal["admin", "member"], at: datetime
 ) -> ParticipantDocument:
-    """Somebody who has just joined and has read nothing."""
+    """A participant who joins now and has read nothing."""
     return {
         "userId": user_id,
         "role": role,
@@ -189,8 +187,8 @@ async def create(
 ) -> tuple[ConversationDocument, bool]:
     """Write a conversation and its head in one transaction; returns it and whether it is new.
 
-    Where the id exists already (two people opening the same DM) the stored one is returned. What
-    `allowed` raises behind the lock undoes it.
+    If the id exists already (two users open the same direct conversation), return the stored one.
+    `allowed` runs after the head is locked; what it raises aborts the transaction.
     """
 
     async def body(session: Session) -> tuple[ConversationDocument, bool]:
@@ -207,8 +205,9 @@ async def create(
 
 
 async def _follow(database: Database, conversation_id: str) -> ConversationDocument:
-    """What somebody else has just made, once a majority has it. Raises StorageUnavailable, and
-    ConversationNotFound for what cannot be read."""
+    """Wait for a conversation that another request has just created. Raises StorageUnavailable,
+    and ConversationNotFound if it is malformed."""
+    # Its insert was a duplicate key here, but reads are at majority, which may not have it yet.
     deadline = deadline_within(database.timeout)
     tries = 0
     while (found := await _find(database, conversation_id)) is None:
@@ -224,7 +223,7 @@ async def _follow(database: Database, conversation_id: str) -> ConversationDocum
 async def _make_head(
     database: Database, conversation: ConversationDocument, session: Session
 ) -> None:
-    """Lock the head first; a stub's epoch goes on growing, and the conversation takes it over."""
+    """Create the head, which is the first lock. If a block has left a stub, its epoch goes on."""
     head = await database.counters.find_one_and_update(
         {"_id": conversation["_id"], "seq": {"$exists": False}},
         {

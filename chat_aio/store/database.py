@@ -1,4 +1,4 @@
-"""The host's database with our concerns on it; the one place where driver errors become ours."""
+"""The host's database with our read and write concerns; driver errors are translated only here."""
 
 import asyncio
 import inspect
@@ -50,7 +50,7 @@ COLLECTIONS = (
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP
-"""What another program writes for "never" may be beyond Python's calendar."""
+"""Another program may write a date past the year 9999 for "never", which Python cannot decode."""
 
 _OUT_OF_REACH = (
     ConnectionFailure,
@@ -63,37 +63,38 @@ _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "Retry
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
 _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
-"""Nothing was written, and that is neither the request's fault nor ours; it passes."""
+"""Codes of passing failures after which nothing was written."""
 
 
 async def maybe_await(value: Any) -> Any:
-    """`value`, awaited if it needs to be: where PyMongo's async API and Motor differ."""
+    """Await `value` if it is awaitable: for calls in which PyMongo's async API and Motor differ."""
     return await value if inspect.isawaitable(value) else value
 
 
 def is_out_of_reach(error: PyMongoError) -> bool:
-    """Whether MongoDB was not reached in time, is between two primaries, or cannot write now."""
+    """Whether MongoDB was not reached in time, has no primary, or cannot write now."""
     if _codes_of(error) & (_NOT_PRIMARY | _UNWRITTEN):
         return True
     return isinstance(error, _OUT_OF_REACH) or error.timeout
 
 
 def is_conflict(error: PyMongoError) -> bool:
-    """Whether a write met another one of the same document; nothing was written."""
+    """Whether a write conflicted with another write of the same document; nothing was written."""
     return _WRITE_CONFLICT in _codes_of(error)
 
 
 def _codes_of(error: PyMongoError) -> set[int | None]:
-    """MongoDB's codes of an error; of a bulk write those of its parts."""
+    """The codes of an error; for a bulk write those of its parts."""
     if isinstance(error, BulkWriteError):
         return {each.get("code") for each in (error.details or {}).get("writeErrors", ())}
     return {error.code} if isinstance(error, OperationFailure) else set()
 
 
 def translated(error: PyMongoError, doing: Literal["read", "write"]) -> Exception:
-    """StorageUnavailable for a database out of reach; any other error as it is."""
+    """StorageUnavailable if the database is out of reach; any other error as it is."""
     if not is_out_of_reach(error):
         return error
+    # A write that was never sent, or was refused, has certainly not happened; any other may have.
     unwritten = isinstance(error, _NEVER_SENT) or _codes_of(error) & _UNWRITTEN
     if doing == "read" or unwritten:
         return StorageUnavailable()
@@ -101,8 +102,7 @@ def translated(error: PyMongoError, doing: Literal["read", "write"]) -> Exceptio
 
 
 def unquoted(error: PyMongoError) -> PyMongoError:
-    """The same error without the texts that come from MongoDB, which quote documents and commands:
-    errors end up in logs."""
+    """The same error without MongoDB's texts: they quote documents, and errors end up in logs."""
     if not isinstance(error, OperationFailure):
         return error
     details = error.details or {}
@@ -137,10 +137,11 @@ class Database:
         self._bind(handle)
 
     def _bind(self, handle: Any) -> None:
-        """The handle's collections, with our concerns on them."""
+        """Set the collections, with our read and write concerns."""
         self.handle = handle.with_options(
             codec_options=CodecOptions(tz_aware=True, tzinfo=UTC, datetime_conversion=_CLAMP),
             read_preference=ReadPreference.PRIMARY,
+            # Majority: an answer or an event must not show what a failover could undo.
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority"),
         )
@@ -164,26 +165,26 @@ class Database:
         return self.handle[self.prefix + name]
 
     def rebind(self, handle: Any) -> None:
-        """Go on with another client, where this one is stuck; what waits for it is given up."""
+        """Replace a client that is stuck; calls that wait for it are abandoned."""
         self.calls.forget()
         self._bind(handle)
 
     async def close(self, *, seconds: float) -> None:
-        """Give commits and calls that are still under way a little time to end. What takes longer
-        goes on: cancelling it could break a client that the host goes on using."""
+        """Wait a little for commits and calls that are under way. Later ones go on: cancelling them
+        could break a client that the host goes on using."""
         await self.calls.wait_for_all(seconds=seconds)
 
     async def wait_for_majority(self) -> None:
-        """Wait until a majority has everything that could be read here until now: a write that
-        finds nothing to do is acknowledged only then."""
+        """Wait until a majority has everything that this process has read until now."""
+        # MongoDB acknowledges a no-op write at majority only when all earlier writes are there.
         nothing = {"_id": "", "seq": -1}
         await self.write(lambda: self.counters.update_one(nothing, {"$set": {"seq": -1}}))
 
     async def read(self, call: Call[T], *, seconds: float | None = None) -> T:
-        """What `call` reads: `await database.read(lambda: database.bans.find_one({"_id": id}))`.
+        """Run a read: `await database.read(lambda: database.bans.find_one({"_id": id}))`.
 
-        Bounded in time and never cancelled (`store/calls.py`). Raises StorageUnavailable, and other
-        errors of the driver without what they quote.
+        It is bounded in time and never cancelled (`store/calls.py`). Raises StorageUnavailable, and
+        other driver errors without the texts that quote documents.
         """
         try:
             return await self.calls.run(call, seconds=self.timeout if seconds is None else seconds)
@@ -194,8 +195,8 @@ class Database:
             raise translated(quiet, "read") from quiet
 
     async def write(self, call: Call[T]) -> T:
-        """A write that may be repeated as a whole, such as that of one document; as `read`. Where
-        it conflicts with a transaction it is tried again until its time is over."""
+        """Run a write that may be repeated, such as that of one document; as `read`. On a conflict
+        with a transaction it is tried again until its timeout."""
         until = deadline_within(self.timeout)
         tries = 0
         while True:
@@ -218,7 +219,7 @@ class Database:
         seconds: float | None = None,
         **options: Any,
     ) -> list[Any]:
-        """All that an aggregation finds; as `read`."""
+        """Run an aggregation and return all results; as `read`."""
 
         async def gather() -> list[Any]:
             cursor = await maybe_await(collection.aggregate(stages, **options))
@@ -228,14 +229,14 @@ class Database:
         return await self.read(gather, seconds=seconds)
 
     async def hello(self, *, seconds: float) -> Mapping[str, Any]:
-        """What the primary says of itself. Raises StorageUnavailable."""
+        """The primary's answer to `hello`. Raises StorageUnavailable."""
         found: Mapping[str, Any] = await self.read(
             lambda: self.handle.command("hello"), seconds=seconds
         )
         return found
 
     async def answers(self, *, seconds: float) -> bool:
-        """Whether there is a primary of a replica set that answers in this time."""
+        """Whether the primary of a replica set answers within so many seconds."""
         try:
             return _is_replicated(await self.hello(seconds=seconds))
         except (StorageUnavailable, PyMongoError):

@@ -1,7 +1,7 @@
-"""What is kept: the documents of each collection, in camelCase as they stand in MongoDB.
+"""What is stored: the documents of each collection, in camelCase as in MongoDB.
 
-The collections' validators and what readers leave out follow from these (`store/shapes.py`). What
-every running version writes is required; a field that is new is `NotRequired`.
+The collections' validators, and the rows that readers leave out, follow from these types
+(`store/shapes.py`). Fields that every running version writes are required; new ones `NotRequired`.
 """
 
 from datetime import datetime
@@ -23,7 +23,8 @@ EventName = Literal[
 
 
 class Change(TypedDict):
-    """The stamp of a write that clients hear of, set as a whole in the same atomic update."""
+    """The stamp of a write, from which the feed makes an event. It is always set as a whole, in the
+    atomic update that it describes."""
 
     id: str
     at: datetime
@@ -36,10 +37,10 @@ class Change(TypedDict):
 
 
 Stamp = Annotated[Change, SkipValidation]
-"""A change as it stands in a row: one that cannot be told spoils nothing else of the row."""
+"""The stamp of a row. Not validated on reading: a malformed stamp costs an event, not the row."""
 
 OwnCount = TypedDict("OwnCount", {"from": int, "to": int, "count": int})
-"""A check-point: the participant sent `count` messages with a seq in (from, to]."""
+"""A checkpoint: the participant sent `count` messages with a seq in (from, to]."""
 
 
 class ParticipantDocument(TypedDict):
@@ -52,7 +53,10 @@ class ParticipantDocument(TypedDict):
 
 
 class ConversationDocument(TypedDict):
-    """`blockedBy`, of a direct conversation: who of the two has blocked the other."""
+    """`blockedBy`, of a direct conversation: the users who have blocked the other one.
+
+    `epoch` is raised with every change of who may write (docs/decisions/0002).
+    """
 
     _id: str
     type: Literal["direct", "group"]
@@ -83,7 +87,7 @@ class InviteDocument(TypedDict):
 
 
 class JoinRequestDocument(TypedDict):
-    """One for each user and group; asking again after a decision replaces it."""
+    """One for each user and group; a new request after a decision replaces it."""
 
     _id: str
     conversationId: str
@@ -116,8 +120,8 @@ class MuteDocument(TypedDict):
 
 
 class ReportDocument(TypedDict):
-    """`openKey` is there while the report is open or triaged: one at a time for each reporter and
-    target."""
+    """`openKey` is set while the report is open or triaged. Its unique index allows one open report
+    for each reporter and target."""
 
     _id: str
     reporterUserId: str
@@ -134,8 +138,8 @@ class ReportDocument(TypedDict):
 
 
 class BanDocument(TypedDict):
-    """`activeUserId` is there until the ban is revoked, or another one follows it: one at a time
-    for each user. Another program's ban is in force with no more than is required here."""
+    """`activeUserId` is set until the ban is revoked or replaced. Its unique index allows one such
+    ban for each user. A ban of another program is in force if it has the required fields."""
 
     _id: str
     userId: str
@@ -161,13 +165,14 @@ AuditEntry = TypedDict(
         "details": dict[str, Any],
     },
 )
-"""One decision of a moderator; never changed afterwards."""
+"""One decision of a moderator; it is never changed."""
 
 
 class CounterDocument(TypedDict):
     """The head of a conversation: small, hot, and the first lock of every transaction about it.
 
-    Messages up to `floorSeq` are removed, those up to `emptiedSeq` are tombstones, by retention.
+    A transaction that changes who may write raises `epoch`; one that only needs the lock raises
+    `fence`. Retention has removed messages up to `floorSeq`, and emptied those up to `emptiedSeq`.
     """
 
     _id: str
@@ -203,17 +208,17 @@ class ThreadDocument(TypedDict):
 
 
 class SearchFields(TypedDict):
-    """What a message is found by: its terms in order, and the text index's words for them."""
+    """The terms of a message in order, and the text index's tokens for them."""
 
     terms: list[str]
     search: str
 
 
 class MessageDocument(TypedDict):
-    """`timelines` names the lists it stands in: its conversation's, its thread root's, or both.
+    """`timelines` names the lists that have it: its conversation's, its thread root's, or both.
 
-    `changedAt` is when it was last edited or deleted. `terms` and `search` are not there on
-    tombstones, and never read but by a search.
+    `changedAt` is when it was last edited or deleted. Tombstones have no `terms` and `search`,
+    which only searches and forwards read.
     """
 
     _id: str
@@ -242,7 +247,7 @@ class MessageDocument(TypedDict):
 
 
 class ParentDocument(TypedDict):
-    """What a reply shows of the message it answers; `body` is its beginning."""
+    """The fields of a parent message that a reply shows; `body` is only its beginning."""
 
     _id: str
     senderId: str
@@ -251,10 +256,10 @@ class ParentDocument(TypedDict):
 
 
 class SettingDocument(TypedDict):
-    """What an installation keeps for itself; each has one of these.
+    """A row of what an installation keeps for itself. The fields depend on the `_id`:
 
-    `direct_conversation_key` a `value`, a pseudonym its `erasures`, `schema` a `version` and while
-    it is raised where that stands (`migrating`), `restored` the time `at` which a backup came back.
+    `direct_conversation_key` has `value`; a pseudonym `erasures`; `schema` has `version`, and
+    during a migration its progress (`migrating`); `restored` has `at`, when a backup came back.
     """
 
     _id: str
@@ -266,7 +271,7 @@ class SettingDocument(TypedDict):
 
 
 class PresenceDocument(TypedDict):
-    """`_id` is the user; `processes` name where they have streams open."""
+    """`_id` is the user; `processes` are those where the user has streams open."""
 
     _id: str
     processes: list[str]
@@ -274,7 +279,7 @@ class PresenceDocument(TypedDict):
 
 
 class ProcessDocument(TypedDict):
-    """A process that keeps presence; `seenAt` is in the database's own time."""
+    """A process that keeps presence; `seenAt` is its last sign of life, by the database's clock."""
 
     _id: str
     seenAt: datetime
@@ -282,7 +287,7 @@ class ProcessDocument(TypedDict):
 
 
 class SignalDocument(TypedDict):
-    """Short-lived news between processes."""
+    """A short-lived row that carries ephemeral events and ticks through the change stream."""
 
     _id: str
     kind: str

@@ -1,4 +1,4 @@
-"""Drafts: messages on their way into a batch, and what became of them."""
+"""Drafts: messages that wait for a batch, and their outcomes."""
 
 import asyncio
 from collections import defaultdict
@@ -11,13 +11,13 @@ from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.messages import Key, weight_of
 
 StillAllowed = Callable[[ConversationDocument], bool]
-"""Whether a message may still be written, going by the conversation alone."""
+"""Whether a message may still be written, judged by the stored conversation alone."""
 
 
 class EpochMoved(Exception):
     """Who may write has changed since the draft was checked; nothing was written.
 
-    `epoch` is the one that holds now; a majority may still be about to learn of it.
+    `epoch` is the current one, which a majority may not have yet.
     """
 
     def __init__(self, epoch: int) -> None:
@@ -26,25 +26,25 @@ class EpochMoved(Exception):
 
 
 class Taken(Exception):
-    """A seq or idempotency key was written by somebody who does not lock the counters."""
+    """A seq or idempotency key was written by a program that does not lock the counters."""
 
 
 @dataclass(slots=True)
 class Appended:
-    """The stored message; `repeated` when its idempotency key had been used before."""
+    """The stored message; `repeated` if its idempotency key was used before."""
 
     message: MessageDocument
     repeated: bool = False
 
 
 Decision = Appended | EpochMoved | ConversationNotFound
-"""The last where a conversation has no head, or none that can be read."""
+"""ConversationNotFound if a conversation has no head, or a malformed one."""
 
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A message that is ready but for `seq` and `createdAt`, valid as of `epoch`; in a later one
-    too where `still_allowed` says so, which is not asked if None."""
+    """A message without its `seq` and `createdAt`, checked on a snapshot of `epoch`. In a later
+    epoch it is valid if `still_allowed` says so; None means it must be checked again."""
 
     message: MessageDocument
     epoch: int
@@ -56,7 +56,7 @@ class Draft:
     weight: int = field(init=False)
     conversation_id: str = field(init=False)
     key: Key | None = field(init=False)
-    """What an idempotency key is unique by: conversation, sender, key."""
+    """The scope in which an idempotency key is unique: (conversation, sender, key)."""
 
     def __post_init__(self) -> None:
         message = self.message
@@ -67,7 +67,7 @@ class Draft:
 
 
 def folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
-    """Drafts without equal keys, and for each left out the one that stands for it."""
+    """The drafts with distinct keys, and for each other draft the one with the same key."""
     first: dict[Key, Draft] = {}
     leaders, followers = [], {}
     for draft in drafts:
@@ -87,7 +87,7 @@ def by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:
 
 
 def halves(drafts: Sequence[Draft]) -> list[list[Draft]]:
-    """Two parts without a common conversation, or the whole where there is but one."""
+    """Two parts without a common conversation; one part if there is only one conversation."""
     names = list(dict.fromkeys(each.conversation_id for each in drafts))
     left = set(names[: len(names) // 2])
     parts = (

@@ -1,5 +1,5 @@
-"""Changes of a message that is there. Each is one guarded update with its stamp: it changes the
-message as it finds it, or nothing, and then returns None."""
+"""Changes of stored messages. Each is one guarded update with its stamp: if the guard does not
+match, nothing changes and None is returned."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ Update = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ReactionLimits:
-    """How many reactions a message has at most: different emoji, of one user, and in all."""
+    """The limits of a message's reactions: different emoji, of one user, and in all."""
 
     emoji: int
     of_user: int
     in_all: int
 
     def leave_room(self, reactions: Sequence[ReactionDocument], emoji: str, user_id: str) -> bool:
-        """Whether one more fits, going by the same rule as the update itself."""
+        """Whether one more reaction fits; the same rule as `_room`, which guards the update."""
         known = {each["emoji"] for each in reactions}
         mine = sum(each["userId"] == user_id for each in reactions)
         return (
@@ -53,8 +53,8 @@ def edited(
     metadata: Mapping[str, Any] | None,
     search: SearchFields | None,
 ) -> Update:
-    """The update that edits `message`; its metadata stay where None is given. Without search fields
-    it is not found."""
+    """The update that edits `message`. `metadata` None keeps them; `search` None, where search is
+    switched off, removes the old terms."""
     replaced: dict[str, Any] = {
         "body": body,
         "editedAt": change["at"],
@@ -70,31 +70,31 @@ def edited(
 
 
 def emptied(change: Change) -> Update:
-    """The update that leaves a tombstone where a live message was."""
+    """The update that makes a live message a tombstone."""
     fields = {"body": "", "deletedAt": change["at"], "changedAt": change["at"], "change": change}
     return {"$set": fields, "$unset": {"terms": "", "search": ""}}
 
 
 async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
-    """Leave a tombstone where a live message was that was not changed later than that."""
+    """Make a live message a tombstone, unless it was changed later than `change`."""
     chosen = {"_id": message_id, "deletedAt": None, **_unchanged_after(change["at"])}
     return await _change(database, chosen, emptied(change))
 
 
 def _unchanged_after(at: datetime) -> dict[str, Any]:
-    """The times of a message never fall, also where two processes change it at once."""
+    """Guards that a message's times never fall, also if two processes change it at once."""
     return {"changedAt": {"$not": {"$gt": at}}}
 
 
 def later_than(message: MessageDocument, at: datetime) -> datetime:
-    """The time of a change that is made at a moment: no time of the message lies behind it."""
+    """The time of a change made at `at`, but not before any time of the message."""
     return max(at, message["createdAt"], message.get("changedAt") or message["createdAt"])
 
 
 async def change_live(
     database: Database, message: MessageDocument, update: Update
 ) -> MessageDocument | None:
-    """Update a message that is no tombstone, and still has the mentions that `message` has."""
+    """Update a message unless it is a tombstone or its mentions differ from those of `message`."""
     return await _change(database, _live(message, update), update)
 
 
@@ -107,9 +107,11 @@ async def change_live_fenced(
     epoch: int,
     still_allowed: StillAllowed | None = None,
 ) -> MessageDocument | None:
-    """`change_live` for what was checked on participants as of `epoch`: where they have changed
-    since, `still_allowed` is asked as for a new message, and EpochMoved raised. It locks the head
-    as a batch does, and goes between two batches."""
+    """As `change_live`, for an update that was checked on a snapshot of `epoch`. In a later epoch
+    `still_allowed` decides; raises EpochMoved if that is None or says no.
+
+    It locks the head as a batch does, in a transaction between two batches.
+    """
     async with sequencer.hold(message["conversationId"]) as deadline:
         body = partial(_fenced, database, message, update, epoch, still_allowed)
         return await transact(database, body, deadline=deadline)
@@ -126,7 +128,7 @@ async def _fenced(
     conversation_id = message["conversationId"]
     head = await database.counters.find_one_and_update(
         {"_id": conversation_id, "fence": {"$type": WHOLE}},
-        {"$inc": {"fence": 1}},
+        {"$inc": {"fence": 1}},  # A write, because only that locks the head.
         return_document=True,
         session=session,
     )
@@ -164,7 +166,7 @@ async def add_reaction(
     change: Change,
     limits: ReactionLimits,
 ) -> MessageDocument | None:
-    """Add a reaction that is not there, unless a limit is reached."""
+    """Add a reaction unless it exists already or a limit is reached."""
     user_id = change["actorId"]
     reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
     return await _change(
@@ -201,7 +203,7 @@ def _room(emoji: str, user_id: str, limits: ReactionLimits) -> dict[str, Any]:
 async def remove_reaction(
     database: Database, message_id: str, emoji: str, *, change: Change
 ) -> MessageDocument | None:
-    """Remove a reaction that is there."""
+    """Remove a reaction if it exists."""
     reaction = {"emoji": emoji, "userId": change["actorId"]}
     return await _change(
         database,

@@ -1,4 +1,4 @@
-"""Who has written to whom: in a conversation in which both have said something."""
+"""Who has exchanged messages with whom: both have written in the same conversation."""
 
 from collections.abc import Collection
 
@@ -8,11 +8,10 @@ from chat_aio.store.database import Database
 async def who_wrote_with(
     database: Database, user_id: str, conversation_ids: Collection[str], others: Collection[str]
 ) -> set[str]:
-    """Those of `others` who have written in one of these conversations in which `user_id` has.
-
-    Two queries that look at one index entry for each sender and conversation, not at each message.
-    What retention has removed does not count.
+    """Those of `others` who have written in one of these conversations in which `user_id` has
+    written, too. Messages that retention has removed do not count.
     """
+    # `distinct` reads one index entry for each sender and conversation, not one for each message.
     if not conversation_ids or not others:
         return set()
     theirs = {"senderId": user_id, "conversationId": {"$in": list(conversation_ids)}}

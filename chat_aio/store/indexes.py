@@ -1,4 +1,4 @@
-"""The indexes of `indexes/*.json` and the validators of shapes.py: applied, verified."""
+"""Applies and verifies the indexes of `indexes/*.json` and the validators of shapes.py."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One index: `serves` is the query that needs it, which a test proves with explain()."""
+    """One index; `serves` is the query that needs it, which a test proves with explain()."""
 
     collection: str
     name: str
@@ -35,8 +35,8 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where a database is not as described. `index` is None where a whole collection is meant, or
-    its validator (`of`); what is surplus is not described, and does no harm but to writes."""
+    """A difference between the database and its description. `index` is None for a collection or
+    its validator (`of`). A surplus index is not described; it only slows writes down."""
 
     state: Literal["missing", "different", "surplus"]
     collection: str
@@ -55,13 +55,13 @@ class Difference:
 
 
 def folder() -> Traversable | Path:
-    """Where the index files are: in the installed package, else in the checkout."""
+    """The folder of the index files: in the installed package, else in the checkout."""
     packaged = files("chat_aio") / "indexes"
     return packaged if packaged.is_dir() else Path(__file__).parents[2] / "indexes"
 
 
 def load() -> Iterator[Index]:
-    """Every index of the installation, in the order of the files' names."""
+    """Every described index, in the order of the files' names."""
     for file in sorted(folder().iterdir(), key=lambda each: each.name):
         described = json.loads(file.read_text("utf-8"))
         for each in described["indexes"]:
@@ -75,8 +75,8 @@ def load() -> Iterator[Index]:
 
 
 async def apply(database: Database) -> None:
-    """Create the collections and indexes that are missing, and set the validators that are missing
-    or different; SetupError where one is refused."""
+    """Create missing collections and indexes, and set missing or different validators. Raises
+    SetupError if MongoDB refuses one."""
     described = _by_collection()
     try:
         existing = await _collections(database)
@@ -96,12 +96,12 @@ async def apply(database: Database) -> None:
 
 
 async def require(database: Database, *, manage: bool) -> None:
-    """Raise SetupError unless all indexes are there; what is missing is made where this is to
-    `manage` them. Nothing is asked of MongoDB that a service's role may not, where all is there.
+    """Raise SetupError unless all indexes exist; with `manage`, create missing ones first.
 
-    A chat works without validators, and whoever starts it may not be allowed to set them: what is
-    missing of them is logged. One that the host has put in their place stays.
+    A missing validator is only logged: a chat works without, and its role may not be allowed to set
+    one. Validators of the host's own are kept.
     """
+    # Look first: if everything exists, the role of a service needs no right to create anything.
     found = [each for each in await differences(database) if each.state != "surplus"]
     lacking = [each for each in found if each.of != "validator"]
     if lacking and manage:
@@ -120,7 +120,7 @@ async def require(database: Database, *, manage: bool) -> None:
 
 
 async def _set_own(database: Database) -> list[Difference]:
-    """Set validators where there are none, or older ones of ours; returns what is left."""
+    """Set validators where there is none or an older one of ours; returns what still differs."""
     for name, found in (await _collections(database)).items():
         if _lacks(name, found) and shapes.revision_of(found) is not None:
             try:
@@ -132,7 +132,7 @@ async def _set_own(database: Database) -> list[Difference]:
 
 
 async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
-    """The collections that there are, without the prefix, each with its validator."""
+    """The existing collections, by name without the prefix, each with its validator."""
     wanted = {database.prefix + name: name for name in COLLECTIONS}
     answer = await maybe_await(
         database.handle.command("listCollections", filter={"name": {"$in": list(wanted)}})
@@ -142,7 +142,7 @@ async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
 
 
 def _lacks(collection: str, found: Mapping[str, Any]) -> bool:
-    """Whether a collection is without its validator, or a newer version's."""
+    """Whether a collection has neither its validator nor that of a newer version."""
     revision = shapes.revision_of(found)
     return not (revision and revision > shapes.REVISION) and found != shapes.validator(collection)
 
@@ -152,7 +152,7 @@ def _lacking_validator(place: str, found: Mapping[str, Any]) -> Difference:
 
 
 async def _set_validator(database: Database, collection: str) -> None:
-    """Rows that are bad already can still be changed, and so mended (`moderate`)."""
+    """Set a validator. With `moderate`, malformed rows can still be changed, and so repaired."""
     await maybe_await(
         database.handle.command(
             "collMod",
@@ -176,12 +176,12 @@ def _model(index: Index) -> IndexModel:
 
 
 async def missing(database: Database) -> list[str]:
-    """What is missing or different, one line each; empty when all is as described."""
+    """What is missing or different, one line each; empty if all is as described."""
     return [str(each) for each in await differences(database) if each.state != "surplus"]
 
 
 async def differences(database: Database) -> list[Difference]:
-    """Where the database is not as described; SetupError where that cannot be read."""
+    """All differences to the description. Raises SetupError if the database cannot be read."""
     described = _by_collection()
     found: list[Difference] = []
     try:
@@ -222,7 +222,7 @@ def _is_as_described(stands: dict[str, Any] | None, index: Index) -> bool:
 
 
 def _keys_of(stands: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """The keys as they were given; the server names those of a text index in its weights."""
+    """The keys as they were given; the server returns those of a text index as weights."""
     if "weights" in stands:
         return tuple((field, "text") for field in stands["weights"])
     return tuple(stands["key"].items())

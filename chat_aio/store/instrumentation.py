@@ -1,4 +1,4 @@
-"""A batch as observers hear of it: when it is begun, and what became of it."""
+"""Notifies observers when a batch begins and how it ended."""
 
 import time
 from collections.abc import Awaitable, Mapping, Sequence
@@ -14,7 +14,7 @@ Decided = Mapping[Draft, Decision]
 async def observed(
     writing: Awaitable[Decided], drafts: Sequence[Draft], observers: Sequence[Observer]
 ) -> Decided:
-    """Write a batch before the eyes of observers."""
+    """Await the writing of a batch and notify observers of its beginning and outcome."""
     if not observers:
         return await writing
     origins = tuple(each.origin for each in drafts if each.origin)

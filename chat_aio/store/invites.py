@@ -1,4 +1,4 @@
-"""Invites: links into a group. What changes them is part of a membership transaction."""
+"""Invites: links into a group. They are created and used in membership transactions."""
 
 from datetime import datetime
 from typing import cast
@@ -38,7 +38,7 @@ async def count(locked: Locked) -> int:
 
 
 async def use(locked: Locked, code: str, *, at: datetime) -> InviteDocument | None:
-    """Take one use of an invite; None where it has expired, is used up or was revoked."""
+    """Count one use of an invite; None if it has expired, is used up or was revoked."""
     found = await locked.database.invites.find_one_and_update(
         {
             "_id": code,
@@ -55,7 +55,7 @@ async def use(locked: Locked, code: str, *, at: datetime) -> InviteDocument | No
 
 
 async def exists(locked: Locked, code: str) -> bool:
-    """Whether an invite is there, spent or not."""
+    """Whether an invite exists, spent or not."""
     found = await locked.database.invites.find_one({"_id": code}, session=locked.session)
     return found is not None
 
@@ -67,7 +67,7 @@ def is_spent(invite: InviteDocument, *, at: datetime) -> bool:
 
 
 async def delete(database: Database, conversation_id: str, code: str) -> None:
-    """Remove an invite of this group, if it is there."""
+    """Remove an invite of this group, if it exists."""
     await database.write(
         lambda: database.invites.delete_one({"_id": code, "conversationId": conversation_id})
     )

@@ -1,4 +1,4 @@
-"""Join requests: one for each user and group. They change inside membership transactions."""
+"""Join requests: one for each user and group, changed in membership transactions only."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,7 +23,7 @@ async def find_pending(
 async def pending_among(
     database: Database, user_id: str, conversation_ids: Sequence[str]
 ) -> set[str]:
-    """Which of these conversations a user has asked to join and waits for."""
+    """Those of these conversations for which the user has a pending request."""
     chosen = {
         "conversationId": {"$in": list(conversation_ids)},
         "userId": user_id,
@@ -43,7 +43,7 @@ async def list_newest(
     position: keyset_query.After | None,
     limit: int,
 ) -> list[JoinRequestDocument]:
-    """The requests with a status, newest first, from behind (createdAt, id)."""
+    """The requests with a status behind a position, newest first."""
     chosen = {"conversationId": conversation_id, "status": status}
     found = await database.read(
         lambda: keyset_query.page(database.join_requests, chosen, position, limit=limit)
@@ -52,8 +52,8 @@ async def list_newest(
 
 
 async def find(locked: Locked, user_id: str) -> JoinRequestDocument | None:
-    """The user's request for the group, of whatever status; None for what cannot be read, which
-    another one replaces."""
+    """The user's request for the group in any status; None also if it is malformed, so that a new
+    request replaces it."""
     found = await locked.database.join_requests.find_one(
         {"conversationId": locked.conversation["_id"], "userId": user_id}, session=locked.session
     )
@@ -61,7 +61,7 @@ async def find(locked: Locked, user_id: str) -> JoinRequestDocument | None:
 
 
 async def put(locked: Locked, request: JoinRequestDocument) -> None:
-    """Write a request in the place of the user's earlier one, if there is any."""
+    """Write a request, replacing an earlier one of the user."""
     requests = locked.database.join_requests
     place = {"conversationId": request["conversationId"], "userId": request["userId"]}
     await requests.delete_one(place, session=locked.session)
@@ -71,7 +71,7 @@ async def put(locked: Locked, request: JoinRequestDocument) -> None:
 async def approve_pending(
     locked: Locked, user_ids: Sequence[str], *, by: str, at: datetime
 ) -> list[JoinRequestDocument]:
-    """Approve the pending requests of these users; returns them as they are then."""
+    """Approve the pending requests of these users and return them."""
     requests = locked.database.join_requests
     pending = {
         "conversationId": locked.conversation["_id"],
@@ -90,7 +90,7 @@ async def approve_pending(
 async def resolve(
     locked: Locked, request: JoinRequestDocument, status: Status, *, by: str, at: datetime
 ) -> JoinRequestDocument:
-    """Decide a request."""
+    """Set the decision of a request."""
     found = await locked.database.join_requests.find_one_and_update(
         {"_id": request["_id"]},
         {"$set": {"status": status, "resolvedAt": at, "resolvedBy": by}},

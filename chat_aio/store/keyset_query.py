@@ -1,4 +1,4 @@
-"""Keysets: where a list goes on, behind a moment and an id, both descending."""
+"""Keyset queries: the rows of a list behind a (time, id), both descending."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,7 +9,7 @@ After = tuple[datetime, str]
 
 
 def behind(position: After | None, *, at: str = "createdAt", key: str = "_id") -> dict[str, Any]:
-    """The condition for rows behind a position; none at the beginning."""
+    """The condition for rows behind a position; empty without one."""
     if position is None:
         return {}
     moment, last = position
@@ -17,7 +17,7 @@ def behind(position: After | None, *, at: str = "createdAt", key: str = "_id") -
 
 
 def newest(*, at: str = "createdAt", key: str = "_id") -> list[tuple[str, int]]:
-    """The order of such a list."""
+    """The sort order of such a list."""
     return [(at, -1), (key, -1)]
 
 
@@ -30,8 +30,8 @@ async def page(
     at: str = "createdAt",
     key: str = "_id",
 ) -> list[Any]:
-    """Rows of a collection, newest first, from behind a position. A row of which another program
-    has made no time or no text of these has no place among them."""
+    """The rows behind a position, newest first. Rows whose keys are not a date and a string, which
+    other programs may write, are left out: a cursor could not name them."""
     placed = {"$and": [{at: {"$type": "date"}}, {key: {"$type": "string"}}]}
     query = {"$and": [chosen, placed, behind(position, at=at, key=key)]}
     found: list[Any] = (

@@ -1,4 +1,4 @@
-"""Documents of the database as the models that go out."""
+"""Converts documents of the database to the models that go out."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -44,12 +44,12 @@ from chat_aio.store.metadata import unescaped
 EXCERPT_LENGTH = 140
 
 Parents = Mapping[str, ParentDocument]
-"""What replies answer to, by id."""
+"""The parents of replies, by id."""
 
 
 @lru_cache(4_096)
 def aware(moment: datetime) -> datetime:
-    """A time as MongoDB has it, in UTC, also where it was read without saying so."""
+    """A stored time as aware UTC, also if it was read as a naive one."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -134,7 +134,7 @@ def bare_message_from(document: MessageDocument) -> BareMessage:
 
 
 def message_from(document: MessageDocument, parents: Parents) -> Message:
-    """A message with its decorations; where it answers something, `parents` has that."""
+    """A message with preview, reactions and mentions; the parent of a reply is in `parents`."""
     mentions = document["mentions"]
     return Message.model_validate(
         {
@@ -152,6 +152,7 @@ def message_from(document: MessageDocument, parents: Parents) -> Message:
 
 def reactions_from(documents: list[ReactionDocument]) -> tuple[Reactions, ...]:
     """Grouped by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
+    # Reversed, so that the earliest place of each emoji is kept.
     first = {each["emoji"]: place for place, each in reversed(list(enumerate(documents)))}
     ordered = sorted(documents, key=lambda each: first[each["emoji"]])
     groups = [(emoji, tuple(group)) for emoji, group in groupby(ordered, lambda e: e["emoji"])]
@@ -187,7 +188,7 @@ def _stands_in_both(document: MessageDocument) -> bool:
 
 
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
-    """What a message was copied from, None if it is no forward."""
+    """The source of a forwarded message, None if it is not a forward."""
     if document is None:
         return None
     return ForwardedFrom(
@@ -198,7 +199,7 @@ def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom |
 
 
 def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview | None:
-    """The first 140 code points of the parent; one that is gone shows as deleted."""
+    """The first 140 code points of the parent; a missing parent shows as deleted."""
     if parent_id is None:
         return None
     parent = parents.get(parent_id)
@@ -252,7 +253,7 @@ def report_from(document: ReportDocument) -> Report:
 
 
 def ban_from(document: BanDocument) -> Ban:
-    """A ban; the row may be another program's, with no more than it needs to be in force."""
+    """A ban. Another program's row may have only the fields that it needs to be in force."""
     return Ban(
         id=str(document["_id"]),
         user_id=str(document["userId"]),

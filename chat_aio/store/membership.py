@@ -1,7 +1,7 @@
-"""Changing a conversation in one transaction: its head is locked first, then all else is decided.
+"""Changes a conversation in one transaction, which locks its head before anything is decided.
 
-The lock order is the same for everything that concerns a conversation: `counters`, then
-`conversations`, then the rest. A new epoch fences every send that was checked before.
+Every transaction about a conversation locks in the same order: `counters`, then `conversations`,
+then the rest. A change raises the epoch, so that sends checked before it are checked again.
 """
 
 import asyncio
@@ -33,8 +33,7 @@ MOST_TOGETHER = 16
 
 @dataclass(frozen=True, slots=True)
 class Locked:
-    """A conversation that nobody else changes until the transaction is over; its `head` was read
-    before it."""
+    """A conversation that is locked until the transaction ends, and its `head`."""
 
     database: Database
     session: Session
@@ -48,9 +47,8 @@ class Locked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipChange:
-    """A change of a conversation: who joins, who leaves, who gets which role, which of its fields
-    are set. `change` is the stamp that is stored, and from which the event is made; `approved` are
-    the join requests that it closes."""
+    """A change of a conversation: who joins, who leaves, new roles, and fields to set. `change` is
+    the stamp, from which the feed makes the event; `approved` are the join requests it resolves."""
 
     change: Change
     added: tuple[ParticipantDocument, ...] = ()
@@ -62,7 +60,7 @@ class MembershipChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A conversation after a change, its head, and the change; None where nothing changed."""
+    """A conversation after a change, its head, and the change, None if nothing changed."""
 
     conversation: ConversationDocument
     head: CounterDocument
@@ -79,14 +77,14 @@ async def change_conversation(
     conversation_id: str,
     decide: Decide,
 ) -> Changed | None:
-    """Change a conversation; None if there is no such conversation.
+    """Change a conversation; returns None if there is no such conversation.
 
     `decide` gets the locked conversation and returns the change, or None for no change. It may
-    write in the same transaction; what it raises undoes that. It may be called several times,
-    because MongoDB may ask for the transaction to be repeated. Changes that arrive while another
-    change of the same conversation is under way share the next transaction: each process waits once
-    for the lock, not each caller.
+    write in the same transaction; what it raises aborts that. It may be called several times,
+    because MongoDB may ask for the transaction to be repeated.
     """
+    # Changes that arrive while another one is under way share the next transaction, so a process
+    # waits for the lock once, not once for each caller.
     queues = sequencer.changes
     queue = queues.setdefault(
         conversation_id,
@@ -100,6 +98,7 @@ async def change_conversation(
     try:
         return await shared(answer, seconds=database.timeout)
     except StorageUnavailable:
+        # Withdrawn before a round began with it: nothing was written.
         if answer.done() or queue.take_back(answer):
             raise
         raise StorageUnavailable(OUTCOME_UNKNOWN) from None
@@ -108,7 +107,7 @@ async def change_conversation(
 def _answered(
     queues: dict[str, Coalescer[Any, Any]], conversation_id: str, answer: asyncio.Future[Any]
 ) -> None:
-    """Let go of a queue whose round is over; who has asked may have left."""
+    """Drop a queue that is idle, and retrieve an answer that nobody may wait for any more."""
     retrieve(answer)
     if conversation_id in queues and queues[conversation_id].is_idle:
         del queues[conversation_id]
@@ -121,7 +120,7 @@ async def _change_together(
     conversation_id: str,
     decides: Sequence[Decide],
 ) -> Sequence[Changed | Exception | None]:
-    """Make some changes in one transaction; where one is refused, each in its own."""
+    """Make changes in one transaction; if one is refused, make each in its own."""
     async with sequencer.hold(conversation_id) as deadline:
         try:
             body = partial(_decide_all, database, conversation_id, decides)
@@ -131,12 +130,12 @@ async def _change_together(
             for decide in decides:
                 answers += await _change_alone(database, conversation_id, decide, deadline)
             return answers
-        finally:
+        finally:  # Also after a failure: the outcome of the commit may be unknown.
             snapshots.forget(conversation_id)
 
 
 class _Refused(Exception):
-    """One of several changes was refused, and may have written something before."""
+    """One of several changes was refused. It may have written before, so all are undone."""
 
 
 async def _change_alone(
@@ -152,8 +151,8 @@ async def _change_alone(
 async def _decide_all(
     database: Database, conversation_id: str, decides: Sequence[Decide], session: Session
 ) -> list[Changed | None]:
-    """What became of the conversation by each change. All have the same new epoch: none of them is
-    seen without the others."""
+    """Make changes one after the other; returns the conversation after each. They share one new
+    epoch, because none of them becomes visible without the others."""
     locked = await _lock(database, conversation_id, {"epoch": 1}, session)
     if locked is None:
         raise Unchanged([None] * len(decides))
@@ -183,8 +182,9 @@ async def write_locked(
     conversation_id: str,
     write: Callable[[Locked], Awaitable[T]],
 ) -> T | None:
-    """Write something that depends on who is in a conversation, and changes nothing of that; None
-    if there is no such conversation. `write` raises Unchanged where it writes nothing."""
+    """Run `write` with the conversation locked, for rows that depend on its participants; None if
+    there is no such conversation. `write` raises Unchanged with its answer if it writes nothing."""
+    # `fence`, not `epoch`: sends that were checked before stay valid.
 
     async def body(session: Session) -> T | None:
         locked = await _lock(database, conversation_id, {"fence": 1}, session)

@@ -1,4 +1,4 @@
-"""Messages: making, finding and paging them. Numbering and inserting them is the sequencer's."""
+"""Messages: building, finding and listing them. The sequencer numbers and inserts them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.search import search_fields
 
 READ = {"terms": 0, "search": 0}
-"""What a message is found by is as large as the message, and read by searches only."""
+"""Leaves out the search fields, which are as large as the message and needed by searches only."""
 
 WITH_TERMS = {"search": 0}
 
@@ -37,10 +37,10 @@ def new_message(
     terms: list[str] | None = None,
     **given: Any,
 ) -> MessageDocument:
-    """A message, but for the `seq` and the time that the sequencer gives it.
+    """A message without the `seq` and time that the sequencer gives it.
 
-    `given` are the fields that differ from a plain user's message of the main list; `terms` are the
-    body's, where they are known.
+    `given` are the fields that differ from those of a plain message in the main list; `terms` are
+    the body's, if they are known.
     """
     plain: MessageDocument = {
         "_id": message_id,
@@ -72,8 +72,8 @@ def _timelines(conversation_id: str, root_id: str | None, also_in_main: bool) ->
 
 
 def weight_of(message: MessageDocument) -> int:
-    """About what a message costs a batch, in bytes. Each indexed entry counts as many of them: a
-    batch that holds as much as it may of either is as slow."""
+    """Roughly what a message costs a batch, in bytes. An index entry counts as 200 bytes: a batch
+    full of entries takes as long as one full of text."""
     entries = message.get("search", "").count(" ") + 1
     metadata = len(orjson.dumps(message["metadata"])) if message["metadata"] else 2
     texts = 2 * len(message["body"]) + BYTES_OF_A_TERM * len(message.get("terms", ()))
@@ -88,7 +88,7 @@ async def find(
 
 
 async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocument]:
-    """The messages among `ids` that a majority has, and that can be read."""
+    """The well-formed messages among `ids`, read at majority."""
     found = await database.read(
         lambda: database.messages.find({"_id": {"$in": list(ids)}}, READ).to_list(None)
     )
@@ -96,7 +96,7 @@ async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocum
 
 
 async def there_are(database: Database, ids: Sequence[str]) -> bool:
-    """Whether a majority has all these messages."""
+    """Whether all these messages exist, read at majority."""
     return bool(
         await database.read(lambda: database.messages.count_documents({"_id": {"$in": ids}}))
         == len(ids)
@@ -106,13 +106,13 @@ async def there_are(database: Database, ids: Sequence[str]) -> bool:
 async def find_whole_parents(
     database: Database, replies: Iterable[MessageDocument]
 ) -> dict[str, MessageDocument]:
-    """What `replies` answer to, whole: for a host that is asked about each message."""
+    """The parents of `replies` with all fields, for a host that is asked about each message."""
     ids = _parents_of(replies)
     return {each["_id"]: each for each in await find_many(database, ids)} if ids else {}
 
 
 async def read_many(database: Database, ids: Sequence[str]) -> Rows[MessageDocument]:
-    """The messages among `ids`, and how large they are."""
+    """The messages among `ids`, and their size."""
     chosen = {"_id": {"$in": list(ids)}}
     return await read_rows(
         database, database.messages, lambda: database.messages.find_raw_batches(chosen, READ)
@@ -120,10 +120,12 @@ async def read_many(database: Database, ids: Sequence[str]) -> Rows[MessageDocum
 
 
 async def find_parents(database: Database, replies: Iterable[MessageDocument]) -> Parents:
-    """What `replies` answer to, as much of it as a preview shows; one query, or none."""
+    """The parents of `replies`, with the fields that a preview shows; one query, or none."""
     ids = _parents_of(replies)
     if not ids:
         return {}
+    # `$substrCP` fails the whole query for a body that is not a string, which another program may
+    # have written.
     is_text = {"$eq": [{"$type": "$body"}, "string"]}
     shown = {
         "senderId": 1,
@@ -140,7 +142,7 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
 
 
 def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
-    """Another program may have written something else there than an id."""
+    """The ids of the parents, without what another program may have written in their place."""
     named = (each.get("replyToMessageId") for each in replies)
     return list({each for each in named if isinstance(each, str)})
 
@@ -148,20 +150,19 @@ def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
 async def with_previews(
     database: Database, documents: Sequence[MessageDocument]
 ) -> tuple[Message, ...]:
-    """Messages as they go out, each reply with its parent as it is now; without those that cannot
-    be read."""
+    """Convert messages, replies with their parent as it is now; malformed ones are left out."""
     found = shapes.readable("messages", documents)
     parents = await find_parents(database, found)
     return tuple(message_from(each, parents) for each in found)
 
 
 Key = tuple[str, str, str]
-"""What an idempotency key is unique by: conversation, sender, key."""
+"""The scope in which an idempotency key is unique: (conversation, sender, key)."""
 
 
 def with_key(key: Key) -> dict[str, object]:
-    """The query for the message with an idempotency key; without the type MongoDB would not use
-    the partial index, and would scan the conversation."""
+    """The query for the message with an idempotency key."""
+    # Without the type MongoDB does not use the partial index, and scans the conversation.
     conversation_id, sender_id, name = key
     return {
         "conversationId": conversation_id,
@@ -171,13 +172,13 @@ def with_key(key: Key) -> dict[str, object]:
 
 
 async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
-    """The message that this idempotency key was used for, None if it is new."""
+    """The message that was sent with this idempotency key, None if the key is new."""
     found = await database.read(lambda: database.messages.find_one(with_key(key), READ))
     return cast(MessageDocument | None, found)
 
 
 async def is_any_in_thread(database: Database, conversation_id: str, root_id: str) -> bool:
-    """Whether a conversation has replies in the thread of a message, be that there or not."""
+    """Whether a thread has replies, also if its root was removed."""
     chosen = {
         "timelines": root_id,
         "conversationId": conversation_id,
@@ -190,8 +191,8 @@ async def is_any_in_thread(database: Database, conversation_id: str, root_id: st
 async def list_newest(
     database: Database, timeline: str, *, before: int | None, limit: int
 ) -> Rows[MessageDocument]:
-    """Messages of a main list or thread, by descending seq, from below `before`; fewer where they
-    are large."""
+    """Messages of a main list or thread below seq `before`, by descending seq; fewer than `limit`
+    if they are large."""
     chosen: dict[str, object] = {"timelines": timeline, "seq": {"$type": shapes.WHOLE}}
     if before is not None:
         chosen["seq"] = {"$type": shapes.WHOLE, "$lt": before}
@@ -205,7 +206,7 @@ async def list_newest(
 async def list_after(
     database: Database, conversation_id: str, *, after: int, limit: int
 ) -> list[MessageDocument]:
-    """All messages of a conversation, thread replies included, by ascending seq."""
+    """The messages of a conversation above seq `after`, with thread replies, by ascending seq."""
     found = await database.read(
         lambda: (
             database.messages.find(

@@ -22,7 +22,7 @@ def escaped(value: Any) -> Any:
 
 
 def unescaped(value: Any) -> Any:
-    """What `escaped` was given. Most values need nothing; there may be hundreds of thousands."""
+    """The inverse of `escaped`. Plain values, of which there may be very many, take a short cut."""
     if isinstance(value, dict):
         return {
             _unescaped_key(key): each if not each or type(each) in _PLAIN else unescaped(each)
@@ -30,6 +30,7 @@ def unescaped(value: Any) -> Any:
         }
     if isinstance(value, list):
         return [each if not each or type(each) in _PLAIN else unescaped(each) for each in value]
+    # BSON's 64-bit integers come back as `Int64`, a subclass of `int`.
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

@@ -1,4 +1,4 @@
-"""Mutes: conversations that a user does not want to be bothered by; a hint, nothing more."""
+"""Mutes: conversations that a user wants no notifications of; a hint for clients only."""
 
 from typing import cast
 
@@ -8,8 +8,7 @@ from chat_aio.store.documents import MuteDocument
 
 
 async def put(database: Database, mute: MuteDocument) -> MuteDocument:
-    """Mute a conversation, or find that it is muted already; returns the mute that stands. One
-    that cannot be read is written anew."""
+    """Insert a mute unless there is one; returns the stored mute. A malformed one is replaced."""
     found = await database.write(
         lambda: database.mutes.find_one_and_update(
             {"_id": mute["_id"]},
@@ -25,7 +24,7 @@ async def put(database: Database, mute: MuteDocument) -> MuteDocument:
 
 
 async def remove(database: Database, user_id: str, conversation_id: str) -> None:
-    """Take a mute back, if there is one."""
+    """Remove a mute, if there is one."""
     await database.write(
         lambda: database.mutes.delete_one({"_id": mute_id(user_id, conversation_id)})
     )
@@ -34,7 +33,7 @@ async def remove(database: Database, user_id: str, conversation_id: str) -> None
 async def list_newest(
     database: Database, user_id: str, *, position: keyset_query.After | None, limit: int
 ) -> list[MuteDocument]:
-    """What a user has muted, the latest first."""
+    """The mutes of a user, newest first."""
     found = await database.read(
         lambda: keyset_query.page(
             database.mutes, {"userId": user_id}, position, limit=limit, key="conversationId"

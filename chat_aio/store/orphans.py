@@ -1,4 +1,4 @@
-"""Transactions that nobody will ever end: their process was killed, and their locks stay."""
+"""Ends orphaned transactions: their process was killed, and their locks stay for a minute."""
 
 import logging
 import time
@@ -33,13 +33,13 @@ _IDLE: list[dict[str, Any]] = [
 
 
 async def end_orphans(database: Database, *, since: float) -> None:
-    """For a writer that has met locks `since` then (monotonic): once a second has passed, and once
-    a second for all writers of a process, end the idle transactions whose connection is closed.
-
-    MongoDB shows and ends those of one's own user without any privilege; where it refuses, nothing
-    happens. A client that lives and has only lost its connection finds its transaction aborted,
-    which every driver takes as a reason to try again.
+    """End idle transactions whose connection is closed. Writers call it on every conflict, with
+    the time of their first try (`since`, monotonic); it does nothing before a second has passed
+    since then, and at most one look a second for all writers of a process.
     """
+    # No privilege is needed: MongoDB shows and ends the sessions of one's own user. If it refuses,
+    # nothing happens. A live client that lost only its connection finds its transaction aborted,
+    # which every driver treats as a reason to try again.
     now = time.monotonic()
     if now - max(since, database.looked_for_orphans) < PATIENCE_SECONDS:
         return
@@ -52,11 +52,11 @@ async def end_orphans(database: Database, *, since: float) -> None:
             await database.read(
                 lambda: admin.command("killSessions", orphans), seconds=LOOK_SECONDS
             )
-            log.warning("transactions ended whose processes are gone: %d", len(orphans))
+            log.warning("ended %d transactions whose processes are gone", len(orphans))
 
 
 async def _orphans(admin: Any) -> list[dict[str, Any]]:
-    """Sessions whose transaction is idle, and whose connection is not there any more."""
+    """Sessions whose transaction is idle and whose connection no longer exists."""
     idle = await _listed(admin, _IDLE)
     if not idle:
         return []

@@ -1,4 +1,4 @@
-"""Read-states: the marks of one conversation gather while a write is in flight, and go together."""
+"""Read-states: coalesces the marks of a conversation that arrive while a write is in flight."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,10 +14,9 @@ NOBODY: dict[str, list[Any]] = {"participants": []}
 
 
 class ReadMarks:
-    """The marks of one process. A read-state only ever moves forward (docs/behaviour.md 4.7).
+    """Writes the marks of one process. A read-state only moves forward (docs/behaviour.md 4.7).
 
-    Where it `compares`, each mark finds out whether it went further than the one before, which
-    costs as much again as the mark.
+    With `compares`, `mark` knows whether the read-state moved, which doubles the cost of a mark.
     """
 
     def __init__(self, database: Database, *, compares: bool = False) -> None:
@@ -27,10 +26,10 @@ class ReadMarks:
         self._flights: dict[str, asyncio.Task[None]] = {}
 
     async def mark(self, conversation_id: str, user_id: str, message_id: str) -> bool:
-        """Note durably that `user_id` has read up to `message_id`; an older one changes nothing.
-        Whether that is further than before is known where marks are compared, otherwise False.
+        """Store durably that `user_id` has read up to `message_id`; an older one changes nothing.
 
-        Raises MessageNotFound for a message of another conversation, StorageUnavailable.
+        Returns whether the read-state moved, always False without `compares`. Raises
+        MessageNotFound for a message of another conversation, and StorageUnavailable.
         """
         waiting = self._waiting.setdefault(conversation_id, {})
         answer = waiting.setdefault(
@@ -43,7 +42,7 @@ class ReadMarks:
         return await shared(answer, seconds=self._database.timeout)
 
     async def close(self, *, seconds: float) -> None:
-        """Wait a little for what is in flight."""
+        """Wait up to so many seconds for writes in flight."""
         if self._flights:
             await asyncio.wait(self._flights.values(), timeout=seconds)
 
@@ -57,7 +56,7 @@ class ReadMarks:
     async def _write_marks(
         self, conversation_id: str, marks: Mapping[tuple[str, str], asyncio.Future[bool]]
     ) -> None:
-        """Write what can be written, and give every mark its answer."""
+        """Write the valid marks, and answer each mark."""
         error: Exception | None = None
         seqs: dict[str, int] = {}
         before: dict[str, int] = {}
@@ -70,7 +69,7 @@ class ReadMarks:
             failed = error or (None if message_id in seqs else MessageNotFound())
             if failed:
                 answer.set_exception(failed)
-                answer.exception()  # Whoever asked may be gone.
+                answer.exception()  # The caller may be gone, and asyncio would complain.
             else:
                 known = before.get(user_id)
                 answer.set_result(known is not None and known < seqs[message_id])
@@ -91,7 +90,7 @@ class ReadMarks:
     async def _write(
         self, conversation_id: str, marks: Mapping[str, str], seqs: Mapping[str, int]
     ) -> dict[str, int]:
-        """Write them; how far each user had read before."""
+        """Write marks; with `compares`, returns the seq that each user had read before."""
         if not marks:
             return {}
         places: dict[str, Any] = {}
@@ -99,6 +98,7 @@ class ReadMarks:
         for number, (user_id, message_id) in enumerate(marks.items()):
             places[f"participants.$[p{number}].lastReadSeq"] = seqs[message_id]
             places[f"participants.$[p{number}].lastReadMessageId"] = message_id
+            # In the filter, so that a read-state never moves back, whichever process is faster.
             filters.append(
                 {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
             )
@@ -124,7 +124,7 @@ class ReadMarks:
 
 
 def _highest(marks: Mapping[tuple[str, str], object], seqs: Mapping[str, int]) -> dict[str, str]:
-    """Each user's furthest message among those that exist."""
+    """The message with the highest seq of each user, among those that exist."""
     furthest: dict[str, str] = {}
     for user_id, message_id in marks:
         if message_id in seqs and seqs[message_id] > seqs.get(furthest.get(user_id, ""), 0):

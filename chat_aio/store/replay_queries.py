@@ -1,4 +1,4 @@
-"""What was written since a moment in some conversations, whoever was there to hear of it."""
+"""The queries of replays from storage: what was written since a moment in some conversations."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -16,12 +16,12 @@ UNTOLD = ("terms", "search", "requestHash")
 
 
 class TooMuch(Exception):
-    """More has been written than was asked for."""
+    """More was written than the bounds allow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much is read: messages of each conversation, in all, and their bytes as BSON."""
+    """How much is read at most: messages of each conversation, messages in all, bytes of BSON."""
 
     each: int
     most: int
@@ -31,7 +31,7 @@ class Bounds:
 async def times_of(
     database: Database, names: Collection[tuple[str, int]]
 ) -> dict[tuple[str, int], datetime]:
-    """When these messages, by conversation and seq, were created; not of those that are gone."""
+    """When these messages, by (conversation, seq), were created; removed ones are left out."""
     chosen = [{"conversationId": name, "seq": seq} for name, seq in names]
     shown = {"conversationId": 1, "seq": 1, "createdAt": 1}
     found = await database.read(
@@ -47,7 +47,7 @@ async def times_of(
 async def heads_of(
     database: Database, ids: Iterable[str], *, since: datetime | None = None
 ) -> dict[str, CounterDocument]:
-    """The heads of these conversations, if anything was sent there (since then)."""
+    """The heads of those conversations in which anything was sent, or was sent since then."""
     chosen: dict[str, Any] = {"_id": {"$in": list(ids)}, "seq": {"$gt": 0}}
     if since is not None:
         chosen["activityAt"] = {"$gte": since}
@@ -58,11 +58,9 @@ async def heads_of(
 async def list_created(
     database: Database, ids: Iterable[str], *, since: datetime, bounds: Bounds
 ) -> list[MessageDocument]:
-    """The messages created since then, of each conversation the newest. Raises TooMuch.
-
-    Times never fall along seq: a few of the newest are looked at first, and more where all of
-    these are wanted.
-    """
+    """The newest messages of each conversation, created since then. Raises TooMuch."""
+    # `createdAt` never falls along `seq`, so if the oldest of the 32 newest is too old, there are
+    # no others. Only conversations of which all 32 are new enough are read further.
     found = await _newest(database, ids, since=since, depth=FIRST_LOOK, bounds=bounds)
     counted = Counter(each["conversationId"] for each in found)
     deep = [each for each, count in counted.items() if count == FIRST_LOOK]
@@ -75,14 +73,14 @@ async def list_created(
 async def list_changed(
     database: Database, ids: Iterable[str], *, since: datetime, bounds: Bounds
 ) -> list[MessageDocument]:
-    """The messages edited or deleted since then, at any age. Raises TooMuch."""
+    """The messages edited or deleted since then, of any age. Raises TooMuch."""
     changed = {"$gte": since, "$type": "date"}
     stages = [{"$match": {"conversationId": {"$in": list(ids)}, "changedAt": changed}}]
     return await _bounded(database, database.messages, stages, bounds)
 
 
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
-    """These conversations, of which only the participants and when they joined are read."""
+    """These conversations with only their participants' ids and the times when they joined."""
     shown = {"participants.userId": 1, "participants.joinedAt": 1}
     found = await database.read(
         lambda: database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
@@ -117,7 +115,7 @@ async def _newest(
 async def _bounded(
     database: Database, collection: Any, stages: list[dict[str, Any]], bounds: Bounds
 ) -> list[MessageDocument]:
-    """What an aggregation finds, as long as it stays within the bounds."""
+    """Run an aggregation; raises TooMuch if it finds more than the bounds allow."""
     shown: list[dict[str, Any]] = [
         {"$limit": bounds.most + 1},
         {"$unset": list(UNTOLD)},

@@ -1,4 +1,4 @@
-"""Reports: what users find wrong, with evidence that nobody changes afterwards."""
+"""Reports of users, with evidence that never changes."""
 
 import asyncio
 import time
@@ -21,14 +21,14 @@ OPEN = ("open", "triaged")
 
 
 def open_key(reporter_id: str, target_type: str, target_id: str) -> str:
-    """What an open report is unique by."""
+    """The key by which an open report is unique; its parts are length-prefixed."""
     parts = (reporter_id, target_type, target_id)
     framed = b"".join(len(each.encode()).to_bytes(4, "big") + each.encode() for each in parts)
     return sha256(framed).hexdigest()
 
 
 async def put(database: Database, report: ReportDocument) -> ReportDocument:
-    """Keep a report, or find the reporter's open one on the same target; returns that."""
+    """Insert a report unless the reporter has an open one on the target; returns the stored one."""
     deadline = deadline_within(database.timeout)
     tries = 0
     while time.monotonic() < deadline:
@@ -41,11 +41,11 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
             )
             if found and shapes.readable("reports", [found]):
                 return cast(ReportDocument, found)
-            if found:  # Nobody can be shown it: it gives its place to the new one.
+            if found:  # Malformed, so it is shown to nobody: the new report takes its key.
                 lost = {"_id": found["_id"], **_keyed(report["openKey"])}
                 released = {"$unset": {"openKey": ""}}
                 await database.write(partial(database.reports.update_one, lost, released))
-        tries += 1  # It was resolved a moment ago, or a majority is about to learn of it.
+        tries += 1  # It was resolved a moment ago, or a majority does not have it yet.
         await asyncio.sleep(jitter(tries))
     raise StorageUnavailable
 
@@ -66,7 +66,7 @@ async def list_newest(
     position: keyset_query.After | None,
     limit: int,
 ) -> list[ReportDocument]:
-    """Reports with some status or target type, newest first."""
+    """Reports, optionally of a status or target type, newest first."""
     found = await database.read(
         lambda: keyset_query.page(database.reports, chosen, position, limit=limit)
     )
@@ -78,10 +78,10 @@ async def change(
     report_id: str,
     decide: Callable[[ReportDocument], tuple[Mapping[str, Any], AuditEntry]],
 ) -> ReportDocument | None:
-    """Set fields of a report and add to the trail, in one transaction; None if there is none.
+    """Set fields of a report and add to the audit trail in one transaction; None if there is none.
 
-    Settled, it gives its place to a new one of the same reporter; open again it takes it back, and
-    goes without where a newer report has it.
+    A resolved report gives up its `openKey`, so that the user can report the target again. A report
+    that is opened again takes it back, unless a newer report has it.
     """
 
     async def body(session: Session) -> ReportDocument | None:
@@ -108,7 +108,7 @@ async def change(
 
 
 async def _pass_on(database: Database, report: ReportDocument, session: Session) -> None:
-    """Another open report of the same reporter on the same target takes the place over."""
+    """Give the key to another open report of the same reporter on the same target."""
     same = {name: report[name] for name in ("reporterUserId", "targetType", "targetId")}
     await database.reports.update_one(
         {**same, "_id": {"$ne": report["_id"]}, "status": {"$in": OPEN}},
@@ -118,7 +118,7 @@ async def _pass_on(database: Database, report: ReportDocument, session: Session)
 
 
 async def free_key(database: Database, report: ReportDocument, session: Session) -> str | None:
-    """The `openKey` of an open report; None where another one has it."""
+    """The `openKey` of a report; None if another report has it."""
     key = open_key(report["reporterUserId"], report["targetType"], report["targetId"])
     taken = await database.reports.find_one(
         {**_keyed(key), "_id": {"$ne": report["_id"]}}, session=session

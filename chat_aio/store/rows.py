@@ -1,6 +1,6 @@
-"""Rows of a list as they are read: no more of them than an answer may hold, decoded in slices.
+"""Reads the rows of a list: no more than an answer may have, and decoded in time slices.
 
-The driver decodes a whole batch, up to 16 MB, in one step in which nobody else is served.
+The driver would decode a whole batch, up to 16 MB, in one step that blocks the event loop.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,18 +12,17 @@ import bson
 from chat_aio.store.database import Database, maybe_await
 
 MOST_BYTES = 4 * 1024 * 1024
-"""Past this, as they are stored, no more rows are read."""
+"""The most of BSON that is read for one answer."""
 
 LIGHT_BYTES = 128 * 1024
-"""So many are decoded at once."""
+"""The most of BSON that is decoded in one step."""
 
 D = TypeVar("D")
 
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[D]):
-    """Documents in their order, how large they are as they are stored, and whether these are all
-    that were asked for."""
+    """Documents in order, their size as BSON, and whether they are all that was asked for."""
 
     documents: list[D]
     stored_bytes: int
@@ -33,7 +32,7 @@ class Rows(Generic[D]):
 async def read_rows(
     database: Database, collection: Any, opened: Callable[[], Any], *, most: int | None = None
 ) -> Rows[Any]:
-    """What the cursor of raw batches that is `opened` finds, up to so many bytes, but one row."""
+    """Read the raw-batch cursor that `opened` opens: up to `most` bytes, and at least one row."""
 
     async def gather() -> list[bytes]:
         batches: list[bytes] = []
@@ -62,7 +61,7 @@ async def read_rows(
 
 
 def _documents_in(batches: list[bytes]) -> Iterator[memoryview]:
-    """Each document by itself: it begins with its length."""
+    """Split batches into documents: each begins with its length."""
     for batch in batches:
         view, start = memoryview(batch), 0
         while start < len(view):

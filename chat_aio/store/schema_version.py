@@ -1,4 +1,4 @@
-"""The version of the data's shape, in `settings`, and the migrations from one to the next."""
+"""The schema version of the database, stored in `settings`, and the migrations between versions."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from chat_aio.store.database import Database
 
 SCHEMA = "schema"
 FIRST = 1
-"""What a database has that does not say: it is of a time before versions were noted."""
+"""The version of a database without one: it is older than the versions themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The way from the version before to `to`, in pieces: `step` does the one at a position (None
-    at first), and returns the next position, or None at the end.
+    """The migration from the previous version to `to`, in steps: `step` does the one at a position
+    (None at first) and returns the next position, or None at the end.
 
-    The chat is at work meanwhile, in the version before. A step may be done twice, and by two at
-    once; positions must be what BSON can hold.
+    Chats of the previous version run meanwhile. A step may run twice, also at the same time;
+    positions must be BSON values.
     """
 
     to: int
@@ -26,7 +26,7 @@ class Migration:
 
 
 MIGRATIONS: Sequence[Migration] = ()
-"""One for each version after the first, in order."""
+"""The migrations in order, one for each version after the first."""
 
 
 def newest(migrations: Sequence[Migration] = MIGRATIONS) -> int:
@@ -35,7 +35,7 @@ def newest(migrations: Sequence[Migration] = MIGRATIONS) -> int:
 
 
 async def find(database: Database) -> int:
-    """The version of a database. Raises SetupError where it says something else than a version."""
+    """The version of a database. Raises SetupError if the stored version is malformed."""
     found = await database.read(lambda: database.settings.find_one({"_id": SCHEMA}))
     version = found.get("version") if found else FIRST
     if not isinstance(version, int) or isinstance(version, bool) or version < FIRST:
@@ -59,8 +59,8 @@ async def require(database: Database, migrations: Sequence[Migration] = MIGRATIO
 
 
 async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Write down the version where there is none yet: a database without conversations has the
-    newest, another one the first."""
+    """Store the version if there is none: the newest for a database without conversations, else
+    the first."""
     known = {"_id": SCHEMA}
     if await database.read(lambda: database.settings.find_one(known, {"_id": 1})):
         return
@@ -79,10 +79,10 @@ async def migrate(
     migrations: Sequence[Migration] = MIGRATIONS,
     say: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Bring a database to the newest version; returns that. Cut short, it goes on where it was.
+    """Migrate a database to the newest version and return it; continues after an interruption.
 
-    Only the end of a migration raises the version. Raises SetupError for a version that is newer
-    than this code.
+    Only the end of a migration raises the version. Raises SetupError if the database is of a newer
+    version than this code.
     """
     await note(database, migrations)
     if await find(database) > newest(migrations):

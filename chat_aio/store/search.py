@@ -10,7 +10,7 @@ from chat_aio.store.documents import SearchFields
 from chat_aio.store.tokenizer import entries_of, indexed_terms_of, is_run, most_telling, tokens_of
 
 Rank = tuple[int, datetime, str]
-"""Where a match stands: its score, when it was created, its id; each descending."""
+"""The rank of a match: score, creation time, id; each descending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Match:
 def search_fields(
     conversation_id: str, body: str, *, terms: list[str] | None = None
 ) -> SearchFields:
-    """What a message keeps of its body to be found by; `terms` are the body's where they are known
-    already, as those of a message that is forwarded."""
+    """The search fields of a message; `terms` are the body's if they are known already, as those
+    of a forwarded message are."""
     if terms is None:
         terms = indexed_terms_of(body)
     return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries_of(terms)))}
@@ -38,9 +38,9 @@ async def list_matches(
     limit: int,
     seconds: float,
 ) -> list[Match]:
-    """The messages of these conversations that have all `terms`, from behind `before`.
+    """The messages of these conversations that have all `terms`, ranked behind `before`.
 
-    Raises StorageUnavailable when it takes longer than `seconds`.
+    Raises StorageUnavailable if it takes longer than `seconds`.
     """
     distinct = list(dict.fromkeys(terms))
     if not distinct or not conversation_ids:
@@ -57,14 +57,16 @@ async def list_matches(
 
 
 def _candidates(conversation_ids: Sequence[str], terms: list[str]) -> dict[str, Any]:
-    """One term goes through the index, in each conversation; the others are looked for in what
-    that finds."""
+    """The query for messages that have all terms."""
+    # `$text` joins its words by OR, so the index is asked for the rarest term only, as one token
+    # for each conversation; the other terms are matched on what that finds (docs/decisions/0004).
     entry = most_telling(terms)
     tokens = [token for each in conversation_ids for token in tokens_of(each, [entry])]
     words = [each for each in terms if not is_run(each)]
     runs = [{"terms": {"$regex": each}} for each in terms if is_run(each)]
     return {
         "$text": {"$search": " ".join(tokens)},
+        # A token is a hash that may collide, so the conversation is compared as well.
         "conversationId": {"$in": list(conversation_ids)},
         "terms": {"$type": "array", **({"$all": words} if words else {})},
         "createdAt": {"$type": "date"},
@@ -73,7 +75,7 @@ def _candidates(conversation_ids: Sequence[str], terms: list[str]) -> dict[str, 
 
 
 def _score(terms: list[str]) -> dict[str, Any]:
-    """How often the terms occur in all: words as they are, runs within runs."""
+    """How often the terms occur in all: words as whole terms, runs within runs."""
     words = [each for each in terms if not is_run(each)]
     counts: list[dict[str, Any]] = [_count_within_runs(each) for each in terms if is_run(each)]
     if words:

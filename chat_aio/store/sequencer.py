@@ -1,8 +1,7 @@
-"""The sequencer: sends that arrive together are numbered and committed together.
+"""The sequencer: group commit of sends that arrive together (docs/decisions/0002).
 
-While a batch is in flight the next one gathers by itself. A conversation is in one flight at a
-time, so its messages commit in the order of their numbers; other processes are kept apart by the
-counter documents, which every batch locks first.
+While a batch is in flight, the next one gathers. A conversation is in one flight at a time, and
+each batch locks the counter documents first, so messages commit in the order of their numbers.
 """
 
 import asyncio
@@ -36,14 +35,14 @@ MAX_APART = 4
 MAX_FLIGHTS = 32
 REBUILDS = 3
 TRIES_TOGETHER = 4
-CONTENDED_SECONDS = 0.5
+CONTENDED_SECONDS = 0.5  # How long a conversation counts as contended after a conflict.
 REST_SECONDS = (0.005, 0.012)
 
 log = logging.getLogger(__name__)
 
 
 class Sequencer:
-    """The write road of one process. `clock` dates messages; timeouts are the database's."""
+    """Writes the messages of one process. `clock` dates them; the timeout is the database's."""
 
     def __init__(
         self,
@@ -71,12 +70,12 @@ class Sequencer:
     async def append(
         self, message: MessageDocument, *, epoch: int, still_allowed: StillAllowed | None = None
     ) -> Appended:
-        """Number, date and store `message`, which was checked on a snapshot of `epoch`.
+        """Number, date and store `message`, which was checked on a snapshot of `epoch`; returns
+        after the commit at majority.
 
-        Where participants have changed since, `still_allowed` is asked about the conversation as it
-        is behind its lock; EpochMoved where that says no, or there is none. Answers after the
-        commit on a majority. Raises StorageUnavailable past the timeout, saying whether nothing was
-        written or the outcome is unknown.
+        If the epoch has moved since, `still_allowed` decides on the locked conversation; raises
+        EpochMoved if it says no or is None. Raises StorageUnavailable past the timeout, which says
+        whether nothing was written or the outcome is unknown.
         """
         loop, deadline = asyncio.get_running_loop(), deadline_within(self._database.timeout)
         origin = copy_context() if self._observers else None
@@ -94,8 +93,8 @@ class Sequencer:
 
     @asynccontextmanager
     async def hold(self, conversation_id: str) -> AsyncIterator[float]:
-        """A place between two batches of a conversation, for one change at a time; a batch goes
-        between two changes. Gives the deadline of both; raises StorageUnavailable past it."""
+        """Hold a conversation between two of its batches, for one other transaction at a time.
+        Yields the deadline of waiting and work together; raises StorageUnavailable past it."""
         deadline = deadline_within(self._database.timeout)
         self._held[conversation_id] += 1
         try:
@@ -112,24 +111,24 @@ class Sequencer:
         try:
             yield deadline
         finally:
+            # Sends are waiting: let a batch go before the next change, or changes starve them.
             if conversation_id in self._waiting:
                 self._changed.add(conversation_id)
             self._land([conversation_id])
 
     def count_waiting(self) -> int:
-        """How many messages have been handed over and are not decided."""
+        """How many messages were handed over and have no outcome yet."""
         return len(self._undecided)
 
     async def close(self, *, seconds: float) -> None:
-        """Wait until all that has been handed over is decided; what takes longer goes on until its
-        deadline."""
+        """Wait up to so many seconds for all outcomes; later ones go on until their deadline."""
         under_way: set[asyncio.Future[Any]] = {*self._undecided, *self._flights}
         if under_way:
             await asyncio.wait(under_way, timeout=seconds)
 
     def _launch_soon(self) -> None:
-        """Launch once all that arrives in this turn of the event loop has been gathered, and in
-        the next: those who have just been answered often have more to send."""
+        """Launch after this turn of the event loop and the next: callers that were just answered
+        often send again at once, and are then in the same batch."""
         if not self._launching:
             self._launching = True
             loop = asyncio.get_running_loop()
@@ -144,11 +143,11 @@ class Sequencer:
             flight.add_done_callback(lambda _: self._launch_soon())
 
     def _gather(self) -> list[Draft]:
-        """Take the next batch out of the queue; empty when nothing may go now.
+        """Take the next batch out of the queue; empty if nothing may go now.
 
-        One flight at a time carries all that has gathered meanwhile. A conversation that other
-        processes write to as well goes apart from it, a few at a time, so that the rest need not
-        wait for its turn.
+        One common flight at a time carries all that has gathered: several small ones at once cost
+        more. A conversation that other processes write to as well goes in a flight apart, so that
+        the rest does not wait for its turn.
         """
         now = asyncio.get_running_loop().time()
         held = self._held.keys() - self._changed
@@ -183,7 +182,7 @@ class Sequencer:
         return batch
 
     async def _fly(self, drafts: Sequence[Draft]) -> None:
-        """Carry a batch to its end; then its conversations may be in another one."""
+        """Carry a batch to its end, and then release its conversations."""
         parts: Sequence[list[Draft]] = ()
         try:
             parts = await self._carry(drafts)
@@ -195,8 +194,8 @@ class Sequencer:
         await asyncio.gather(*map(self._fly, parts))
 
     async def _carry(self, drafts: Sequence[Draft]) -> Sequence[list[Draft]]:
-        """Write a batch, waiting for its turn where other processes are faster; returns halves
-        that should go on apart, where it has several conversations and collides again."""
+        """Write a batch, with back-off if other processes are faster. If a batch of several
+        conversations collides again and again, returns its halves, to go on apart."""
         began, tries = time.monotonic(), 0
         while waited_for := [each for each in drafts if not each.answer.done()]:
             try:
@@ -220,7 +219,7 @@ class Sequencer:
         return ()
 
     async def _rest(self, drafts: Sequence[Draft]) -> None:
-        """Leave a contended conversation to others for a moment, while one's own callers gather."""
+        """Leave a contended conversation to other processes for a moment; callers gather here."""
         now = asyncio.get_running_loop().time()
         if self._contended.get(drafts[0].conversation_id, 0.0) > now:
             await asyncio.sleep(random.uniform(*REST_SECONDS))
@@ -231,13 +230,13 @@ class Sequencer:
         self._contended = {**lately, conversation_id: now + CONTENDED_SECONDS}
 
     def _leave_common(self, drafts: Sequence[Draft]) -> None:
-        """This flight is over, or waits for others: the next one may gather."""
+        """If this is the common flight, it is over or waits for others: the next one may gather."""
         if self._common is drafts:
             self._common = None
             self._launch_soon()
 
     async def _separate(self, drafts: Sequence[Draft], error: Exception) -> None:
-        """One message that cannot be stored fails alone, not its neighbours."""
+        """Write drafts one by one, so that a message that cannot be stored fails alone."""
         log.error("a batch of %d messages could not be stored", len(drafts), exc_info=error)
         if len(drafts) == 1:
             if not drafts[0].answer.done():
@@ -247,6 +246,7 @@ class Sequencer:
             await self._carry([draft])
 
     async def _write(self, drafts: Sequence[Draft]) -> None:
+        # After a commit of unknown outcome, wait for a read at majority before the next batch.
         for conversation_id in self._doubtful & {each.conversation_id for each in drafts}:
             await conversations.find_head(self._database, conversation_id)
             self._doubtful.discard(conversation_id)
@@ -269,7 +269,7 @@ class Sequencer:
                 draft.answer.set_exception(StorageUnavailable(str(error)))
 
     def _land(self, conversation_ids: Iterable[str]) -> None:
-        """The flight of these conversations is over: whoever waits for that may go."""
+        """Release these conversations and wake those that wait for them."""
         for conversation_id in conversation_ids:
             self._busy.discard(conversation_id)
             self._wake(conversation_id)
@@ -281,13 +281,13 @@ class Sequencer:
                 idle.set_result(None)
 
     def _expire(self, draft: Draft) -> None:
-        """The deadline has come: still queued means surely not written."""
+        """Answer a draft at its deadline: if it is still queued, it was certainly not written."""
         if not draft.answer.done():
             queued = self._withdraw(draft)
             draft.answer.set_exception(StorageUnavailable(None if queued else OUTCOME_UNKNOWN))
 
     def _withdraw(self, draft: Draft) -> bool:
-        """Take a draft that nobody waits for out of the queue; whether it was there."""
+        """Take a draft out of the queue; returns whether it was there."""
         if not draft.queued:
             return False
         draft.queued = False

@@ -1,4 +1,4 @@
-"""The few things an installation keeps for itself, each made once."""
+"""The rows of `settings`: secrets and facts of an installation, each created once."""
 
 import hmac
 import secrets
@@ -16,23 +16,23 @@ _DM_KEY = "direct_conversation_key"
 RESTORED = "restored"
 _PSEUDONYM = b"\xff\xff\xff\xfe"
 _AFTER_ERASURES = b"\xff\xff\xff\xff"
-"""No id is so long that its length reads as one of these."""
+"""Separators in the digest; no id is so long that its length prefix equals one of them."""
 
 
 class Settings:
-    """The settings of one installation, read once per process."""
+    """The settings of one installation; the key is read once per process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._direct_key: bytes | None = None
 
     async def direct_conversation_id(self, user_id: str, other_user_id: str) -> str:
-        """The id of the pair's conversation, whichever of the two asks. Raises StorageUnavailable.
+        """The id of the pair's conversation, in either order. Raises StorageUnavailable.
 
-        128 bits under a random key of this database: the same for ever, and nobody without the
-        key can compute it. The pair is length-prefixed: `a` with `b:c` and `a:b` with `c` differ.
-        Whoever has an erased user's id later shares no conversation with them: it is another one
-        after each erasure.
+        128 bits of an HMAC under a random key of this database: it never changes, and nobody
+        without the key can compute it. Ids are length-prefixed: `a` with `b:c` and `a:b` with `c`
+        differ. It is another one after each erasure, so that a later owner of an erased user's id
+        does not get their conversations.
         """
         digest = await self._digest()
         erasures = await self._erasures([user_id, other_user_id])
@@ -44,36 +44,36 @@ class Settings:
         return digest.hexdigest()[:32]
 
     async def require_key(self) -> None:
-        """Raise SetupError where the key is there and cannot be read: whatever was made instead,
-        people would not find their conversations again."""
+        """Raise SetupError if the stored key is malformed: with a new key, users would not find
+        their direct conversations again."""
         kept = await self._database.read(lambda: self._database.settings.find_one({"_id": _DM_KEY}))
         if kept is not None and not isinstance(kept.get("value"), bytes):
             raise SetupError(f"settings: {_DM_KEY} cannot be read; restore it from a backup")
 
     async def pseudonym(self, user_id: str) -> str:
-        """Whom an erased user's rows name in their place, always the same. Nobody without the key
-        can tell from it who that was. Raises StorageUnavailable."""
+        """The id that replaces an erased user's id in rows, always the same. Nobody without the key
+        can compute it. Raises StorageUnavailable."""
         digest = await self._digest()
         digest.update(_PSEUDONYM + user_id.encode())
         return f"erased-{digest.hexdigest()[:24]}"
 
     async def restored_at(self) -> datetime | None:
-        """When a backup was last restored, None if never: positions from before mean something
-        else since. Raises StorageUnavailable."""
+        """When a backup was last restored, None if never: older stream positions have lost their
+        meaning. Raises StorageUnavailable."""
         rows = self._database.settings
         found = await self._database.read(lambda: rows.find_one({"_id": RESTORED}))
         at = found and found.get("at")
         return at if isinstance(at, datetime) else None
 
     async def count_erasure(self, pseudonym: str, session: Session) -> None:
-        """From now on other direct conversations are those of the user with this pseudonym."""
+        """Count an erasure, which changes the ids of the user's direct conversations."""
         await self._database.settings.update_one(
             {"_id": pseudonym}, {"$inc": {"erasures": 1}}, upsert=True, session=session
         )
 
     async def _erasures(self, user_ids: list[str]) -> dict[str, int]:
-        """How often the direct conversations of each were erased. Asked anew each time: another
-        program erases them."""
+        """How often each user's direct conversations were erased. Not cached: another process
+        erases them."""
         names = {each: await self.pseudonym(each) for each in user_ids}
         rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
         found = readable("settings", await self._database.read(lambda: rows.to_list(None)))
@@ -86,8 +86,8 @@ class Settings:
         return hmac.new(self._direct_key, digestmod=sha256)
 
     async def _make_direct_key(self) -> bytes:
-        """The stored key, made now if there is none. It is part of the data: with another key
-        the direct conversations that exist are not found again."""
+        """The stored key, created now if there is none. It is part of the data: with another key,
+        existing direct conversations are not found."""
         settings, new = self._database.settings, {"value": secrets.token_bytes(32)}
         try:
             kept = await self._database.write(

@@ -1,5 +1,5 @@
-"""The shapes of documents.py as MongoDB's validators have them, and as readers go by them: a row
-that another program wrote in another shape is left out and logged, never an error for its page."""
+"""The shapes of documents.py as MongoDB validators, and as a filter for readers: a row that another
+program wrote in another shape is left out and logged, and never fails its page."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,13 +31,13 @@ DOCUMENTS: dict[str, Any] = {
 }
 
 REVISION = 1
-"""Of the validators: raised with any change of them, so that an older process which starts beside a
-newer one does not put its own in the place of those."""
+"""The revision of the validators, raised with every change of them, so that an older process that
+starts beside a newer one does not replace the newer ones."""
 
 TITLE = "chat_aio "
 
 WHOLE = ["int", "long"]
-"""What a whole number is in BSON; a double is none."""
+"""The BSON types of a whole number; a double is not one."""
 
 MOST_NAMED = 10
 
@@ -58,8 +58,8 @@ Row = TypeVar("Row")
 
 
 def validator(collection: str) -> dict[str, Any]:
-    """The validator of a collection. Other fields are allowed: those of newer versions, and what
-    other programs add for themselves."""
+    """The validator of a collection. It allows other fields, which newer versions and other
+    programs may add."""
     schema = {"title": f"{TITLE}{REVISION}", **_schema(DOCUMENTS[collection])}
     if collection == "counters":  # A block leaves a stub where there is no conversation yet.
         full = [each for each in schema["required"] if each not in ("_id", "epoch")]
@@ -68,7 +68,7 @@ def validator(collection: str) -> dict[str, Any]:
 
 
 def revision_of(found: Mapping[str, Any]) -> int | None:
-    """Which of our validators this is, by its title; None for another's, 0 for none at all."""
+    """The revision in a validator's title; None for one of the host's own, 0 for none."""
     if not found:
         return 0
     title = str(found.get("$jsonSchema", {}).get("title", ""))
@@ -77,8 +77,8 @@ def revision_of(found: Mapping[str, Any]) -> int | None:
 
 
 def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list[Row]:
-    """The rows that have the shape of their collection, or another one where only a part of them is
-    read; the others are named in the log, by their ids and never by what they hold."""
+    """The rows that have the shape of their collection, or `shape` if only some fields were read.
+    The others are logged by their ids, never with their content."""
     fits = _adapter(shape or DOCUMENTS[collection]).validator.isinstance_python
     found = list(rows)
     kept = [each for each in found if fits(each, strict=True)]
@@ -88,7 +88,7 @@ def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list
 
 
 def one_readable(collection: str, row: Row | None) -> Row | None:
-    """A row, if there is one and it can be read."""
+    """The row, None if it is None or malformed."""
     if row is None or _adapter(DOCUMENTS[collection]).validator.isinstance_python(row, strict=True):
         return row
     note_left_out(collection, [row])
@@ -96,14 +96,14 @@ def one_readable(collection: str, row: Row | None) -> Row | None:
 
 
 def note_left_out(collection: str, rows: Sequence[Any]) -> None:
-    """Name rows that cannot be read, the first of them where they are many."""
+    """Log malformed rows by their ids, at most the first ten."""
     ids = [each.get("_id") for each in rows[:MOST_NAMED]]
     named = {"collection": collection, "document_ids": ids}
-    log.error("%s: %d left out that cannot be read: %r", collection, len(rows), ids, extra=named)
+    log.error("%s: left out %d malformed rows: %r", collection, len(rows), ids, extra=named)
 
 
 def problems(collection: str, row: Mapping[str, Any]) -> Iterator[str]:
-    """What is not as it must be in a row, by field: `mentions: missing`."""
+    """What is wrong with a row, by field: `mentions: missing`."""
     if collection == "counters" and "seq" not in row:
         row = {"seq": 0, "activityAt": datetime.min, **_STUB, **row}
     try:
@@ -122,7 +122,7 @@ def _adapter(shape: Any) -> TypeAdapter[Any]:
 
 
 def _schema(shape: Any) -> dict[str, Any]:
-    """A type of documents.py as $jsonSchema has it."""
+    """A type of documents.py as $jsonSchema."""
     if shape is Any:
         return {}
     if is_typeddict(shape):

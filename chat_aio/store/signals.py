@@ -1,4 +1,4 @@
-"""Signals: what streams are told at once and never again, carried to all processes by the feed."""
+"""Signals: rows that carry ephemeral events to the streams of all processes, by way of the feed."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 KIND = "notes"
 END = "end"
 STALE_AFTER = timedelta(seconds=90)
-"""Half a minute, and a minute by which the clocks of processes may differ."""
+"""Half a minute, and a minute by which clocks may differ."""
 
 MOST_WAITING = 10_000
 MOST_TOGETHER = 500
@@ -30,10 +30,12 @@ MOST_TOGETHER = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EphemeralEvent:
-    """An event of this `name` for the streams of some users, or of some conversations, or where
-    both are given of these users in these conversations; not of `but`, who sends it. `data` is what
-    its JSON has besides the `type`. `needs_exchange` says that with that option only those hear of
-    it with whom the sender has exchanged messages."""
+    """An event `name` for the streams of some users or conversations; if both are given, of these
+    users in these conversations. Its sender `but` does not get it.
+
+    `data` is its JSON without the `type`. With `needs_exchange`, and the option
+    `presence_needs_exchange`, only users with whom the sender has exchanged messages get it.
+    """
 
     name: str
     data: Mapping[str, object]
@@ -44,7 +46,7 @@ class EphemeralEvent:
 
 
 class Signals:
-    """Writes the notes of one process; what comes while a write is in flight goes with the next."""
+    """Writes the ephemeral events of one process, coalescing those that arrive during a write."""
 
     def __init__(
         self,
@@ -62,17 +64,17 @@ class Signals:
         self._flight: asyncio.Task[None] | None = None
 
     def publish(self, *notes: EphemeralEvent) -> None:
-        """Send notes on their way. They may be lost, where the database is out of reach."""
+        """Queue events and return at once. They are lost if the database is out of reach."""
         self._waiting += notes
         if (surplus := len(self._waiting) - MOST_WAITING) > 0:
-            log.warning("more than %d notes wait: the oldest are lost", MOST_WAITING)
+            log.warning("more than %d ephemeral events wait: the oldest are lost", MOST_WAITING)
             del self._waiting[:surplus]
             notify(self._observers, Observer.ephemeral_events_lost, surplus)
         if self._waiting and self._flight is None:
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
     async def close(self, *, seconds: float) -> None:
-        """Wait a little for what is in flight."""
+        """Wait up to so many seconds for the write in flight."""
         if self._flight is not None:
             _, late = await asyncio.wait({self._flight}, timeout=seconds)
             for flight in late:
@@ -88,7 +90,7 @@ class Signals:
             self._flight = None
 
     async def write(self, notes: Sequence[EphemeralEvent], *, session: Session = None) -> None:
-        """Write notes as one signal; in a transaction, or by itself without a majority's wait."""
+        """Write events as one signal, in a transaction or by itself."""
         signal = {
             "_id": self._new_id(),
             "kind": KIND,
@@ -98,6 +100,7 @@ class Signals:
         if session is not None:
             await self._database.signals.insert_one(signal, session=session)
             return
+        # Not acknowledged at majority: the change stream shows only what a majority has anyway.
         quickly = self._database.signals.with_options(write_concern=WriteConcern(1))
         await self._database.write(lambda: quickly.insert_one(signal))
 
@@ -112,14 +115,14 @@ class Signals:
             await self.write(notes)
             return
         except StorageUnavailable:
-            log.warning("%d notes were lost: the database is out of reach", len(notes))
+            log.warning("%d ephemeral events lost: the database is out of reach", len(notes))
         except Exception:
-            log.exception("%d notes were lost", len(notes))
+            log.exception("%d ephemeral events lost", len(notes))
         notify(self._observers, Observer.ephemeral_events_lost, len(notes))
 
 
 def document_from(note: EphemeralEvent) -> dict[str, Any]:
-    """A note as it stands in a signal."""
+    """An event as it is stored in a signal."""
     return {
         "name": note.name,
         "data": json_from({"type": note.name, **note.data}).decode(),
@@ -137,6 +140,6 @@ def ended_in(signal: Mapping[str, Any]) -> list[str]:
 
 
 def ephemeral_events_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:
-    """The notes of a signal, if it is one of notes, and not one of long ago."""
+    """The events of a signal; none if it is of another kind or stale."""
     if signal.get("kind") == KIND and now - signal["at"] < STALE_AFTER:
         yield from signal["notes"]

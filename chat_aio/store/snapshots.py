@@ -1,7 +1,7 @@
-"""Conversations as rules are checked on: cached, and forgotten at every change that is announced.
+"""Snapshots: cached conversations on which rules are checked, dropped on each change in the feed.
 
-A snapshot may lag behind other processes by the feed's milliseconds. What must not slip through
-that gap carries the snapshot's epoch into its write, where it is compared again.
+A snapshot may lag behind other processes by the milliseconds of the feed. Writes that must not
+slip through that gap carry the snapshot's epoch, which is compared again in their transaction.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ BYTES_OF_A_PARTICIPANT = 200
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A conversation and the epoch it had; read-states in it may be old.
+    """A conversation and its epoch; read-states in it may be old.
 
-    `weight` is what it takes in memory, in participants; `blocked` says of a direct conversation
-    that one of the two has blocked the other.
+    `weight` is its size in memory, in participants; `blocked` is whether one of the two users of a
+    direct conversation has blocked the other.
     """
 
     conversation: Conversation
@@ -36,7 +36,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """The snapshots of one process, bounded by their weight in all."""
+    """The cache of one process, bounded by the total weight."""
 
     def __init__(self, database: Database, *, max_weight: int = MAX_WEIGHT) -> None:
         self._database = database
@@ -46,7 +46,7 @@ class Snapshots:
         self._feed_live = False
 
     async def find(self, conversation_id: str) -> Snapshot | None:
-        """The conversation as last known here, None if there is none. Raises StorageUnavailable."""
+        """The conversation, cached or read; None if there is none. Raises StorageUnavailable."""
         if kept := self._kept.get(conversation_id):
             self._kept.move_to_end(conversation_id)
             return kept
@@ -55,13 +55,14 @@ class Snapshots:
         return await self.find_fresh(conversation_id)
 
     async def find_fresh(self, conversation_id: str) -> Snapshot | None:
-        """The conversation as it is in the database now, None if there is none."""
+        """The conversation, read from the database; None if there is none."""
         self.forget(conversation_id)
         loading = asyncio.create_task(self._load(conversation_id), context=Context())
         self._loading[conversation_id] = loading
         try:
             snapshot = await shared(loading, seconds=self._database.timeout)
         finally:
+            # Not current if it was forgotten during the read, which may then be older than that.
             current = self._loading.get(conversation_id) is loading
             if current:
                 del self._loading[conversation_id]
@@ -70,13 +71,13 @@ class Snapshots:
         return snapshot
 
     def forget(self, conversation_id: str) -> None:
-        """The conversation has changed: what is cached, or being read now, is old."""
+        """Invalidate a conversation that has changed, and reads of it that are under way."""
         self._loading.pop(conversation_id, None)
         if old := self._kept.pop(conversation_id, None):
             self._room += old.weight
 
     def set_feed_live(self, is_live: bool) -> None:
-        """Whether changes are being announced now; while they are not, nothing is cached."""
+        """Set whether the feed reports changes now; while it does not, nothing is cached."""
         self._feed_live = is_live
         for conversation_id in [*self._kept, *self._loading]:
             self.forget(conversation_id)

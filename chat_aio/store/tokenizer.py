@@ -1,4 +1,4 @@
-"""The normal form in which messages are searched: the terms of a text (docs/behaviour.md 6.1)."""
+"""The tokenizer of search: the terms of a text, and their tokens (docs/behaviour.md 6.1)."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ import regex
 MAX_INDEXED = 4_096
 MAX_TERMS = 8_192
 MAX_NORMAL_LENGTH = 65_536
-"""NFKC makes up to 18 characters of one: so much of a text in normal form is looked at."""
+"""How much of a normalised text is searched for terms: NFKC turns one character into up to 18."""
 
 BEGINNING = 4_096
 
 MAX_MARKS = 64
-"""Combining marks in a row that are looked at; the rest of such a run is left out."""
+"""The combining marks in a row that are kept; the rest of such a run is dropped."""
 
 TOKEN_LENGTH = 16
 
@@ -25,7 +25,7 @@ _RUN = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
 _WORD = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
 _TERM = regex.compile(rf"{_RUN}[{_RUN}\p{{M}}]*|{_WORD}[{_WORD}\p{{M}}]*", regex.V1)
 _MARK = r"[\p{M}\uff9e\uff9f]"
-"""With the two half-width letters of Kana that normalising makes marks of."""
+"""Marks, and the two half-width Kana letters that NFKC turns into marks."""
 _MARKS = regex.compile(rf"({_MARK}{{{MAX_MARKS}}}){_MARK}+")
 _IN_RUN = regex.compile(_RUN, regex.V1)
 
@@ -37,13 +37,13 @@ def terms_of(text: str) -> list[str]:
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
     normal = text if text.isascii() else _normal(_with_short_runs(text))
-    # Each by itself: what stands behind a separator must not change a letter (a final sigma).
+    # Each term by itself: what follows a separator must not change a letter (a final sigma).
     return [term.lower() for term in _TERM.findall(normal, 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
 
 def _normal(text: str) -> str:
-    """The normal form, as far as it is looked at. Where the beginning of a text fills that, the
-    rest is not normalised; what stands behind it could only change its last letter."""
+    """The normalised text, as far as it is searched. If the beginning of a text fills that, the
+    rest is not normalised; it could only change the last letter."""
     beginning = unicodedata.normalize("NFKC", text[:BEGINNING])
     if len(text) <= BEGINNING or len(beginning) > MAX_NORMAL_LENGTH + MAX_MARKS:
         return beginning
@@ -51,19 +51,19 @@ def _normal(text: str) -> str:
 
 
 def _with_short_runs(text: str) -> str:
-    """`text` with at most 64 combining marks in a row, which is more than any script has on one
-    letter. Normalising puts the marks of a run in order in quadratic time: 16,384 of them took half
-    a second, and everybody waited."""
+    """`text` with at most 64 combining marks in a row, more than any script has on one letter."""
+    # Normalising sorts the marks of a run in quadratic time: 16,384 took half a second, during
+    # which the event loop stood still.
     return text if text.isascii() else _MARKS.sub(r"\1", text)
 
 
 def is_run(term: str) -> bool:
-    """Whether a term is a run without spaces: what is inside it is found as well."""
+    """Whether a term is a run without spaces, whose parts are found as well."""
     return not term.isascii() and _IN_RUN.match(term) is not None
 
 
 def entries_of(terms: Iterable[str]) -> list[str]:
-    """What the index holds of some terms, each once: words, and the characters of runs."""
+    """The index entries of some terms, each once: words, and the characters of runs."""
     entries: dict[str, None] = {}
     for term in terms:
         if is_run(term):
@@ -74,7 +74,7 @@ def entries_of(terms: Iterable[str]) -> list[str]:
 
 
 def indexed_terms_of(text: str) -> list[str]:
-    """The terms of `text` as far as the index goes: up to its 4,096th distinct entry."""
+    """The terms of `text` up to its 4,096th distinct entry."""
     terms = terms_of(text)
     if sum(map(len, terms)) <= MAX_INDEXED:
         return terms
@@ -91,7 +91,7 @@ def indexed_terms_of(text: str) -> list[str]:
 
 
 def _begun(term: str, seen: set[str]) -> str:
-    """As much of a term as the index has room for; of a word nothing."""
+    """The beginning of a run that still fits into the index; nothing of a word."""
     if not is_run(term):
         return ""
     seen = set(seen)
@@ -103,8 +103,8 @@ def _begun(term: str, seen: set[str]) -> str:
 
 
 def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
-    """The words that the text index keeps for entries: each hashed together with its conversation,
-    so that the same word in other conversations costs nothing."""
+    """The tokens of entries in the text index: each hashed together with its conversation, so that
+    a search does not go through the same word in other conversations."""
     here = sha256(conversation_id.encode() + b"\0")
     tokens = []
     for entry in entries:
@@ -115,8 +115,8 @@ def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
 
 
 def most_telling(terms: Iterable[str]) -> str:
-    """Of the entries of some terms the one that probably stands in the fewest messages: a long
-    word, else an ideograph, else a letter."""
+    """The entry of some terms that is probably in the fewest messages: a long word, else an
+    ideograph, else a letter."""
     return max(
         entries_of(terms),
         key=lambda entry: (3 if "\u3400" <= entry < "\ua000" else len(entry), entry),

@@ -1,4 +1,4 @@
-"""Transactions with our own retry: small jitter within a deadline, and a commit that is certain."""
+"""Transactions with our own retry: small jitter within a deadline, and commits that are certain."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ Body = Callable[[Session], Awaitable[T]]
 
 ABORT_SECONDS = 2.0
 COMMIT_SECONDS = 5.0
-SETTLE_SECONDS = 30.0
+SETTLE_SECONDS = 30.0  # Commits are repeated longer than callers wait, past an election.
 
 _TRANSIENT = "TransientTransactionError"
 _UNKNOWN = "UnknownTransactionCommitResult"
@@ -45,11 +45,11 @@ class Unchanged(Exception):
 
 
 async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
-    """Run `body` in one transaction, once; `deadline` is in the event loop's monotonic seconds.
+    """Run `body` in one transaction, once; `deadline` is in monotonic seconds.
 
-    Raises Conflict when it may be tried again, StorageUnavailable when the outcome of the commit
-    is unknown at the deadline, and whatever `body` raises. A caller that is cancelled stops
-    waiting; the transaction is carried to its end.
+    Raises Conflict if it may be tried again, StorageUnavailable if the outcome of the commit is
+    unknown at the deadline, and what `body` raises. If the caller is cancelled, the transaction
+    goes on to its end.
     """
     try:
         return await database.calls.run(
@@ -81,9 +81,8 @@ async def _attempt(database: Database, body: Body[T], deadline: float) -> T:
 async def transact(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
     """Run `body` in a transaction until it commits; it may run several times.
 
-    Where it has nothing to write, what it saw is awaited on a majority: an answer must survive a
-    failover. Raises StorageUnavailable past the deadline, the database's timeout by default, and
-    whatever `body` raises.
+    Raises StorageUnavailable past the deadline, by default the database's timeout, and what `body`
+    raises.
     """
     deadline = deadline or deadline_within(database.timeout)
     unchanged = False
@@ -101,6 +100,8 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
     while True:
         try:
             result = await attempt(database, noted, deadline=deadline)
+            # Nothing was committed at majority, but the answer shows what the transaction saw,
+            # and must survive a failover.
             if unchanged:
                 await database.wait_for_majority()
             return result
@@ -113,8 +114,8 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
 
 
 async def transact_unique(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
-    """`transact`, again where somebody else has taken a unique key: `body` then sees what they
-    have written."""
+    """As `transact`, and again if another transaction has taken a unique key: then `body` sees what
+    that has written."""
     deadline = deadline or deadline_within(database.timeout)
     tries = 0
     while True:
@@ -128,10 +129,9 @@ async def transact_unique(database: Database, body: Body[T], *, deadline: float 
 
 
 async def _commit(database: Database, session: Session, deadline: float) -> None:
-    """Commit for certain, or say at the deadline that the outcome is unknown.
+    """Commit, or raise at the deadline that the outcome is unknown.
 
-    The commit itself goes on behind that answer: a transaction that is left open keeps its locks
-    for up to a minute.
+    The commit goes on after that: an open transaction would keep its locks for up to a minute.
     """
     committing = database.calls.leave(_committed(database, session))
     done, _ = await asyncio.wait({committing}, timeout=max(0.0, deadline - time.monotonic()))
@@ -165,7 +165,7 @@ async def _committed(database: Database, session: Session) -> None:
 
 
 async def _abort(database: Database, session: Session, deadline: float) -> None:
-    """End what is not committed, in a time of its own: past the deadline too, its locks must go."""
+    """Abort, with a timeout of its own: its locks must go also past the deadline."""
     aborting = database.calls.leave(_aborted(session))
     await asyncio.wait({aborting}, timeout=max(0.0, deadline - time.monotonic()))
 
@@ -176,10 +176,10 @@ async def _aborted(session: Session) -> None:
 
 
 async def _drop_connections(database: Database) -> None:
-    """Have connections made anew; those in use are closed when they come back.
+    """Drop the idle connections; those in use are closed when they come back.
 
-    PyMongo has no public name for that but closing the client, which is the host's. Where its own
-    names change, such connections fail until they are closed for another reason.
+    PyMongo's only public way is closing the client, which belongs to the host. If the private names
+    change, such connections fail until they are closed for another reason.
     """
     with suppress(AttributeError, TypeError):
         client = vars(database.client).get("delegate", database.client)  # Motor's is PyMongo's.
@@ -188,17 +188,17 @@ async def _drop_connections(database: Database) -> None:
 
 
 def _is_between_roles(error: BaseException) -> bool:
-    """Whether it is of a connection that was made while its member was neither primary nor
-    secondary: PyMongo keeps it after that, and ever refuses sessions on it."""
+    """Whether the connection was made while its member was neither primary nor secondary: PyMongo
+    keeps such a connection and refuses sessions on it for ever."""
     return isinstance(error, ConfigurationError) and "Sessions are not supported" in str(error)
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether a transaction that has failed so may be tried again."""
+    """Whether a transaction that failed with this error may be tried again."""
     labelled = isinstance(error, PyMongoError) and error.has_error_label(_TRANSIENT)
     return labelled or _is_between_roles(error)
 
 
 def _translated(error: PyMongoError) -> Exception:
-    """Conflict for what may be tried again; of the rest nothing was written."""
+    """Conflict if it may be tried again; nothing was written in any case, so as after a read."""
     return Conflict() if is_passing(error) else translated(error, "read")

@@ -1,5 +1,5 @@
-"""Long work on the event loop, in slices: whoever asks for little does not wait for who asks for
-much."""
+"""Time slices for long work on the event loop, so that a large request does not delay small ones
+(docs/decisions/0020)."""
 
 import asyncio
 import time
@@ -16,9 +16,9 @@ T = TypeVar("T")
 
 
 class Turns:
-    """The long work of one chat in one process: one piece at a time, and half of the time at most.
+    """Schedules the long work of one process: one piece at a time, half of the time at most.
 
-    Work that is done within a slice takes no turn, and waits for none.
+    Work that is done within its first slice neither waits for a turn nor takes one.
     """
 
     def __init__(self) -> None:
@@ -26,8 +26,8 @@ class Turns:
 
     @asynccontextmanager
     async def sliced(self, *, heavy: bool = False) -> AsyncIterator["Slices"]:
-        """Around a loop that calls `give_way` in each round. What is known to be `heavy` waits for
-        its turn before the first slice, too: the first slices of many callers are long as well."""
+        """Around a loop that calls `give_way` in each round. `heavy` work waits for its turn before
+        the first slice: the first slices of many callers at once add up."""
         slices = Slices(self._turn)
         try:
             if heavy:
@@ -37,7 +37,7 @@ class Turns:
             slices.end()
 
     async def alone(self, work: Callable[[], T]) -> T:
-        """What cannot be cut into slices. Others get as much time afterwards as it took."""
+        """Run work that cannot be sliced. Afterwards all others get as much time as it took."""
         with paused():
             async with self._turn:
                 began = time.perf_counter()
@@ -47,8 +47,8 @@ class Turns:
                     await asyncio.sleep(time.perf_counter() - began)
 
     async def on_text(self, text: str, work: Callable[[], T]) -> T:
-        """Looking for the terms of a text: of a long one it takes a while, above all where it grows
-        in its normal form."""
+        """Run work on the terms of a text; on a long one that is not ASCII it runs `alone`, because
+        NFKC can make such a text many times longer."""
         is_short = text.isascii() or len(text) <= SHORT_TEXT
         return work() if is_short else await self.alone(work)
 
@@ -62,11 +62,10 @@ class Slices:
         self._began = time.perf_counter()
 
     async def give_way(self) -> None:
-        """Go on; past a slice, let all others run for as long, and wait for a turn at first.
-
-        A pause of no length would not do: a request of somebody else goes through the loop a dozen
-        times, and would wait for a slice of each of many callers every time.
-        """
+        """Return at once within a slice. Past it, wait for a turn the first time, and let all
+        others run for as long as the slice took."""
+        # `sleep(0)` would not do: another request goes through the loop a dozen times, and each
+        # time would wait for a slice of every caller.
         spent = time.perf_counter() - self._began
         if spent < SLICE_SECONDS:
             return

@@ -1,7 +1,7 @@
-"""Unread by arithmetic: the head's seq, less what was read, less one's own (docs/behaviour.md 4.8).
+"""Unread counts: the head's seq minus the seq read minus own messages (docs/behaviour.md 4.8).
 
-The cost does not depend on how many messages others have sent. One's own are counted from an
-index; past a thousand the count is check-pointed in the participant.
+The cost does not depend on how many messages others have sent. Own messages are counted from an
+index; a count past a thousand is stored in the participant as a checkpoint.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ from chat_aio.store.mapping import viewed_conversation_from
 
 CHECKPOINT_AFTER = 1_000
 OWN_INDEX = "sender_conversation_seq"
-"""Named in the query: left to itself MongoDB sometimes goes through all that others have sent."""
+"""Named as a hint: left to itself, MongoDB sometimes scans all messages that others have sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """Own messages still to be counted: those with a seq in (after, upto], added to `known`."""
+    """Own messages to count: those with a seq in (after, upto], to be added to `known`."""
 
     start: int
     after: int
@@ -43,10 +43,10 @@ async def count_unread(
     *,
     keep: bool = True,
 ) -> dict[str, int]:
-    """How many messages of others each conversation holds beyond `user_id`'s read-state.
+    """How many messages of others each conversation has beyond `user_id`'s read-state.
 
-    `heads` must have been read before `conversations`. Long counts are check-pointed, unless this
-    is not to `keep` anything.
+    `heads` must have been read before `conversations`: otherwise a message sent and read in between
+    counts as unread. With `keep`, long counts are stored as checkpoints.
     """
     spans = {
         each["_id"]: _span(reader, heads[each["_id"]])
@@ -70,8 +70,8 @@ async def count_viewed(
     conversation: ConversationDocument,
     head: CounterDocument,
 ) -> ViewedConversation:
-    """A conversation with the count of one viewer, 0 for who is not in it. `head` was read before
-    it."""
+    """A conversation with the viewer's unread count, 0 if they are not in it. `head` must have been
+    read before it."""
     counted = await count_unread(database, user_id, [conversation], {head["_id"]: head})
     return viewed_conversation_from(conversation, unread_count=counted.get(head["_id"], 0))
 
@@ -112,7 +112,7 @@ async def _count_own(
 async def _keep(
     database: Database, user_id: str, conversation_id: str, span: _Span, counted: int
 ) -> None:
-    """Check-point a long count; harmless to lose, and unused once the read-state moves."""
+    """Store a long count as a checkpoint; losing it is harmless, and a new read-state voids it."""
     own: OwnCount = {"from": span.start, "to": span.upto, "count": span.known + counted}
     with suppress(StorageUnavailable):
         await database.write(

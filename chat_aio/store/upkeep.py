@@ -1,4 +1,4 @@
-"""What one process keeps right while it runs: its clock, and the client that it works with."""
+"""Background work of a process: follows the primary's clock, and replaces a stuck client."""
 
 import asyncio
 import logging
@@ -15,14 +15,14 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 CLOCK_EVERY = 10
-"""Looks between two times that the clock is set."""
+"""Rounds between two settings of the clock."""
 
 
 class Upkeep:
-    """Follows the primary's clock, unless the chat has been given one, and watches the client.
+    """Sets the clock from the primary's, unless the host has given one, and watches the client.
 
-    A client with a call that does not end by twice its timeout never recovers. `renew` makes a new
-    handle of the same database then; without it /healthz asks for a restart.
+    A client with a call that has not ended by twice its timeout never recovers. `renew` then makes
+    a new handle of the same database; without it /healthz asks for a restart.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class Upkeep:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Set the clock, then begin. Raises StorageUnavailable."""
+        """Set the clock, then start the background task. Raises StorageUnavailable."""
         if self._clock is not None:
             await self._clock.set(self._database)
         self._task = asyncio.create_task(self._run(), context=Context())
@@ -56,7 +56,7 @@ class Upkeep:
             except StorageUnavailable:
                 continue
             except Exception:
-                log.exception("the clock or the client could not be looked after")
+                log.exception("setting the clock or replacing the client failed")
 
     def _replace_if_stuck(self) -> None:
         if not self._database.calls.is_stuck:
@@ -64,5 +64,5 @@ class Upkeep:
         if self._renew is None:
             log.critical("the database client is stuck: this process needs a restart")
             return
-        log.error("the database client is stuck, and is replaced")
+        log.error("the database client is stuck and is being replaced")
         self._database.rebind(self._renew())

@@ -1,5 +1,7 @@
 """Shapes are strict: nothing is coerced, the first wrong field is named."""
 
+from datetime import datetime
+from itertools import product
 from typing import Any
 
 import pytest
@@ -77,7 +79,7 @@ def test_metadata_has_a_size() -> None:
     metadata = {"a": "x" * 100}
     read = inputs.read(inputs.GroupConversation, metadata_within=108, metadata=metadata)
     assert read.metadata == metadata
-    with pytest.raises(InvalidInput, match="metadata: at most 107 bytes"):
+    with pytest.raises(InvalidInput, match="metadata must be at most 107 bytes"):
         inputs.read(inputs.GroupConversation, metadata_within=107, metadata=metadata)
 
 
@@ -93,7 +95,7 @@ class Looked(str):
 
 def test_of_metadata_no_more_is_looked_at_than_may_be() -> None:
     for metadata in ({"a": [Looked("x")] * 100_000}, {"a": [[Looked("x")] * 100] * 1_000}):
-        with pytest.raises(InvalidInput, match="metadata: at most 1024 bytes"):
+        with pytest.raises(InvalidInput, match="metadata must be at most 1024 bytes"):
             inputs.read(inputs.GroupConversation, metadata_within=1_024, metadata=metadata)
     assert Looked.times <= 1_024
 
@@ -119,8 +121,73 @@ def test_the_length_of_a_list_is_looked_at_before_its_entries() -> None:
             inputs.read(inputs.Participants, user_ids=entries)
         with pytest.raises(GroupLimitExceeded):
             inputs.read(inputs.GroupConversation, user_ids=entries)
-        with pytest.raises(InvalidInput, match="mentions: a message mentions at most 256"):
+        with pytest.raises(InvalidInput, match="mentions must be at most 256 users"):
             inputs.read(inputs.NewMessage, body="x", mentions=entries)
+
+
+SENTENCES: list[tuple[type[inputs.Input], dict[str, Any], str]] = [
+    (inputs.DirectConversation, {}, "otherUserId is missing"),
+    (inputs.DirectConversation, {"other_user_id": None}, "otherUserId is missing"),
+    (inputs.Search, {}, "q is missing"),
+    (inputs.Search, {"query": 7}, "q must be a string"),
+    (inputs.Leaver, {"target_user_id": 7}, "userId must be a string"),
+    (
+        inputs.Leaver,
+        {"target_user_id": " "},
+        "userId must be an id of 1 to 256 characters, not blank",
+    ),
+    (inputs.Participants, {}, "userIds is missing"),
+    (inputs.Participants, {"user_ids": "bob"}, "userIds must be a list"),
+    (inputs.Participants, {"user_ids": ["bob", None]}, "userIds.1 must be a string"),
+    (inputs.Decision, {"target_user_id": "bob"}, "decision is missing"),
+    (
+        inputs.Decision,
+        {"target_user_id": "bob", "decision": "yes"},
+        "decision must be 'approve' or 'deny'",
+    ),
+    (inputs.NewMessage, {"body": "x", "role": 7}, "role must be 'user', 'assistant' or 'system'"),
+    (inputs.NewMessage, {"body": "x", "metadata": []}, "metadata must be a JSON object"),
+    (inputs.NewMessage, {"body": " "}, "body must not be blank"),
+    (inputs.NewInvite, {"max_uses": "5"}, "maxUses must be a whole number"),
+    (inputs.NewInvite, {"requires_approval": 1}, "requiresApproval must be true or false"),
+    (inputs.Page, {"limit": 0}, "limit must be at least 1"),
+    (inputs.GroupConversation, {"name": "x" * 201}, "name must be 1 to 200 characters after"),
+    (inputs.NewBan, {"target_user_id": "bob", "expires_at": "xT"}, "expiresAt must be a time in"),
+    (
+        inputs.NewBan,
+        {"target_user_id": "bob", "reason": "x" * 1_001},
+        "reason must be at most 1000",
+    ),
+]
+
+
+@pytest.mark.parametrize(("shape", "given", "said"), SENTENCES)
+def test_what_is_wrong_is_said_with_the_name_of_the_field(
+    shape: type[inputs.Input], given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        inputs.read(shape, **given)
+    assert str(refused.value).startswith(said)
+
+
+ODD: list[Any] = [
+    None, True, 0, -1, 2**70, 1.5, float("nan"), "", " ", "x" * 3_000, "\ud800", b"x", [], [None],
+    ["\ud800"], (), {}, {"a": object()}, {1: 2}, object(), range(3), datetime.max,
+]  # fmt: skip
+
+
+SHAPES: list[type[inputs.Input]] = [*inputs.Input.__subclasses__(), *inputs.Page.__subclasses__()]
+
+
+def test_there_is_a_sentence_for_each_way_to_be_wrong() -> None:
+    found: set[str] = set()
+    for shape in SHAPES:
+        for name, value in product(shape.model_fields, ODD):
+            try:
+                shape.model_validate({name: value})
+            except ValidationError as error:
+                found |= {each["type"] for each in error.errors()}
+    assert found == inputs.SENTENCES.keys()
 
 
 @pytest.mark.parametrize("body", ["", " ", "\n\t\u2003", None, 7, ["x"], {"$gt": ""}, "a\ud800"])
