@@ -92,7 +92,7 @@ async def test_workers_are_measured_together(
 ) -> None:
     """What a worker has counted is kept when it dies, and what it had open is gone."""
     service = Service(
-        *(mongo_url, database.name, "--app", "tests.observability.test_workers:make_app"),
+        *(mongo_url, database.name, "--app", "tests.server.test_measuring_workers:make_app"),
         *("--workers", "2"),
         environment={"TMPDIR": str(tmp_path)},
     )

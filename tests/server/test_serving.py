@@ -135,7 +135,7 @@ async def make_slow() -> web.Application:
 async def test_shutdown(mongo_url: str, database: Database, session: ClientSession) -> None:
     """A request in flight is answered and 200 streams end cleanly. Who does not read what fills a
     buffer, or never sends the rest of a body, keeps nobody waiting."""
-    service = Service(mongo_url, database.name, "--app", "tests.web.test_serving:make_slow")
+    service = Service(mongo_url, database.name, "--app", "tests.server.test_serving:make_slow")
     async with AsyncExitStack() as streams, service.running():
         group = await make_group(session, service.base, "ada", "deaf")
         tabs = [
