@@ -8,6 +8,9 @@ from chat_aio.capabilities import Capability
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
+MAY_BE_ZERO = {"ring_seconds", "ring_events", "ring_bytes"}
+"""Without a replay buffer every replay is read from storage."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quotas:
@@ -81,7 +84,7 @@ class Options:
             value = getattr(self, each.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
             # A replay buffer of size 0 is allowed: every replay then comes from storage.
-            if number and (value < 0 or (value == 0 and not each.name.startswith("ring_"))):
+            if number and (value < 0 or (value == 0 and each.name not in MAY_BE_ZERO)):
                 raise ValueError(f"Options({each.name}={value!r}): must be a positive number")
 
 

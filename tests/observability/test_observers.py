@@ -31,7 +31,7 @@ async def test_an_observer_that_fails_does_no_harm(
     measure: Measure, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Neither to what people do, nor to the observers behind it; and the log says so."""
-    with caplog.at_level(logging.ERROR, logger="chat_aio.observability.observer"):
+    with caplog.at_level(logging.ERROR, logger="chat_aio.observability.dispatch"):
         measured = await measure(observers=(Failing(),))
         alice = measured("alice")
         conversation_id = await alice.direct("bob")
