@@ -159,7 +159,7 @@ class Presence(Plugin):
         """
         ids = [each for each in request.query.get("userIds", "").split(",") if each]
         if len(ids) > MOST_ASKED:
-            raise InvalidInput(f"userIds: at most {MOST_ASKED} at a time")
+            raise InvalidInput(f"userIds may have at most {MOST_ASKED} entries")
         others = {each for each in ids if each != request.user_id and is_id(each)}
         known = await self.api.whom_to_notice(request.user_id, others)
         shown = [each for each in dict.fromkeys(ids) if each in known or each == request.user_id]

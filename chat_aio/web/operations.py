@@ -174,5 +174,5 @@ def _idempotency_key(headers: Mapping[str, str], given: Mapping[str, object]) ->
     """The key from the body or the `Idempotency-Key` header. Raises InvalidInput if they differ."""
     header, field = headers.get("Idempotency-Key"), given["client_message_id"]
     if header is not None and field is not None and header != field:
-        raise InvalidInput("clientMessageId: the Idempotency-Key header names another key")
+        raise InvalidInput("clientMessageId must be the same as the Idempotency-Key header")
     return header if field is None else field
