@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby
+from typing import Any, TypeVar
 
 from chat_aio.schema.models import (
     Ban,
@@ -22,6 +23,7 @@ from chat_aio.schema.models import (
     Report,
     ThreadSummary,
     ViewedConversation,
+    Wire,
 )
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
@@ -42,6 +44,8 @@ from chat_aio.store.documents import (
 from chat_aio.store.metadata import unescaped
 
 EXCERPT_LENGTH = 140
+
+Shape = TypeVar("Shape", bound=Wire)
 
 Parents = Mapping[str, ParentDocument]
 """The parents of replies, by id."""
@@ -88,45 +92,34 @@ def _conversation_fields(document: ConversationDocument) -> dict[str, object]:
 
 
 def invite_from(document: InviteDocument) -> Invite:
-    return Invite(
-        code=document["_id"],
-        conversation_id=document["conversationId"],
-        created_by=document["createdBy"],
-        created_at=document["createdAt"],
-        expires_at=document["expiresAt"],
-        max_uses=document["maxUses"],
-        uses=document["uses"],
-        requires_approval=document["requiresApproval"],
-        metadata=unescaped(document["metadata"]),
-    )
+    return _model_from(Invite, document, code=document["_id"])
 
 
 def join_request_from(document: JoinRequestDocument) -> JoinRequest:
-    return JoinRequest(
-        id=document["_id"],
-        conversation_id=document["conversationId"],
-        user_id=document["userId"],
-        status=document["status"],
-        message=document["message"],
-        invite_code=document["inviteCode"],
-        created_at=document["createdAt"],
-        resolved_at=document["resolvedAt"],
-        resolved_by=document["resolvedBy"],
-        metadata=unescaped(document["metadata"]),
-    )
+    return _model_from(JoinRequest, document, id=document["_id"])
 
 
 def channel_preview_from(document: ChannelDocument, *, request_pending: bool) -> ChannelPreview:
-    return ChannelPreview(
-        conversation_id=document["_id"],
-        name=document["name"],
-        participant_count=document["participantCount"],
-        join_policy=document["joinPolicy"],
-        created_at=document["createdAt"],
-        metadata=unescaped(document["metadata"]),
-        already_participant=document["alreadyParticipant"],
-        request_pending=request_pending,
+    return _model_from(
+        ChannelPreview,
+        document,
+        conversationId=document["_id"],
+        requestPending=request_pending,
     )
+
+
+def _model_from(model: type[Shape], document: Mapping[str, Any], **others: object) -> Shape:
+    """A document whose fields have the names of the model's, and `others`. What else it holds is
+    not for callers."""
+    fields = {each: document[each] for each in _aliases(model) if each in document} | others
+    if "metadata" in fields:
+        fields["metadata"] = unescaped(fields["metadata"])
+    return model.model_validate(fields)
+
+
+@cache
+def _aliases(model: type[Wire]) -> tuple[str, ...]:
+    return tuple(each.alias or name for name, each in model.model_fields.items())
 
 
 def bare_message_from(document: MessageDocument) -> BareMessage:
@@ -221,35 +214,15 @@ def _thread_summary_from(document: ThreadDocument | None) -> ThreadSummary | Non
 
 
 def block_from(document: BlockDocument) -> Block:
-    return Block(
-        blocker_user_id=document["blockerUserId"],
-        blocked_user_id=document["blockedUserId"],
-        created_at=document["createdAt"],
-    )
+    return _model_from(Block, document)
 
 
 def mute_from(document: MuteDocument) -> Mute:
-    return Mute(
-        user_id=document["userId"],
-        conversation_id=document["conversationId"],
-        created_at=document["createdAt"],
-    )
+    return _model_from(Mute, document)
 
 
 def report_from(document: ReportDocument) -> Report:
-    return Report(
-        id=document["_id"],
-        reporter_user_id=document["reporterUserId"],
-        target_type=document["targetType"],
-        target_id=document["targetId"],
-        reason=document["reason"],
-        status=document["status"],
-        moderator_note=document["moderatorNote"],
-        evidence=document["evidence"],
-        created_at=document["createdAt"],
-        updated_at=document["updatedAt"],
-        resolved_by=document["resolvedBy"],
-    )
+    return _model_from(Report, document, id=document["_id"])
 
 
 def ban_from(document: BanDocument) -> Ban:

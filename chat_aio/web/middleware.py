@@ -13,15 +13,15 @@ from chat_aio.errors import (
     NotFound,
     RateLimited,
     StorageUnavailable,
-    UnsupportedEncoding,
 )
 from chat_aio.store.calls import request_budget
 from chat_aio.web.access_log import route_of
 from chat_aio.web.authentication import authenticated
 from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
-from chat_aio.web.parting import PARTING, answer_and_part, is_encoded, stop_reading
+from chat_aio.web.parting import PARTING, answer_and_part, stop_reading
 from chat_aio.web.replies import reply_error
+from chat_aio.web.request_body import is_encoded, require_plain_body
 from chat_aio.web.spending import give_back, spend
 from chat_aio.web.sse import hung_up, is_stream
 
@@ -77,8 +77,7 @@ async def _answered(request: web.Request, user_id: str, handler: Handler) -> web
     with request_budget(chat.options.storage_timeout_seconds):
         await require_unbanned(chat, user_id)
         spend(request, "requests")
-        if is_encoded(request) and request.match_info.http_exception is None:
-            raise UnsupportedEncoding
+        require_plain_body(request)
         if not is_stream(request):
             return await handler(request)
     return await handler(request)

@@ -15,12 +15,6 @@ PARTING = web.RequestKey("parting", bool)
 """Set if aiohttp must not read from, or reuse, the connection any more."""
 
 
-def is_encoded(request: web.Request) -> bool:
-    """Whether a request has a body in a Content-Encoding."""
-    named = ",".join(request.headers.getall("Content-Encoding", ())).strip().lower()
-    return request.body_exists and named not in ("", "identity")
-
-
 def stop_reading(request: web.Request) -> None:
     """Read, and inflate, no more of the body; the connection ends with the answer."""
     request[PARTING] = True

@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import ClientError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from chat_aio.errors import InvalidInput, PayloadTooLarge
+from chat_aio.errors import InvalidInput, PayloadTooLarge, UnsupportedEncoding
 from chat_aio.store.turns import Turns
 from chat_aio.web.parting import stop_reading
 
@@ -25,6 +25,18 @@ would block the event loop for a second; no real request has so many."""
 _LARGE_NUMBER = re.compile(rb"[0-9]{19}|[eE]\+?[0-9]{3}")
 """Found in every integer past 64 bits and in every float that is not finite: a cheap first test."""
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def is_encoded(request: web.Request) -> bool:
+    """Whether a request has a body in a Content-Encoding."""
+    named = ",".join(request.headers.getall("Content-Encoding", ())).strip().lower()
+    return request.body_exists and named not in ("", "identity")
+
+
+def require_plain_body(request: web.Request) -> None:
+    """Raise UnsupportedEncoding for a body in a Content-Encoding, where the path is known."""
+    if is_encoded(request) and request.match_info.http_exception is None:
+        raise UnsupportedEncoding
 
 
 async def read_object(
