@@ -39,6 +39,7 @@ OPTIONS = (
 )
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30
+PREFIX = "chat-aio-tests-"
 STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()
 
 
@@ -46,7 +47,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """The run's own mongod, unless CHAT_AIO_TEST_MONGO_URL names one; workers share it."""
     if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
         return
-    folder = tempfile.TemporaryDirectory(prefix="chat-aio-tests-", dir=_place())
+    for left in MEMORY.glob(f"{PREFIX}*"):
+        if not _runs(left.name.removeprefix(PREFIX).split("-")[0]):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=_place())
     mongod = Mongod(folder.name, options=OPTIONS)
     runner = asyncio.Runner()
     try:
@@ -61,6 +65,11 @@ def _place() -> Path | None:
     """Memory, where there is enough for all that a run writes; else where temporary files go."""
     roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH_BYTES
     return MEMORY if roomy else None
+
+
+def _runs(pid: str) -> bool:
+    """Whether that run goes on. One that was killed has left its folder, which takes memory."""
+    return Path("/proc", pid).exists()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
