@@ -1,6 +1,7 @@
 """One real mongod for the whole test run, a database for each test."""
 
 import asyncio
+import fcntl
 import os
 import shutil
 import tempfile
@@ -48,9 +49,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
         return
     for left in MEMORY.glob(f"{PREFIX}*"):
-        if not _runs(left.name.removeprefix(PREFIX).split("-")[0]):
+        if _is_abandoned(left / "mongod.lock"):
             shutil.rmtree(left, ignore_errors=True)
-    folder = tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=_place())
+    folder = tempfile.TemporaryDirectory(prefix=PREFIX, dir=_place())
     mongod = Mongod(folder.name, options=OPTIONS)
     runner = asyncio.Runner()
     try:
@@ -67,9 +68,14 @@ def _place() -> Path | None:
     return MEMORY if roomy else None
 
 
-def _runs(pid: str) -> bool:
-    """Whether that run goes on. One that was killed has left its folder, which takes memory."""
-    return Path("/proc", pid).exists()
+def _is_abandoned(lock: Path) -> bool:
+    """Whether a run that was killed has left this, which takes memory: a mongod holds its lock."""
+    try:
+        with lock.open("r+") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
