@@ -72,7 +72,7 @@ def _is_abandoned(lock: Path) -> bool:
     """Whether a run that was killed has left this, which takes memory: a mongod holds its lock."""
     try:
         with lock.open("r+") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
