@@ -6,7 +6,7 @@ DOCS := .venv-docs
 RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 SPREAD := -n logical --maxprocesses 8 --dist worksteal
-RULES := tests/unit tests/schema tests/actions tests/store tests/live tests/web tests/plugins
+RULES := tests/unit tests/schema tests/actions
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 
 .PHONY: run test quick check package docs audit lock bench format clean
@@ -17,7 +17,7 @@ run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest $(SPREAD)
 
-quick: $(READY)  ## the tests of the rules, in less than a minute: no browser, scripts or scenarios
+quick: $(READY)  ## the rules alone, for while you work: what the chat does, and its parts by themselves
 	$(BIN)/python -m pytest $(SPREAD) $(RULES)
 
 check: $(READY)  ## style, types, import law

@@ -1,6 +1,7 @@
 """One real mongod for the whole test run, a database for each test."""
 
 import asyncio
+import fcntl
 import os
 import shutil
 import tempfile
@@ -39,6 +40,7 @@ OPTIONS = (
 )
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30
+PREFIX = "chat-aio-tests-"
 STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()
 
 
@@ -46,7 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """The run's own mongod, unless CHAT_AIO_TEST_MONGO_URL names one; workers share it."""
     if URL in os.environ or config.option.collectonly or hasattr(config, "workerinput"):
         return
-    folder = tempfile.TemporaryDirectory(prefix="chat-aio-tests-", dir=_place())
+    for left in MEMORY.glob(f"{PREFIX}*"):
+        if _is_abandoned(left / "mongod.lock"):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = tempfile.TemporaryDirectory(prefix=PREFIX, dir=_place())
     mongod = Mongod(folder.name, options=OPTIONS)
     runner = asyncio.Runner()
     try:
@@ -61,6 +66,16 @@ def _place() -> Path | None:
     """Memory, where there is enough for all that a run writes; else where temporary files go."""
     roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ENOUGH_BYTES
     return MEMORY if roomy else None
+
+
+def _is_abandoned(lock: Path) -> bool:
+    """Whether a run that was killed has left this, which takes memory: a mongod holds its lock."""
+    try:
+        with lock.open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
