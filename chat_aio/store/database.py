@@ -66,6 +66,10 @@ _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 """Codes of passing failures after which nothing was written."""
 
 
+TRY_SECONDS = 0.1
+"""A write is not tried again where less time than this is left for it."""
+
+
 async def maybe_await(value: Any) -> Any:
     """Await `value` if it is awaitable: for calls in which PyMongo's async API and Motor differ."""
     return await value if inspect.isawaitable(value) else value
@@ -205,11 +209,14 @@ class Database:
             except LateCall:
                 raise StorageUnavailable(OUTCOME_UNKNOWN) from None
             except PyMongoError as error:
-                if not is_conflict(error) or time.monotonic() >= until:
+                tries += 1
+                pause = jitter(tries)
+                # A try that is cut off by the timeout has an unknown outcome; of a conflict it is
+                # known that nothing was written.
+                if not is_conflict(error) or time.monotonic() + pause + TRY_SECONDS > until:
                     quiet = unquoted(error)
                     raise translated(quiet, "write") from quiet
-            tries += 1
-            await asyncio.sleep(jitter(tries))
+            await asyncio.sleep(pause)
 
     async def aggregate(
         self,
