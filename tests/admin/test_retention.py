@@ -231,15 +231,19 @@ async def test_a_storm_of_changes_leaves_no_body_on_a_tombstone(
     group = await alice.group("bob")
     sent = [(await alice.send(group, f"words {n}"))["id"] for n in range(30)]
     await age(database, group, 30)
-    run = asyncio.ensure_future(tool(*MONTH))
-    emptied = asyncio.Event()
+    edited, emptied = asyncio.Event(), asyncio.Event()
     statuses: set[int] = set()
+
+    async def begun_among_edits() -> Run:
+        await edited.wait()
+        return await tool(*MONTH)
+
+    run = asyncio.ensure_future(begun_among_edits())
 
     async def edit(message_id: str) -> None:
         answer = await alice.call("PATCH", f"/messages/{message_id}", json={"body": "new words"})
         statuses.add(answer.status)
-        if answer.status == 409:
-            emptied.set()
+        (emptied if answer.status == 409 else edited).set()
 
     async def react(message_id: str) -> None:
         await bob.react(message_id, "👍")
