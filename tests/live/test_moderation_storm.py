@@ -202,7 +202,7 @@ async def send_on_an_old_snapshot(chats: list[Chat]) -> None:
     here, there = chats
     direct = await here.api.get_or_create_conversation("alice", "bob")
     before = await conversations.find_head(here.api.database, direct.id)
-    cached = await here.api.snapshots.find(direct.id)
+    cached = await here.api.snapshots.find_fresh(direct.id)
     await there.api.moderation.block_user("alice", "bob")
     with (
         patch.object(here.api.snapshots, "find", AsyncMock(return_value=cached)),
