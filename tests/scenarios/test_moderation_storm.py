@@ -201,6 +201,7 @@ async def send_on_an_old_snapshot(chats: list[Chat]) -> None:
     """The other process has not heard of the block yet."""
     here, there = chats
     direct = await here.api.get_or_create_conversation("alice", "bob")
+    before = await conversations.find_head(here._context.database, direct.id)
     cached = await here._context.snapshots.find_fresh(direct.id)
     await there.api.moderation.block_user("alice", "bob")
     with (
