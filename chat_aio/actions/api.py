@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import cached_property, wraps
+from inspect import signature
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from chat_aio.actions import (
@@ -40,6 +41,8 @@ class Method(Generic[P, A, R]):
     ) -> None:
         self.action = action
         self._answer = answer
+        described = signature(action)
+        self._signature = described.replace(parameters=[*described.parameters.values()][1:])
 
     @overload
     def __get__(
@@ -57,6 +60,8 @@ class Method(Generic[P, A, R]):
         async def call(*args: P.args, **kwargs: P.kwargs) -> R:
             return self._answer(await self.action(api._context, *args, **kwargs))
 
+        # As a host calls it: `wraps` alone would show the action's own first parameter.
+        call.__signature__ = self._signature  # type: ignore[attr-defined]
         return call
 
 
