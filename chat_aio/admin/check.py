@@ -1,4 +1,4 @@
-"""`chat-aio check`: whether all that must hold in the database does, and repairing what can be."""
+"""`chat-aio check`: checks the database's invariants, and repairs what follows from other data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -76,6 +76,7 @@ def check(
         mended = await repair_all(
             database, findings.violations, dry_run=dry_run, progress=progress_bar
         )
+        # The exit code is that of the database as it is left.
         return (await look(database) if mended and not dry_run else findings), mended
 
     findings, mended = run(with_database(settings_from(**place), work))

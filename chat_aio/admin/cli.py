@@ -29,8 +29,9 @@ from chat_aio.store.maintenance.restore import Behind
 from chat_aio.web.openapi.document import describe
 
 GC_THRESHOLDS = (50_000, 20, 20)
-END_SECONDS = 4.5
 
+END_SECONDS = 4.5
+"""Less than the 5 seconds within which a process ends after a signal (docs/operations.md)."""
 
 OPERATORS = {
     "check": "chat_aio.admin.check:check",
@@ -40,7 +41,7 @@ OPERATORS = {
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
 }
-"""The operators' commands, each `module:command`."""
+"""The operators' commands, each as `module:command`."""
 
 
 class Commands(click.Group):
@@ -76,6 +77,7 @@ def main() -> None:
 @click.option("--mongo-url", envvar="CHAT_AIO_MONGO_URL", help="Use this replica set instead.")
 def demo(port: int, data: Path, mongo_url: str | None) -> None:
     """A chat in the browser with sample people, over an embedded MongoDB."""
+    # Imported here, so that a process that serves does not load the demo.
     from chat_aio.demo.application import make_demo
 
     at = _bound("127.0.0.1", port)
@@ -94,7 +96,7 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 @click.option(
     "--extra-events",
     is_flag=True,
-    default=None,
+    default=None,  # None unless it is given, as for the other flags: then the environment decides.
     help="Events beyond the contract, such as read.updated.",
 )
 @click.option(
@@ -205,8 +207,10 @@ def _log(written: LogFormat) -> None:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket at which nobody listens yet; a taken port is refused before anything is started."""
+    """A bound socket that does not listen yet, so that a port in use is refused before anything is
+    started."""
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # Closed connections of an earlier process linger for a minute and would block a restart.
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
@@ -219,8 +223,8 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def spare_the_collector() -> None:
-    """For a process that serves and nothing else: what has been loaded stays, so the garbage
-    collector need not go through it; and it runs less often, for answers leave few cycles."""
+    """Make the garbage collector do less, in a process that only serves: it skips all that is
+    loaded by now, which stays, and runs less often, because answers leave few cycles."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
 
