@@ -80,6 +80,7 @@ class Connection:
             headers={**who, **(headers or {})},
             data=body,
             timeout=timeout,
+            # A session of the caller's may raise by itself; refusals are read here.
             raise_for_status=False,
         )
 
@@ -141,6 +142,7 @@ def _pause_after(failure: Exception, attempt: int) -> float | None:
     pause = growing(FIRST_PAUSE_SECONDS, attempt, LONGEST_PAUSE_SECONDS)
     if not isinstance(failure, ChatError):
         return pause
+    # Other refusals would be the same again.
     return max(pause, failure.retry_after or 0) if failure.status in TEMPORARY else None
 
 
