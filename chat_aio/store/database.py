@@ -151,6 +151,7 @@ class Database:
         )
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
+        # With naive times: aware ones take longer to decode than all the rest of a long list.
         plain = self.handle.with_options(codec_options=CodecOptions(datetime_conversion=_CLAMP))
         self.plain_conversations = plain[self.prefix + "conversations"]
         self.counters = self.collection("counters")
@@ -269,8 +270,10 @@ class Database:
 
 
 def _is_replicated(hello: Mapping[str, Any]) -> bool:
+    # `isdbgrid` is the answer of mongos, behind which each shard is a replica set.
     return "setName" in hello or hello.get("msg") == "isdbgrid"
 
 
 def _first_line(error: Exception) -> str:
+    # PyMongo appends its timeout and a description of the whole topology.
     return str(error).split(", Timeout:")[0].splitlines()[0][:200] if str(error) else repr(error)

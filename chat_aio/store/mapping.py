@@ -51,6 +51,7 @@ Parents = Mapping[str, ParentDocument]
 """The parents of replies, by id."""
 
 
+# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
 @lru_cache(4_096)
 def aware(moment: datetime) -> datetime:
     """A stored time as aware UTC, also if it was read as a naive one."""
