@@ -50,6 +50,8 @@ def running_mongod() -> Iterator[None]:
         return
     with (
         tempfile.TemporaryDirectory(prefix="chat-aio-tests-") as folder,
+        # One loop for start and stop, because a subprocess belongs to its loop. With a factory the
+        # runner does not touch the current event loop, which is that of the tests.
         asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner,
     ):
         mongod = Mongod(folder, options=OPTIONS)

@@ -122,6 +122,7 @@ def _errors(each: Described) -> Json:
 def codes_of(each: Described) -> set[str]:
     """The codes of all errors with which an operation may answer."""
     codes = ANYWHERE | codes_in(each)
+    # A stream that cannot be opened is closed without an answer (docs/behaviour.md 7.8).
     if not isinstance(each, Streaming):
         codes |= STORED
     if isinstance(each, Operation) and (each.query or each.body):

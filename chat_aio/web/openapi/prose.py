@@ -32,6 +32,7 @@ def summary_of(each: Described) -> str:
 
 def prose_of(each: Described) -> str:
     """The docstring without its errors, with the JSON names of fields."""
+    # Readers of the description have no such file.
     text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(each))
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
     named = _aliases(each)
