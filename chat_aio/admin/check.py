@@ -53,10 +53,10 @@ def check(
     as_json: bool,
     **place: Any,
 ) -> None:
-    """Check all that must hold in the chat's database; exit code 3 where something does not.
+    """Check the invariants of the chat's database; exit code 3 if one is violated.
 
-    The server may be at work. Nothing is written without --repair, and nothing is mended that would
-    have to be guessed.
+    The server may be running. Nothing is written without --repair, and nothing is repaired that
+    would have to be guessed.
     """
     if dry_run and not repairs:
         raise click.UsageError("--dry-run goes with --repair")

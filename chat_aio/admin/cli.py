@@ -122,8 +122,8 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     --host, --port, --workers and --log-format apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
-    /healthz and /readyz say whether the process is well, /metrics how it fares, where the extra
-    `metrics` is installed, and /openapi what may be asked of it.
+    /healthz and /readyz say whether the process is healthy and ready, /metrics has its metrics
+    (with the extra `metrics`), and /openapi describes the API.
     """
     settings = settings_from(**given)
     if settings.auth_header is not None and settings.app is not None:
@@ -136,6 +136,7 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
             "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
             "or --app module:factory"
         )
+    # Checked before workers are started: each of them would report the same mistake.
     plugins = plugins_from(settings.plugins)
     _log(settings.log_format)
     if as_worker is not None:
@@ -163,7 +164,7 @@ def openapi(plugins: str, extra_events: bool, mount: str) -> None:
 def migrate(**given: Any) -> None:
     """Bring the database to this version's schema, while the chat is at work.
 
-    Cut short, it goes on where it was when it is called again.
+    If it is interrupted, run it again: it continues where it was.
     """
     version = run(
         with_database(
@@ -179,8 +180,8 @@ def migrate(**given: Any) -> None:
 def restored(*, repair: bool, **given: Any) -> None:
     """After a backup was restored, before the chat is started: note when, and check counters.
 
-    Clients that come back with a position of before the restore are told to refetch. Exit code 3
-    where counters are behind, which would give out numbers again; --repair raises them.
+    Clients that return with a position from before the restore are told to refetch. Exit code 3 if
+    counters are behind and would assign numbers twice; --repair raises them.
     """
 
     async def work(database: Database) -> tuple[datetime, list[Behind]]:

@@ -30,7 +30,7 @@ def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> No
     """Write all that concerns a user, one JSON object a line, each with its `kind`.
 
     At the end it says how many there are of each kind: on stderr, or on stdout with --output. All
-    messages are gone through, which takes its time where there are many.
+    messages are read, which takes long if there are many.
     """
 
     async def work(session: Session) -> Outcome:

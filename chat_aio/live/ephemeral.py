@@ -37,6 +37,7 @@ def ephemeral_deliveries_from(
             conversation_ids=tuple(note["conversationIds"]),
             user_ids=tuple(note["userIds"]),
             but=note["but"],
+            # `get`: a process of an earlier version does not write this field.
             needs_exchange=note.get("needsExchange") is True,
         )
         texts = (delivery.name, delivery.data, *delivery.conversation_ids, *delivery.user_ids)

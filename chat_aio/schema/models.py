@@ -39,6 +39,7 @@ CONFIG = ConfigDict(
     frozen=True,
     alias_generator=to_camel,
     populate_by_name=True,
+    # So the described shapes allow no other keys, and tests compare all answers with them.
     extra="forbid",
     json_schema_serialization_defaults_required=True,
     # Errors are logged, and logs must not quote what users have written.

@@ -57,7 +57,7 @@ def naming_for_good(collection: str, user_id: str, *, at: datetime) -> dict[str,
     """As `naming`, without the bans in force, which must go on naming whom they keep out."""
     if collection != "bans":
         return naming(collection, user_id)
-    others = [{each: user_id} for each in PLACES["bans"][1:]]
+    others = [{each: user_id} for each in PLACES["bans"] if each != "userId"]
     return {"$or": [{"userId": user_id, "$nor": [active(user_id, at=at)]}, *others]}
 
 

@@ -100,6 +100,7 @@ async def _find_old(
     upto = first_young["seq"] - 1 if first_young else head["seq"]
     if upto <= done:
         return None
+    # Not from the floor on: an interrupted removal has left messages below it.
     oldest = await database.read(
         lambda: database.messages.find_one(
             {**here, "seq": {"$gt": done, "$lte": upto}}, {"seq": 1}, sort=[("seq", 1)]

@@ -125,6 +125,7 @@ class ConversationSnapshot:
         """The unread count that a user is shown. No checkpoint is stored."""
         conversation = cast(ConversationDocument, self.conversation)
         heads = {conversation["_id"]: cast(CounterDocument, self.head)}
+        # The chat's own function: a check compares with what users are really shown.
         within = cast(Database, _Within(self.database, self.session))
         shown = await count_unread(within, user_id, [conversation], heads, keep=False)
         return shown[conversation["_id"]]

@@ -18,6 +18,7 @@ from chat_aio.web.routes import ROUTES
 
 Json = dict[str, Any]
 
+# Codes that no docstring names, because the middleware or the reading of a request raises them.
 ANYWHERE = {
     *("UNAUTHENTICATED", "USER_BANNED", "UNSUPPORTED_ENCODING", "RATE_LIMITED", "INTERNAL_ERROR"),
 }

@@ -74,6 +74,7 @@ def _operation(name: str, operation: Json) -> Iterator[str]:
 def _answer(answer: Json) -> str:
     schema = next(iter(answer["content"].values()))["schema"]
     if "error" in schema.get("properties", {}):
+        # Each line of an error's description begins with `- `.
         return "<br>".join(_marked(each[2:]) for each in answer["description"].split("\n"))
     return f"{escape(answer['description'])} {_link(schema)}"
 

@@ -37,6 +37,7 @@ def prose_of(each: Described) -> str:
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
     named = _aliases(each)
     text = re.sub(r"`(\w+)`", lambda found: f"`{named.get(found[1]) or to_camel(found[1])}`", text)
+    # An empty line has become two spaces by then: a paragraph ends there.
     return re.sub(r"\bNone\b", "null", text).replace("\n", " ").replace("  ", "\n\n").strip()
 
 
