@@ -100,6 +100,7 @@ async def chat_database(chat_mongo_url: str) -> AsyncIterator[Database]:
 @pytest_asyncio.fixture
 async def chat(chat_database: Database) -> AsyncIterator[Chat]:
     """An open chat over the test's database; use its `chat.api`."""
+    # All tests share one oplog: each test would read the minutes of others before it.
     async with Chat(chat_database, options=Options(ring_seconds=1)) as opened:
         yield opened
 

@@ -134,6 +134,7 @@ class Connection:
 def growing(first: float, attempt: int, longest: float) -> float:
     """The pause in seconds after `attempt` failed attempts: exponential back-off with jitter, so
     that clients that were cut off together do not return together."""
+    # A stream may fail thousands of times: the power of a larger number would overflow.
     return min(first * 2.0 ** min(attempt, 20), longest) * random.uniform(0.5, 1)
 
 

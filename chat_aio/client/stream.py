@@ -115,6 +115,7 @@ class EventStream:
         self._after_event = False
 
     def _is_new(self, message_id: str) -> bool:
+        # Replays from storage begin a minute early (docs/behaviour.md 7.5).
         if message_id in self._told:
             return False
         self._told[message_id] = None

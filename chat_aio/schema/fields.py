@@ -144,6 +144,7 @@ def _check_scalar(value: object) -> None:
     if isinstance(value, str):
         _text(value)
     elif isinstance(value, int):
+        # BSON has no larger integers.
         if not -(2**63) <= value < 2**63:
             raise ValueError("must have no integer of more than 64 bits")
     elif type(value) is float:
@@ -161,6 +162,7 @@ def _list(value: object) -> object:
 def _users(value: object) -> object:
     """The users of a group. The length is checked before the entries, duplicates included."""
     if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_PARTICIPANTS:
+        # Not a ValueError: pydantic lets it pass, so it is not reported as an invalid field.
         raise GroupLimitExceeded
     return _list(value)
 

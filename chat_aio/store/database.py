@@ -60,6 +60,7 @@ _OUT_OF_REACH = (
 )
 _NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
 _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
+# What the drivers' specification counts as a server that is not, or no longer, primary.
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
 _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
@@ -253,6 +254,7 @@ class Database:
     async def require_replica_set(self) -> None:
         """Raise SetupError, saying what to do, unless this is a reachable replica set."""
         try:
+            # Not `read`, which removes MongoDB's texts: operators need them.
             hello = await self.calls.run(lambda: self.handle.command("hello"), seconds=self.timeout)
         except (LateCall, StorageUnavailable) as error:
             raise SetupError("MongoDB was not reached: it does not answer.") from error

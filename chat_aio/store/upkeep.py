@@ -53,7 +53,7 @@ class Upkeep:
                 self._replace_if_stuck()
                 if self._clock is not None and looks % CLOCK_EVERY == 0:
                     await self._clock.set(self._database)
-            except StorageUnavailable:
+            except StorageUnavailable:  # The clock goes on from when it was last set.
                 continue
             except Exception:
                 log.exception("setting the clock or replacing the client failed")
