@@ -135,6 +135,7 @@ async def list_unlike_their_ids(
 
 async def list_wrong_active_bans(database: Database) -> list[Row]:
     """Bans with an `activeUserId` that is not the banned user's, or that are revoked."""
+    # In an expression a missing field is not equal to null, unless `$ifNull` makes it so.
     over = {"$ne": [{"$ifNull": ["$revokedAt", None]}, None]}
     wrong = {"$or": [{"$ne": ["$activeUserId", "$userId"]}, over]}
     rows = database.bans.find({"activeUserId": {"$exists": True}, "$expr": wrong})
@@ -153,6 +154,7 @@ async def find_report_and_holder(
 ) -> tuple[Row | None, bool]:
     """A report, and whether any report has the key that `key_of` returns; in one snapshot."""
 
+    # One snapshot: a key may pass from one report to another between two reads.
     async def body(session: Session) -> tuple[Row | None, bool]:
         report = await database.reports.find_one({"_id": report_id}, session=session)
         key = report and key_of(report)

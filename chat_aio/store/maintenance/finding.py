@@ -82,6 +82,7 @@ async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocu
     ids = await database.read(
         lambda: database.messages.distinct("conversationId", {"senderId": user_id}), seconds=SECONDS
     )
+    # In portions, because MongoDB limits the size of a query.
     for start in range(0, len(ids), HEADS_AT_A_TIME):
         rows = database.counters.find({"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}})
         heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
