@@ -74,7 +74,9 @@ def settings_from(**given: object) -> ServeSettings:
         )
     except ValidationError as error:
         first = error.errors()[0]
-        name = f"CHAT_AIO_{'_'.join(map(str, first['loc'])).upper()}"
+        option = "_".join(map(str, first["loc"]))
+        of_flag = given.get(option) is not None
+        name = f"--{option.replace('_', '-')}" if of_flag else f"CHAT_AIO_{option.upper()}"
         raise click.ClickException(f"{name}: {first['msg']}") from None
 
 
