@@ -1,5 +1,6 @@
 """Editing and deleting: only by the sender; a tombstone never gets a body again."""
 
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
@@ -226,5 +227,11 @@ def _change(
     user_id: str,
     found: MessageDocument,
 ) -> Change:
-    at = edits.later_than(found, context.clock())
+    at = _later_than(found, context.clock())
     return {"id": context.new_id(), "at": at, "kind": kind, "actorId": user_id}
+
+
+def _later_than(found: MessageDocument, at: datetime) -> datetime:
+    """The time of a change made at `at`, but not before any time of the message: these never fall
+    (docs/behaviour.md 1.7). The guards of the updates refuse what another process made later."""
+    return max(at, found["createdAt"], found.get("changedAt") or found["createdAt"])

@@ -1,7 +1,7 @@
 """Invites: links into a group, and redeeming them."""
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from chat_aio.actions.answers import shapes_of
@@ -124,7 +124,7 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
     require(context, Capability.INVITES)
     invite, conversation = await _load(context, code)
     inside = _is_in(conversation, user_id)
-    if not inside and invites.is_spent(invite, at=context.clock()):
+    if not inside and _is_spent(invite, at=context.clock()):
         raise InviteExpired
     return InvitePreview(
         conversation_id=conversation["_id"],
@@ -157,8 +157,11 @@ async def accept_invite(
 
     # Uses are counted in the transaction that lets the user in: a link with one use admits one.
     async def use(locked: Locked) -> None:
-        if await invites.use(locked, code, at=context.clock()) is None:
-            raise InviteExpired if await invites.exists(locked, code) else InviteNotFound
+        before = await invites.count_use(locked, code)
+        if before is None:
+            raise InviteNotFound
+        if _is_spent(before, at=context.clock()):
+            raise InviteExpired
 
     async def join(locked: Locked) -> MembershipChange | None:
         if locked.find_participant(user_id):
@@ -196,6 +199,12 @@ def _new_invite(
         "requiresApproval": given.requires_approval or False,
         "metadata": escaped(metadata),
     }
+
+
+def _is_spent(invite: InviteDocument, *, at: datetime) -> bool:
+    """Whether an invite has expired or is used up (docs/behaviour.md 9.1)."""
+    expired = invite["expiresAt"] is not None and invite["expiresAt"] <= at
+    return expired or (invite["maxUses"] is not None and invite["uses"] >= invite["maxUses"])
 
 
 async def _load(context: Context, code: str) -> tuple[InviteDocument, ConversationDocument]:

@@ -20,6 +20,10 @@ from chat_aio.store.mapping import bare_message_from, report_from
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
 
+UNRESOLVED = ("open", "triaged")
+"""The statuses in which a report is still worked on: the reporter cannot report the same again, and
+nobody has resolved it (docs/behaviour.md 11.4). New statuses are limited by `ReportChange`."""
+
 
 @user_action
 async def report(
@@ -129,7 +133,7 @@ async def new_fields(
     given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
-    resolved = given.status not in reports.OPEN
+    resolved = given.status not in UNRESOLVED
     return {
         "status": given.status,
         "resolvedBy": user_id if resolved else None,
@@ -150,9 +154,9 @@ async def put_fields(
         )
         return {**new, "updatedAt": at}, row
 
-    changed = (
-        await reports.change(context.database, report_id, decide) if is_id(report_id) else None
-    )
+    changed = None
+    if is_id(report_id):
+        changed = await reports.change(context.database, report_id, decide, unresolved=UNRESOLVED)
     if changed is None:
         raise ReportNotFound
     return report_from(changed)
