@@ -3,7 +3,7 @@
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_fresh, load_group, user_action, within
-from chat_aio.actions.joining import ask, joined, pending
+from chat_aio.actions.join_requests import ask, joined, pending
 from chat_aio.actions.membership import admit, change_membership
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable

@@ -4,12 +4,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_message,
     load_writable,
     require_readable,
-    require_unblocked,
     user_action,
     within,
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     counting,
@@ -10,7 +11,6 @@ from chat_aio.actions.guards import (
     load_message,
     load_readable,
     load_writable,
-    require_unblocked,
     user_action_as,
 )
 from chat_aio.actions.sending import Post, Sent, find_repeated, post

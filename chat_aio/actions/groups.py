@@ -1,9 +1,11 @@
 """Groups: creating and changing them, and their participants."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
+from chat_aio.actions.blocks import require_together
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_fresh, load_group, load_manageable, user_action, within
 from chat_aio.actions.membership import (
@@ -15,7 +17,6 @@ from chat_aio.actions.membership import (
     role_of,
 )
 from chat_aio.actions.users import require_users
-from chat_aio.actions.visibility import require_together
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import (
     GroupLimitExceeded,
@@ -33,7 +34,7 @@ from chat_aio.schema.models import (
     Visibility,
 )
 from chat_aio.store import conversations
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
@@ -261,3 +262,21 @@ def _members(creator_id: str, user_ids: Sequence[str]) -> list[str]:
     if len(members) >= MAX_PARTICIPANTS:
         raise GroupLimitExceeded
     return members
+
+
+def without_erased(
+    participants: Sequence[ParticipantDocument], user_id: str
+) -> list[ParticipantDocument]:
+    """Who stays in a group when a user is erased. An erased user cannot be refused as the only
+    admin (`require_another_admin`): if no admin stays, the participant who joined first becomes
+    one."""
+    staying = [each for each in participants if each["userId"] != user_id]
+    if staying and not any(each["role"] == "admin" for each in staying):
+        heir = min(staying, key=seniority)
+        return [{**each, "role": "admin"} if each is heir else each for each in staying]
+    return staying
+
+
+def seniority(participant: ParticipantDocument) -> tuple[datetime, str]:
+    """The order of participants: by when they joined, then by id (docs/behaviour.md 3.4)."""
+    return participant["joinedAt"], participant["userId"]

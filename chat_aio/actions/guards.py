@@ -13,7 +13,6 @@ from chat_aio.actions.context import Context
 from chat_aio.errors import (
     ChatError,
     ConversationNotFound,
-    DirectInteractionBlocked,
     ForbiddenRead,
     ForbiddenWrite,
     InvalidInput,
@@ -176,16 +175,6 @@ async def load_group(context: Context, conversation_id: str) -> Snapshot:
     if snapshot.conversation.type == "direct":
         raise NotGroupConversation
     return snapshot
-
-
-async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
-    """Raise DirectInteractionBlocked if one of the two users of a direct conversation has blocked
-    the other (docs/behaviour.md 11.1)."""
-    if not snapshot.blocked:
-        return
-    fresh = await load_fresh(context, snapshot.conversation.id)
-    if fresh.blocked:
-        raise DirectInteractionBlocked
 
 
 async def load_conversation(context: Context, conversation_id: str) -> Snapshot:

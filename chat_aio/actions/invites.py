@@ -8,7 +8,7 @@ from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.actions.guards import load_invitable, load_manageable, user_action, user_action_as
-from chat_aio.actions.joining import ask, joined, pending
+from chat_aio.actions.join_requests import ask, joined, pending
 from chat_aio.actions.membership import (
     admit,
     change_membership,

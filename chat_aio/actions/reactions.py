@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_message,
     load_writable,
     require_readable,
-    require_unblocked,
     user_action,
     within,
 )

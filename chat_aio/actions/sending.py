@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     counting,
@@ -15,7 +16,6 @@ from chat_aio.actions.guards import (
     load_within,
     load_writable,
     require_readable,
-    require_unblocked,
     user_action_as,
     within,
 )
