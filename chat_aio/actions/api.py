@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 
 from chat_aio.actions import (
-    bans,
+    banning,
     blocks,
     channels,
     conversations,
@@ -107,9 +107,9 @@ class ModerationAPI(_API):
     list_reports = method(reports.list_reports)
     get_report = method(reports.get_report)
     update_report = method(reports.update_report)
-    list_bans = method(bans.list_bans)
-    ban_user = method(bans.ban_user)
-    unban_user = method(bans.unban_user)
+    list_bans = method(banning.list_bans)
+    ban_user = method(banning.ban_user)
+    unban_user = method(banning.unban_user)
 
 
 class ServerAPI(_API):

@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any, TypeVar, cast
 
 from chat_aio import hooks
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.errors import (
     ChatError,
@@ -21,11 +22,8 @@ from chat_aio.errors import (
     NotGroupConversation,
     RateLimited,
     StorageUnavailable,
-    UserBanned,
 )
 from chat_aio.hooks import RateContext
-from chat_aio.observability.dispatch import notify
-from chat_aio.observability.observer import Observer
 from chat_aio.schema.fields import ID_RULE, is_id
 from chat_aio.schema.models import BareMessage, Conversation
 from chat_aio.store import messages
@@ -105,13 +103,6 @@ async def counting_refusals(context: Context, user_id: str, method: str) -> Asyn
         if refusal.status in (400, 403, 404):
             await require_rate(context, user_id, method)
         raise
-
-
-async def require_unbanned(context: Context, user_id: str) -> None:
-    """Raise UserBanned if the user has an active ban and bans are enforced."""
-    if context.enforces_bans and await context.bans.is_banned(user_id):
-        notify(context.observers, Observer.ban_enforced, "request")
-        raise UserBanned
 
 
 async def load_readable(

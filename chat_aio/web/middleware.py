@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import new_id
-from chat_aio.actions.guards import require_unbanned
 from chat_aio.errors import (
     ChatError,
     InternalError,

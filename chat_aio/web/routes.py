@@ -1,7 +1,7 @@
 """The route table, in the order of the documented tables, so that both can be compared."""
 
 from chat_aio.actions import (
-    bans,
+    banning,
     blocks,
     channels,
     conversations,
@@ -234,7 +234,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.ReportChange,
         envelope="report",
     ),
-    Operation("GET", "/moderation/bans", bans.list_bans, query=inputs.BanList),
-    Operation("POST", "/moderation/bans", bans.ban_user, body=inputs.NewBan, envelope="ban"),
-    Operation("DELETE", "/moderation/bans/{ban_id}", bans.unban_user, envelope="ban"),
+    Operation("GET", "/moderation/bans", banning.list_bans, query=inputs.BanList),
+    Operation("POST", "/moderation/bans", banning.ban_user, body=inputs.NewBan, envelope="ban"),
+    Operation("DELETE", "/moderation/bans/{ban_id}", banning.unban_user, envelope="ban"),
 )
