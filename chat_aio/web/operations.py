@@ -33,7 +33,8 @@ class Operation:
     The action gets the path's parameters in their order, then the fields of `query` and `body` by
     name. Its result is put under `envelope`, or is the whole answer without one; None becomes
     `{"ok": true}`. `like` is the server API's method for this route if it is not the action itself.
-    `quota` is the quota that a request uses, besides that of requests.
+    `quota` is the quota that a request uses, besides that of requests. `errors` are what the action
+    refuses, but for InvalidInput, which every route with a `query` or `body` may answer.
     """
 
     method: Method
@@ -47,6 +48,7 @@ class Operation:
     status: int = 200
     like: Action | None = None
     quota: Kind | None = None
+    errors: tuple[type[ChatError], ...] = ()
 
     @property
     def documented(self) -> Action:
@@ -161,6 +163,7 @@ class Streaming:
     method: Method
     path: str
     handle: Callable[[web.Request], Awaitable[web.StreamResponse]]
+    errors: tuple[type[ChatError], ...] = ()
 
 
 def _people_in(given: Mapping[str, object]) -> int:

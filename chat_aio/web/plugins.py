@@ -7,6 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from chat_aio.actions.guards import require_rate
+from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.operations import Method
@@ -28,6 +29,10 @@ class PluginOperation:
     @property
     def path(self) -> str:
         return self.route.path
+
+    @property
+    def errors(self) -> tuple[type[ChatError], ...]:
+        return self.route.errors
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         await require_rate(request.config_dict[CONTEXT], request[USER_ID], self.route.name)
