@@ -1,4 +1,7 @@
-"""Editing and deleting: only by the sender; a tombstone never gets a body again."""
+"""Editing and deleting: only by the sender; a tombstone never gets a body again.
+
+`store/edits.py` empties a message, and guards each update against another one.
+"""
 
 from datetime import datetime
 from functools import partial

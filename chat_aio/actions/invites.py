@@ -24,7 +24,7 @@ from chat_aio.errors import (
     InviteNotFound,
 )
 from chat_aio.schema import inputs
-from chat_aio.schema.fields import MAX_SECONDS, MAX_USES, is_id
+from chat_aio.schema.fields import MAX_INVITE_SECONDS, MAX_INVITE_USES, is_id
 from chat_aio.schema.models import Invite, InvitePreview, Joining, ViewedConversation
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
@@ -61,8 +61,8 @@ async def create_invite(
     )
     require(context, Capability.INVITES)
     await load_invitable(context, user_id, conversation_id)
-    _require_within("expiresInSeconds", given.expires_in_seconds, MAX_SECONDS)
-    _require_within("maxUses", given.max_uses, MAX_USES)
+    _require_within("expiresInSeconds", given.expires_in_seconds, MAX_INVITE_SECONDS)
+    _require_within("maxUses", given.max_uses, MAX_INVITE_USES)
     invite = _new_invite(context, user_id, conversation_id, given, metadata=given.metadata or {})
 
     # Under the lock, so that two admins at once cannot exceed the limit.

@@ -1,4 +1,8 @@
-"""Stored messages: listing them, getting one, marking them as read."""
+"""Stored messages: listing them, getting one, marking them as read.
+
+`store/read_marks.py` moves read states forward only, and `store/unread.py` counts what is unread
+after them.
+"""
 
 import math
 from dataclasses import dataclass

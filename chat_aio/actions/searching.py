@@ -1,4 +1,7 @@
-"""Search: messages of the user's conversations that have every term of the query."""
+"""Search: messages of the user's conversations that have every term of the query.
+
+`store/tokenizer.py` says what a term is, and `store/search.py` how matches are ranked.
+"""
 
 from collections.abc import Sequence
 from typing import cast

@@ -27,6 +27,13 @@ MOST_PASSES = 6
 SHOWN = {"body": 0, "terms": 0, "search": 0, "metadata": 0}
 """What need not be read to be erased."""
 
+TRACES = erasure.Traces(
+    emptied={"metadata": {}, "forwardedFrom": None},
+    removed=("clientMessageId", "requestHash", "terms", "search"),
+)
+"""What goes from their messages besides the body. Number, replies, thread and others' reactions
+stay (docs/maintenance.md)."""
+
 Act = Callable[[], Awaitable[None]]
 
 
@@ -152,9 +159,9 @@ def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
     clients hear, and their mentions, of which they do not."""
     if message["senderId"] == of.user_id:
         if message.get("deletedAt"):
-            yield Step("tombstones", erasure.scrub_tombstone(of, message))
+            yield Step("tombstones", erasure.scrub_tombstone(of, message, TRACES))
         else:
-            yield Step("messages", erasure.empty_message(of, message))
+            yield Step("messages", erasure.empty_message(of, message, TRACES))
         return
     for each in message.get("reactions") or ():
         if each["userId"] == of.user_id:
