@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import user_action
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import BanNotFound, InvalidInput
@@ -16,7 +15,6 @@ from chat_aio.store.mapping import ban_from
 from chat_aio.store.shapes import note_left_out
 
 
-@user_action
 async def ban_user(
     context: Context,
     user_id: str,
@@ -89,7 +87,6 @@ def _entry(context: Context, ban: BanDocument) -> AuditEntry:
     )
 
 
-@user_action
 async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     """Revoke a ban; revoking it again changes nothing.
 
@@ -110,7 +107,6 @@ async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     return ban_from(revoked)
 
 
-@user_action
 async def list_bans(
     context: Context,
     user_id: str,

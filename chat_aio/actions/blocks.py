@@ -1,7 +1,6 @@
 """Blocks: keeping another user from direct conversations with oneself."""
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import user_action
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput
 from chat_aio.schema import inputs, pagination
@@ -11,7 +10,6 @@ from chat_aio.store.mapping import block_from
 from chat_aio.store.shapes import readable
 
 
-@user_action
 async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
     """Block a user; blocking them again changes nothing (docs/behaviour.md 11.1).
 
@@ -37,7 +35,6 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
     return block_from(block)
 
 
-@user_action
 async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
     """Unblock a user; nothing changes if they are not blocked. Raises as `block_user`."""
     given = inputs.read(inputs.Target, target_user_id=target_user_id)
@@ -52,7 +49,6 @@ async def unblock_user(context: Context, user_id: str, target_user_id: str) -> N
     )
 
 
-@user_action
 async def list_blocked_users(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> BlockPage:

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.rate_limits import RateLimits
@@ -54,7 +55,7 @@ class Context:
     clock: Clock
     new_id: Callable[[], str]
 
-    @property
+    @cached_property
     def enforces_bans(self) -> bool:
         """Whether requests are checked for bans: by default if the host has `can_moderate`."""
         if Capability.MODERATION not in self.capabilities:

@@ -9,7 +9,6 @@ from chat_aio.actions.guards import (
     load_writable,
     require_readable,
     require_unblocked,
-    user_action,
     within,
 )
 from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
@@ -29,7 +28,6 @@ from chat_aio.store.search import search_fields
 from chat_aio.store.snapshots import Snapshot
 
 
-@user_action
 async def edit_message(
     context: Context,
     user_id: str,
@@ -59,7 +57,6 @@ async def edit_message(
     return message
 
 
-@user_action
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
     """Delete a message: a tombstone without a body stays in its place. Deleting it again changes
     nothing. It needs no permission to read the conversation.

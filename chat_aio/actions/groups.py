@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_fresh, load_group, load_manageable, user_action, within
+from chat_aio.actions.guards import load_fresh, load_group, load_manageable, within
 from chat_aio.actions.membership import (
     admit,
     change_membership,
@@ -39,7 +39,6 @@ from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 
 
-@user_action
 async def create_group_conversation(
     context: Context,
     user_id: str,
@@ -91,7 +90,6 @@ async def _create(
     return viewed_conversation_from(new, unread_count=0)
 
 
-@user_action
 async def update_conversation(
     context: Context,
     user_id: str,
@@ -133,7 +131,6 @@ async def update_conversation(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-@user_action
 async def add_participants(
     context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
 ) -> ViewedConversation:
@@ -184,7 +181,6 @@ async def _add(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-@user_action
 async def remove_participant(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
 ) -> ViewedConversation:
@@ -216,7 +212,6 @@ async def remove_participant(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-@user_action
 async def set_participant_role(
     context: Context,
     user_id: str,

@@ -4,9 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from functools import wraps
 from math import ceil
-from typing import Any, TypeVar, cast
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
@@ -30,46 +28,25 @@ from chat_aio.observability.observer import Observer
 from chat_aio.schema.fields import ID_RULE, is_id
 from chat_aio.schema.models import BareMessage, Conversation
 from chat_aio.store import messages
-from chat_aio.store.calls import deadline_within, request_budget
+from chat_aio.store.calls import deadline_within
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot
 
 FOLLOW_SECONDS = 0.01
 
-METHODS = {"send_message", "forward_message"}
-"""The names under which calls are counted; `Options(rate_limits=...)` may use them. These two count
-themselves, because a repeated send is not counted."""
 
-Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
-
-
-def user_action(action: Action) -> Action:
-    """Decorator of actions: first checks the acting user's id, bans and the rate limit, and bounds
-    the time that all driver calls of the action may take together."""
-    return user_action_as(action.__name__)(action)
+async def require_user(context: Context, user_id: str) -> None:
+    """Raise InvalidInput for what can be no user's id, and UserBanned."""
+    if not is_id(user_id):
+        raise InvalidInput(f"user_id {ID_RULE}")
+    await require_unbanned(context, user_id)
 
 
-def user_action_as(method: str | None) -> Callable[[Action], Action]:
-    """As `user_action`, counted under the name `method`; None for an action that counts itself."""
-
-    if method is not None:
-        METHODS.add(method)
-
-    def mark(action: Action) -> Action:
-        @wraps(action)
-        async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
-            if not is_id(user_id):
-                raise InvalidInput(f"user_id {ID_RULE}")
-            with request_budget(context.options.storage_timeout_seconds):
-                await require_unbanned(context, user_id)
-                if method is None:
-                    return await action(context, user_id, *args, **kwargs)
-                async with counting(context, user_id, method):
-                    return await action(context, user_id, *args, **kwargs)
-
-        return cast(Action, checked)
-
-    return mark
+async def require_unbanned(context: Context, user_id: str) -> None:
+    """Raise UserBanned if the user has an active ban and bans are enforced."""
+    if context.enforces_bans and await context.bans.is_banned(user_id):
+        notify(context.observers, Observer.ban_enforced, "request")
+        raise UserBanned
 
 
 async def require_rate(context: Context, user_id: str, method: str) -> None:
@@ -86,8 +63,12 @@ async def require_rate(context: Context, user_id: str, method: str) -> None:
 
 
 @asynccontextmanager
-async def counting(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
-    """Count one call, and take it back if the database is out of reach. Raises RateLimited."""
+async def counting(context: Context, user_id: str, method: str | None) -> AsyncIterator[None]:
+    """Count one call, and take it back if the database is out of reach. Raises RateLimited. None is
+    the method of an action that counts itself."""
+    if method is None:
+        yield
+        return
     await require_rate(context, user_id, method)
     try:
         yield
@@ -108,65 +89,61 @@ async def counting_refusals(context: Context, user_id: str, method: str) -> Asyn
         raise
 
 
-async def require_unbanned(context: Context, user_id: str) -> None:
-    """Raise UserBanned if the user has an active ban and bans are enforced."""
-    if context.enforces_bans and await context.bans.is_banned(user_id):
-        notify(context.observers, Observer.ban_enforced, "request")
-        raise UserBanned
-
-
 async def load_readable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
     """The conversation, if `user_id` may read it. Raises ConversationNotFound and ForbiddenRead."""
-    require = context.permissions.require_read
     snapshot = await load_conversation(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
+    may = context.permissions.may_read
+    return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
 
 
 async def require_readable(
     context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
 ) -> None:
     """Raise ForbiddenRead unless `user_id` may read a conversation that is loaded already."""
-    require = context.permissions.require_read
-    await _checked(context, snapshot, lambda found: require(user_id, found, message))
+    may = context.permissions.may_read
+    await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
 
 
 async def load_writable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
     """The conversation, if `user_id` may write. Raises ConversationNotFound and ForbiddenWrite."""
-    require = context.permissions.require_write
     snapshot = await load_conversation(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
+    may = context.permissions.may_write
+    return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenWrite)
 
 
 async def load_manageable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
     """The group, if `user_id` may manage it. Raises NotConversationAdmin, and as `load_group`."""
-    require = context.permissions.require_manage
     snapshot = await load_group(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found))
+    may = context.permissions.may_manage
+    return await _permitted(context, snapshot, lambda it: may(user_id, it), NotConversationAdmin)
 
 
 async def load_invitable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
     """The group, if `user_id` may invite. Raises NotConversationAdmin, and as `load_group`."""
-    require = context.permissions.require_invite
     snapshot = await load_group(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found))
+    may = context.permissions.may_invite
+    return await _permitted(context, snapshot, lambda it: may(user_id, it), NotConversationAdmin)
 
 
-async def _checked(
-    context: Context, snapshot: Snapshot, require: Callable[[Conversation], Awaitable[None]]
+async def _permitted(
+    context: Context,
+    snapshot: Snapshot,
+    may: Callable[[Conversation], Awaitable[bool]],
+    refusal: type[ChatError],
 ) -> Snapshot:
-    """Check a requirement on the snapshot, and if that fails on a fresh one; returns what passed.
+    """Ask for permission on the snapshot, and if that is refused on a fresh one; returns the one
+    that passed.
 
     A cached snapshot may be milliseconds old, so it may permit but never refuse.
     """
-    try:
-        await require(snapshot.conversation)
-    except (ForbiddenRead, ForbiddenWrite, NotConversationAdmin):
+    if not await may(snapshot.conversation):
         snapshot = await load_fresh(context, snapshot.conversation.id)
-        await require(snapshot.conversation)
+        if not await may(snapshot.conversation):
+            raise refusal
     return snapshot
 
 

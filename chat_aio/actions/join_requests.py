@@ -3,7 +3,7 @@
 from typing import Literal
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_group, load_manageable, user_action
+from chat_aio.actions.guards import load_group, load_manageable
 from chat_aio.actions.joining import ask
 from chat_aio.actions.membership import (
     admit,
@@ -29,7 +29,6 @@ from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.shapes import readable
 
 
-@user_action
 async def request_to_join(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
 ) -> JoinRequest:
@@ -45,7 +44,6 @@ async def request_to_join(
     return join_request_from(asked)
 
 
-@user_action
 async def list_join_requests(
     context: Context,
     user_id: str,
@@ -80,7 +78,6 @@ async def list_join_requests(
     )
 
 
-@user_action
 async def resolve_join_request(
     context: Context,
     user_id: str,

@@ -57,55 +57,37 @@ class RateLimits:
     def count(self, user_id: str, name: str, amount: int = 1) -> None:
         """Count so many calls. If a limit is exceeded, count nothing and raise RateLimited with the
         seconds until all windows have room for them."""
-        limits = self._limits_of(name)
-        if not limits:
-            return
-        now = self._clock()
-        self._sweep(now)
-        windows = [self._window(each, user_id, name, now) for each in limits]
-        waits = [
-            _wait(calls, limit, amount, now) for limit, calls in zip(limits, windows, strict=True)
-        ]
-        if wait := max(waits):
+        now, wait = self._clock(), 0.0
+        if now - self._swept >= SWEEP_SECONDS:
+            self._sweep(now)
+        windows = []
+        for most, seconds in self._limits.get(name) or self._limits.get(ANY, ()):
+            calls = self._calls.setdefault(((most, seconds), user_id, name), deque())
+            while calls and calls[0] <= now - seconds:
+                calls.popleft()
+            if amount > most:  # It never has room.
+                wait = max(wait, seconds)
+            elif (surplus := len(calls) + amount - most) > 0:
+                wait = max(wait, calls[surplus - 1] + seconds - now)
+            windows.append(calls)
+        if wait:
             raise RateLimited(retry_after=max(1, math.ceil(wait)))
         for calls in windows:
             calls.extend([now] * amount)
 
     def give_back(self, user_id: str, name: str, amount: int = 1) -> None:
         """Take back the last calls, which failed through no fault of the user."""
-        for limit in self._limits_of(name):
+        for limit in self._limits.get(name) or self._limits.get(ANY, ()):
             calls = self._calls.get((limit, user_id, name), ())
             for _ in range(min(amount, len(calls))):
                 calls and calls.pop()
 
-    def _limits_of(self, name: str) -> Sequence[Limit]:
-        return self._limits.get(name) or self._limits.get(ANY) or ()
-
-    def _window(self, limit: Limit, user_id: str, name: str, now: float) -> deque[float]:
-        """The calls that still count."""
-        calls = self._calls.setdefault((limit, user_id, name), deque())
-        while calls and calls[0] <= now - limit[1]:
-            calls.popleft()
-        return calls
-
     def _sweep(self, now: float) -> None:
         """Forget users without a call in the window, to bound the memory."""
-        if now - self._swept < SWEEP_SECONDS:
-            return
         self._swept = now
         for key, calls in [*self._calls.items()]:
             if not calls or calls[-1] <= now - key[0][1]:
                 del self._calls[key]
-
-
-def _wait(calls: deque[float], limit: Limit, amount: int, now: float) -> float:
-    """Seconds until a window has room for so many, 0 for now; its whole length where it never
-    has."""
-    most, seconds = limit
-    if amount > most:
-        return seconds
-    surplus = len(calls) + amount - most
-    return calls[surplus - 1] + seconds - now if surplus > 0 else 0.0
 
 
 def rate_limits_from(

@@ -8,7 +8,6 @@ from chat_aio.actions.guards import (
     load_writable,
     require_readable,
     require_unblocked,
-    user_action,
     within,
 )
 from chat_aio.actions.reading import load_parents
@@ -20,7 +19,6 @@ from chat_aio.store.documents import Change, MessageDocument
 from chat_aio.store.mapping import bare_message_from, message_from
 
 
-@user_action
 async def add_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """React to a message, a deleted one too; returns it with all its reactions.
 
@@ -66,7 +64,6 @@ def _limits(context: Context) -> edits.ReactionLimits:
     )
 
 
-@user_action
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Remove a reaction; returns the message with all its reactions.
 
