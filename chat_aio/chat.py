@@ -12,7 +12,7 @@ from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
-from chat_aio.actions.rate_limits import RateLimits, rate_limits_from
+from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
 from chat_aio.capabilities import Capability
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
@@ -232,7 +232,9 @@ def _assemble(
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
         rate_limits=RateLimits(
-            rate_limits_from(options.rate_limits, methods=set(_methods_of(plugins)))
+            Limits(rate_limits_from(options.rate_limits, methods=set(_methods_of(plugins)))),
+            hook=hooks.rate_limit,
+            patience=options.hook_timeout_seconds,
         ),
         plugins=plugins,
         observers=observers,

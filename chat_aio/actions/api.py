@@ -23,7 +23,7 @@ from chat_aio.actions import (
     sending,
 )
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import counting, require_user
+from chat_aio.actions.guards import require_user
 from chat_aio.schema.models import Message, ViewedConversation
 from chat_aio.store.calls import budget
 
@@ -73,7 +73,7 @@ class Method(Generic[P, A, R]):
             # Within a request, as in a host's hook, what that has left bounds this call as well.
             with budget(context.options.storage_timeout_seconds):
                 await require_user(context, user_id)
-                async with counting(context, user_id, self._counted_as):
+                async with context.rate_limits.counting(user_id, self._counted_as):
                     return self._answer(await action(context, user_id, *args, **kwargs))
 
         # As a host calls it: `wraps` alone would show the action's own first parameter.

@@ -78,7 +78,7 @@ async def _join(
             raise _Moved(locked.conversation["epoch"])
 
     async def join(locked: Locked) -> MembershipChange | None:
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             raise AlreadyParticipant
         await require_unmoved(locked)
         return await admit(context, locked, [user_id], actor_id=user_id)

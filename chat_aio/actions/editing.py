@@ -21,11 +21,11 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument, SearchFields
-from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
 from chat_aio.store.metadata import escaped, unescaped
-from chat_aio.store.search import search_fields
+from chat_aio.store.numbering import EpochMoved
 from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.tokenizer import search_fields
 
 
 async def edit_message(

@@ -4,8 +4,6 @@ from typing import Any
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    counting,
-    counting_refusals,
     load_conversation,
     load_message,
     load_readable,
@@ -41,7 +39,7 @@ async def forward_message(
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
     MessageConflict and MessageRejected.
     """
-    async with counting_refusals(context, user_id, "forward_message"):
+    async with context.rate_limits.counting_refusals(user_id, "forward_message"):
         given = inputs.read(
             inputs.Forwarding,
             metadata_within=context.options.max_metadata_bytes,
@@ -75,7 +73,7 @@ async def _forward(
     async def require_still_there() -> None:
         _require_alive(await load_message(context, copied))
 
-    async with counting(context, user_id, "forward_message"):
+    async with context.rate_limits.counting(user_id, "forward_message"):
         await require_unblocked(context, snapshot)
         _require_alive(source)
         mentioned, reference = tuple(given.mentions or ()), _reference(source)

@@ -12,7 +12,6 @@ from chat_aio.actions.membership import (
     new_change,
     require_another_admin,
     require_still_managing,
-    role_of,
 )
 from chat_aio.actions.users import require_users
 from chat_aio.actions.visibility import require_together
@@ -172,9 +171,9 @@ async def _add(
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        if any(locked.find_participant(each) is None for each in inside):
+        if any(locked.role_of(each) is None for each in inside):
             raise _Left(locked.conversation["epoch"])
-        new = [each for each in user_ids if locked.find_participant(each) is None]
+        new = [each for each in user_ids if locked.role_of(each) is None]
         await require_together(context, user_id, new, locked.session)
         return await admit(context, locked, user_ids, actor_id=user_id)
 
@@ -199,7 +198,7 @@ async def remove_participant(
     async def decide(locked: Locked) -> MembershipChange | None:
         if not leaving:
             require_still_managing(context, locked, user_id)
-        if role_of(locked, given.target_user_id) is None:
+        if locked.role_of(given.target_user_id) is None:
             if leaving:
                 # As for anybody else who may not change this group (docs/behaviour.md 8.4).
                 raise NotConversationAdmin
@@ -229,7 +228,7 @@ async def set_participant_role(
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        held = role_of(locked, given.target_user_id)
+        held = locked.role_of(given.target_user_id)
         if held is None:
             raise InvalidInput("userId must be a participant of this group")
         if held == given.role:

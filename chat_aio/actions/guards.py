@@ -2,11 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
-from math import ceil
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import (
     ChatError,
@@ -18,11 +15,9 @@ from chat_aio.errors import (
     MessageNotFound,
     NotConversationAdmin,
     NotGroupConversation,
-    RateLimited,
     StorageUnavailable,
     UserBanned,
 )
-from chat_aio.hooks import RateContext
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
 from chat_aio.schema.fields import ID_RULE, is_id
@@ -47,46 +42,6 @@ async def require_unbanned(context: Context, user_id: str) -> None:
     if context.enforces_bans and await context.bans.is_banned(user_id):
         notify(context.observers, Observer.ban_enforced, "request")
         raise UserBanned
-
-
-async def require_rate(context: Context, user_id: str, method: str) -> None:
-    """Raise RateLimited if the user calls this method too often: the host's `rate_limit` decides,
-    or if it returns None the limits of Options (docs/behaviour.md 1.8)."""
-    if (hook := context.hooks.rate_limit) is not None:
-        asked = RateContext(user_id=user_id, method=method)
-        wait = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
-        if wait is not None:
-            if wait > 0:
-                raise RateLimited(retry_after=ceil(wait))
-            return
-    context.rate_limits.count(user_id, method)
-
-
-@asynccontextmanager
-async def counting(context: Context, user_id: str, method: str | None) -> AsyncIterator[None]:
-    """Count one call, and take it back if the database is out of reach. Raises RateLimited. None is
-    the method of an action that counts itself."""
-    if method is None:
-        yield
-        return
-    await require_rate(context, user_id, method)
-    try:
-        yield
-    except StorageUnavailable:
-        context.rate_limits.give_back(user_id, method)
-        raise
-
-
-@asynccontextmanager
-async def counting_refusals(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
-    """Count a call that is refused with 400, 403 or 404 before it reaches `counting`
-    (docs/behaviour.md 1.8)."""
-    try:
-        yield
-    except ChatError as refusal:
-        if refusal.status in (400, 403, 404):
-            await require_rate(context, user_id, method)
-        raise
 
 
 async def load_readable(

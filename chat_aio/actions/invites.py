@@ -155,7 +155,7 @@ async def accept_invite(
             raise InviteExpired if await invites.exists(locked, code) else InviteNotFound
 
     async def join(locked: Locked) -> MembershipChange | None:
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             return None
         await use(locked)
         return await admit(context, locked, [user_id], actor_id=invite["createdBy"])

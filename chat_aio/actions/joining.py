@@ -37,7 +37,7 @@ async def ask(
     async def write(locked: Locked) -> JoinRequestDocument:
         nonlocal made
         made = False  # A transaction may run several times.
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             raise AlreadyParticipant
         earlier = await join_requests.find(locked, user_id)
         if earlier and earlier["status"] == "pending":

@@ -7,7 +7,7 @@ from chat_aio.actions.guards import load_fresh
 from chat_aio.actions.permissions import is_participant
 from chat_aio.errors import DirectInteractionBlocked, ForbiddenWrite, MentionNotParticipant
 from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.drafts import StillAllowed
+from chat_aio.store.numbering import StillAllowed
 from chat_aio.store.snapshots import Snapshot
 
 

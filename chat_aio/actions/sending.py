@@ -10,8 +10,6 @@ import orjson
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    counting,
-    counting_refusals,
     load_within,
     load_writable,
     require_readable,
@@ -36,9 +34,9 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.drafts import Appended, EpochMoved
 from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.metadata import escaped
+from chat_aio.store.numbering import Appended, EpochMoved
 from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
 
@@ -72,7 +70,7 @@ async def send_message(
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
     MentionNotParticipant, MessageConflict and MessageRejected.
     """
-    async with counting_refusals(context, user_id, "send_message"):
+    async with context.rate_limits.counting_refusals(user_id, "send_message"):
         given = _read(
             context,
             body=body,
@@ -108,7 +106,7 @@ async def _send(
     key = key_fields(given)
     if key and (repeated := await find_repeated(context, user_id, snapshot.conversation.id, key)):
         return repeated
-    async with counting(context, user_id, "send_message"):
+    async with context.rate_limits.counting(user_id, "send_message"):
         await require_unblocked(context, snapshot)
         await _require_place(context, user_id, snapshot, given)
         mentioned = tuple(given.mentions or ())

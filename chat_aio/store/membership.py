@@ -40,9 +40,10 @@ class Locked:
     head: CounterDocument
     conversation: ConversationDocument
 
-    def find_participant(self, user_id: str) -> ParticipantDocument | None:
+    def role_of(self, user_id: str) -> Literal["admin", "member"] | None:
+        """The role of a user, None if they are not a participant."""
         found = self.conversation["participants"]
-        return next((each for each in found if each["userId"] == user_id), None)
+        return next((each["role"] for each in found if each["userId"] == user_id), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from re import findall
-from typing import Any, Literal, get_type_hints
+from typing import Any, ClassVar, Literal, get_type_hints
 
 from aiohttp import web
 
 from chat_aio.actions.conversations import Opened
-from chat_aio.actions.guards import counting, require_rate, require_unbanned
+from chat_aio.actions.guards import require_unbanned
 from chat_aio.actions.rate_limits import Kind
 from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
@@ -47,8 +47,9 @@ class Operation:
     status: int = 200
     like: Action | None = None
     quota: Kind | None = None
+    counts_itself: ClassVar[bool] = False
 
-    @property
+    @cached_property
     def documented(self) -> Action:
         """The function whose name, docstring and types describe this operation."""
         return self.like or self.action
@@ -63,10 +64,10 @@ class Operation:
         """The names of the path's parameters."""
         return tuple(findall(r"\{(\w+)\}", self.path))
 
-    @property
+    @cached_property
     def counted_as(self) -> str | None:
         """The name in the rate limits; None if the action counts itself."""
-        return self.documented.__name__
+        return None if self.counts_itself else self.documented.__name__
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         context, user_id = request.config_dict[CONTEXT], request[USER_ID]
@@ -77,13 +78,13 @@ class Operation:
             given = await self.read(request)
         except ChatError:
             # It never reaches the action, but counts in its rate limit all the same.
-            await require_rate(context, user_id, self.documented.__name__)
+            await context.rate_limits.count(user_id, self.documented.__name__)
             raise
         if self.body is not None:  # The user may have been banned while it was read.
             await require_unbanned(context, user_id)
         if isinstance(people := given.get("user_ids"), list):
             spend(request, "people", min(len(people), MAX_PARTICIPANTS))  # The action refuses more.
-        async with counting(context, user_id, self.counted_as):
+        async with context.rate_limits.counting(user_id, self.counted_as):
             places = [request.match_info[each] for each in self.places]
             answer = await self.action(context, user_id, *places, **given)
         if self.quota is not None and not self.is_new(answer):
@@ -128,6 +129,8 @@ class Posting(Operation):
     """An operation that stores a message once per idempotency key: 201 the first time, 200 for a
     repetition."""
 
+    counts_itself = True
+
     async def read(self, request: web.Request) -> dict[str, Any]:
         """The key may be in the body or in the `Idempotency-Key` header."""
         given = await super().read(request)
@@ -135,10 +138,6 @@ class Posting(Operation):
         if header is not None and field is not None and header != field:
             raise InvalidInput("clientMessageId must be the same as the Idempotency-Key header")
         return {**given, "client_message_id": header if field is None else field}
-
-    @property
-    def counted_as(self) -> None:
-        return None
 
     @property
     def answer_type(self) -> Any:
