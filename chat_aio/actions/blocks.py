@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_fresh, user_action
+from chat_aio.actions.guards import load_fresh
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import DirectInteractionBlocked, InvalidInput
 from chat_aio.schema import inputs, pagination
@@ -15,7 +15,6 @@ from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.transactions import Session
 
 
-@user_action
 async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
     """Block a user; blocking them again changes nothing (docs/behaviour.md 11.1).
 
@@ -41,7 +40,6 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
     return block_from(block)
 
 
-@user_action
 async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
     """Unblock a user; nothing changes if they are not blocked. Raises as `block_user`."""
     given = inputs.read(inputs.Target, target_user_id=target_user_id)
@@ -56,7 +54,6 @@ async def unblock_user(context: Context, user_id: str, target_user_id: str) -> N
     )
 
 
-@user_action
 async def list_blocked_users(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> BlockPage:

@@ -13,7 +13,6 @@ from chat_aio.actions.guards import (
     load_message,
     load_writable,
     require_readable,
-    user_action,
     within,
 )
 from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
@@ -26,14 +25,13 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument, SearchFields
-from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
 from chat_aio.store.metadata import escaped, unescaped
-from chat_aio.store.search import search_fields
+from chat_aio.store.numbering import EpochMoved
 from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.tokenizer import search_fields
 
 
-@user_action
 async def edit_message(
     context: Context,
     user_id: str,
@@ -63,7 +61,6 @@ async def edit_message(
     return message
 
 
-@user_action
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
     """Delete a message: a tombstone without a body stays in its place. Deleting it again changes
     nothing. It needs no permission to read the conversation.

@@ -7,7 +7,7 @@ from typing import Any
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
-from chat_aio.actions.guards import load_invitable, load_manageable, user_action, user_action_as
+from chat_aio.actions.guards import load_invitable, load_manageable
 from chat_aio.actions.join_requests import ask, joined, pending
 from chat_aio.actions.membership import (
     admit,
@@ -35,7 +35,6 @@ from chat_aio.store.metadata import escaped
 MAX_INVITES = 50
 
 
-@user_action
 async def create_invite(
     context: Context,
     user_id: str,
@@ -76,7 +75,6 @@ async def create_invite(
     return invite_from(await write_locked(context, conversation_id, write))
 
 
-@user_action
 async def list_invites(context: Context, user_id: str, conversation_id: str) -> tuple[Invite, ...]:
     """The invites of a group, newest first, spent ones included.
 
@@ -89,7 +87,6 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     return shown
 
 
-@user_action
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
     """Revoke an invite; nothing changes if there is none with this code.
 
@@ -101,7 +98,6 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
         await _revoke(context, user_id, invite["conversationId"], code)
 
 
-@user_action_as("revoke_invite")
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
     """Revoke an invite of the named group; the caller must be its admin even if there is none.
 
@@ -117,7 +113,6 @@ async def _revoke(context: Context, user_id: str, conversation_id: str, code: st
         await invites.delete(context.database, conversation_id, code)
 
 
-@user_action
 async def get_invite_preview(context: Context, user_id: str, code: str) -> InvitePreview:
     """Show the group behind a link. Raises InvitesUnsupported, InviteNotFound, and InviteExpired
     (unless the caller is in the group)."""
@@ -136,7 +131,6 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
     )
 
 
-@user_action
 async def accept_invite(
     context: Context, user_id: str, code: str, *, message: str | None = None
 ) -> Joining:
@@ -164,7 +158,7 @@ async def accept_invite(
             raise InviteExpired
 
     async def join(locked: Locked) -> MembershipChange | None:
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             return None
         await use(locked)
         return await admit(context, locked, [user_id], actor_id=invite["createdBy"])

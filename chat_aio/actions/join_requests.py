@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_group, load_manageable, user_action
+from chat_aio.actions.guards import load_group, load_manageable
 from chat_aio.actions.membership import (
     admit,
     apply_change,
@@ -36,7 +36,6 @@ Before = Callable[[Locked], Awaitable[None]]
 """A step in the transaction of the request that checks or writes; what it raises aborts all."""
 
 
-@user_action
 async def request_to_join(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
 ) -> JoinRequest:
@@ -72,7 +71,7 @@ async def ask(
     async def write(locked: Locked) -> JoinRequestDocument:
         nonlocal made
         made = False  # A transaction may run several times.
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             raise AlreadyParticipant
         earlier = await join_requests.find(locked, user_id)
         if earlier and earlier["status"] == "pending":
@@ -107,7 +106,6 @@ def _new_request(
     }
 
 
-@user_action
 async def list_join_requests(
     context: Context,
     user_id: str,
@@ -142,7 +140,6 @@ async def list_join_requests(
     )
 
 
-@user_action
 async def resolve_join_request(
     context: Context,
     user_id: str,

@@ -9,7 +9,6 @@ from chat_aio.actions.guards import (
     load_message,
     load_writable,
     require_readable,
-    user_action,
     within,
 )
 from chat_aio.actions.reading import load_parents
@@ -22,7 +21,6 @@ from chat_aio.store.edits import MostReactions
 from chat_aio.store.mapping import bare_message_from, message_from
 
 
-@user_action
 async def add_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """React to a message, a deleted one too; returns it with all its reactions.
 
@@ -83,7 +81,6 @@ def _most_reactions(context: Context) -> MostReactions:
     )
 
 
-@user_action
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Remove a reaction; returns the message with all its reactions.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_message, load_readable, user_action
+from chat_aio.actions.guards import load_message, load_readable
 from chat_aio.actions.moderators import is_moderator, require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput, ReportNotFound
@@ -25,7 +25,6 @@ UNRESOLVED = ("open", "triaged")
 nobody has resolved it (docs/behaviour.md 11.4). New statuses are limited by `ReportChange`."""
 
 
-@user_action
 async def report(
     context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
 ) -> Report:
@@ -63,7 +62,6 @@ async def report(
     return report_from(kept)
 
 
-@user_action
 async def list_reports(
     context: Context,
     user_id: str,
@@ -96,7 +94,6 @@ def _shown(found: ReportDocument) -> Report | None:
     return report_from(found) if one_readable("reports", found) else None
 
 
-@user_action
 async def get_report(context: Context, user_id: str, report_id: str) -> Report:
     """Get one report. Raises NotModerator, ModerationUnsupported and ReportNotFound."""
     await require_moderator(context, user_id, "get_report")
@@ -107,7 +104,6 @@ async def get_report(context: Context, user_id: str, report_id: str) -> Report:
     return report_from(found)
 
 
-@user_action
 async def update_report(
     context: Context,
     user_id: str,

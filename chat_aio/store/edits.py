@@ -14,8 +14,8 @@ from chat_aio.store.documents import (
     MessageDocument,
     SearchFields,
 )
-from chat_aio.store.drafts import EpochMoved, StillAllowed
 from chat_aio.store.messages import READ
+from chat_aio.store.numbering import EpochMoved, StillAllowed
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.transactions import Session, Unchanged, transact

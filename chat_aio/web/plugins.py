@@ -6,7 +6,6 @@ from typing import Any
 
 from aiohttp import web
 
-from chat_aio.actions.guards import require_rate
 from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.web.keys import CONTEXT, USER_ID
@@ -35,8 +34,8 @@ class PluginOperation:
         return self.route.errors
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        await require_rate(request.config_dict[CONTEXT], request[USER_ID], self.route.name)
         context = request.config_dict[CONTEXT]
+        await context.rate_limits.count(request[USER_ID], self.route.name)
         limit, turns = context.options.max_body_bytes, context.database.turns
         body: dict[str, Any] = {}
         if self.method == "POST":

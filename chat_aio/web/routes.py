@@ -5,7 +5,7 @@
 
 from chat_aio import errors
 from chat_aio.actions import (
-    banning,
+    bans,
     blocks,
     channels,
     conversations,
@@ -367,13 +367,11 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="report",
         errors=(*MODERATING, errors.ReportNotFound),
     ),
-    Operation(
-        "GET", "/moderation/bans", banning.list_bans, query=inputs.BanList, errors=MODERATING
-    ),
+    Operation("GET", "/moderation/bans", bans.list_bans, query=inputs.BanList, errors=MODERATING),
     Operation(
         "POST",
         "/moderation/bans",
-        banning.ban_user,
+        bans.ban_user,
         body=inputs.NewBan,
         envelope="ban",
         errors=MODERATING,
@@ -381,7 +379,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
     Operation(
         "DELETE",
         "/moderation/bans/{ban_id}",
-        banning.unban_user,
+        bans.unban_user,
         envelope="ban",
         errors=(*MODERATING, errors.BanNotFound),
     ),

@@ -22,7 +22,7 @@ from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
-from chat_aio.store.search import search_fields
+from chat_aio.store.tokenizer import search_fields
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES

@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 from chat_aio.actions.context import Context
+from chat_aio.actions.guards import require_user
 from chat_aio.actions.maintenance import leave_all
-from chat_aio.actions.maintenance.operators import Advance, Progress, require_operator, silent
+from chat_aio.actions.maintenance.operators import Advance, Progress, silent
 from chat_aio.errors import InvalidInput
 from chat_aio.store import audit, blocks
 from chat_aio.store.documents import ReportDocument
@@ -69,7 +70,7 @@ async def erase_user(
     """
     if user_id == moderator_id:
         raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
-    await require_operator(context, moderator_id)
+    await require_user(context, moderator_id)
     of = Erasure(
         user_id=user_id,
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
