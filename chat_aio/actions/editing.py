@@ -12,10 +12,11 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_message,
     load_writable,
+    require_length,
     require_readable,
     within,
 )
-from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
+from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability

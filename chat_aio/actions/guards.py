@@ -34,6 +34,13 @@ async def require_user(context: Context, user_id: str) -> None:
     await require_unbanned(context, user_id)
 
 
+def require_length(context: Context, body: str) -> None:
+    """Raise InvalidInput if a body is longer than `max_message_length` code points."""
+    limit = context.options.max_message_length
+    if len(body) > limit:
+        raise InvalidInput(f"body must be at most {limit} characters")
+
+
 async def load_readable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:

@@ -14,8 +14,8 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.backoff import jitter
-from chat_aio.store.calls import LateCall, deadline_within
-from chat_aio.store.database import Database, maybe_await, translated, unquoted
+from chat_aio.store.calls import LateCall, deadline_within, maybe_await
+from chat_aio.store.database import Database, translated, unquoted
 from chat_aio.store.orphans import end_orphans
 
 T = TypeVar("T")
