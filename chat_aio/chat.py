@@ -8,12 +8,11 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from chat_aio.actions.context import Context, new_id
-from chat_aio.actions.guards import METHODS
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
-from chat_aio.actions.rate_limits import RateLimits, rate_limits_from
+from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
 from chat_aio.capabilities import Capability
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
@@ -35,6 +34,8 @@ from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.upkeep import Upkeep
 from chat_aio.web.application import Auth, make_application
 from chat_aio.web.observing import observe_requests
+from chat_aio.web.operations import Operation
+from chat_aio.web.routes import ROUTES
 
 log = logging.getLogger(__name__)
 
@@ -235,7 +236,9 @@ def _assemble(
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
         rate_limits=RateLimits(
-            rate_limits_from(options.rate_limits, methods={*METHODS, *_methods_of(plugins)})
+            Limits(rate_limits_from(options.rate_limits, methods=set(_methods_of(plugins)))),
+            hook=hooks.rate_limit,
+            patience=options.hook_timeout_seconds,
         ),
         plugins=plugins,
         observers=observers,
@@ -254,6 +257,9 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
 
 
 def _methods_of(plugins: Iterable[Plugin]) -> Iterator[str]:
-    """The names under which rate limits count requests to plugins."""
+    """The names under which rate limits count calls: the methods of the server API, what only a
+    route has, and the routes of plugins."""
+    yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI))
+    yield from (each.documented.__name__ for each in ROUTES if isinstance(each, Operation))
     for plugin in plugins:
         yield from (each.name for each in plugin.routes)

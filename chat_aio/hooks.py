@@ -91,6 +91,7 @@ class Changed:
 
 Answer = Awaitable[bool] | bool
 PermissionRule = Callable[[PermissionContext], Answer]
+RateRule = Callable[[RateContext], Awaitable[float | None] | float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +113,7 @@ class Hooks:
     can_manage: PermissionRule | None = None
     can_invite: PermissionRule | None = None
     can_moderate: Callable[[ModerationContext], Answer] | None = None
-    rate_limit: Callable[[RateContext], Awaitable[float | None] | float | None] | None = None
+    rate_limit: RateRule | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

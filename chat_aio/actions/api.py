@@ -23,7 +23,9 @@ from chat_aio.actions import (
     sending,
 )
 from chat_aio.actions.context import Context
+from chat_aio.actions.guards import require_user
 from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.store.calls import budget
 
 P = ParamSpec("P")
 A = TypeVar("A")
@@ -31,16 +33,23 @@ R = TypeVar("R")
 
 
 class Method(Generic[P, A, R]):
-    """Descriptor that makes an action a method of an API; `answer` picks what it returns.
-    On the class it is the action itself."""
+    """Descriptor that makes an action a method of an API, with the checks that every call of a user
+    begins with. On the class it is the action itself.
+
+    `answer` picks what the method returns; `counts_itself` is for actions that look for a
+    repetition before they are counted.
+    """
 
     def __init__(
         self,
         action: Callable[Concatenate[Context, P], Awaitable[A]],
         answer: Callable[[A], R],
+        *,
+        counts_itself: bool = False,
     ) -> None:
         self.action = action
         self._answer = answer
+        self._counted_as = None if counts_itself else action.__name__
         described = signature(action)
         self._signature = described.replace(parameters=[*described.parameters.values()][1:])
 
@@ -56,9 +65,16 @@ class Method(Generic[P, A, R]):
         if api is None:
             return self.action
 
-        @wraps(self.action)
-        async def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            return self._answer(await self.action(api._context, *args, **kwargs))
+        action: Callable[..., Awaitable[A]] = self.action
+
+        @wraps(action)
+        async def call(user_id: str, *args: Any, **kwargs: Any) -> R:
+            context = api._context
+            # Within a request, as in a host's hook, what that has left bounds this call as well.
+            with budget(context.options.storage_timeout_seconds):
+                await require_user(context, user_id)
+                async with context.rate_limits.counting(user_id, self._counted_as):
+                    return self._answer(await action(context, user_id, *args, **kwargs))
 
         # As a host calls it: `wraps` alone would show the action's own first parameter.
         call.__signature__ = self._signature  # type: ignore[attr-defined]
@@ -129,12 +145,12 @@ class ServerAPI(_API):
     add_participants = method(groups.add_participants)
     remove_participant = method(groups.remove_participant)
     set_participant_role = method(groups.set_participant_role)
-    send_message = Method(sending.send_message, sent_message)
+    send_message = Method(sending.send_message, sent_message, counts_itself=True)
     list_messages = method(messages.list_messages)
     search_messages = method(searching.search_messages)
     edit_message = method(editing.edit_message)
     delete_message = method(editing.delete_message)
-    forward_message = Method(forwarding.forward_message, sent_message)
+    forward_message = Method(forwarding.forward_message, sent_message, counts_itself=True)
     add_reaction = method(reactions.add_reaction)
     remove_reaction = method(reactions.remove_reaction)
     mark_read = method(messages.mark_read)

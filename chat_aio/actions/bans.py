@@ -1,12 +1,16 @@
-"""Bans: keeping a user out of the whole chat, for a time or for good."""
+"""Bans: keeping a user out of the whole chat, for a time or for good.
+
+A ban is in force until it expires or is revoked; `store.bans.active` is the query for that.
+"""
 
 from datetime import datetime
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import user_action
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.capabilities import Capability, require
-from chat_aio.errors import BanNotFound, InvalidInput
+from chat_aio.errors import BanNotFound, InvalidInput, UserBanned
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Observer
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import Ban, BanPage
@@ -16,7 +20,23 @@ from chat_aio.store.mapping import ban_from
 from chat_aio.store.shapes import note_left_out
 
 
-@user_action
+async def require_unbanned(context: Context, user_id: str) -> None:
+    """Raise UserBanned if the user has an active ban and bans are enforced; asked before every
+    action, every request and every stream (docs/behaviour.md 11.5)."""
+    if are_enforced(context) and await context.bans.is_banned(user_id):
+        notify(context.observers, Observer.ban_enforced, "request")
+        raise UserBanned
+
+
+def are_enforced(context: Context) -> bool:
+    """Whether bans are enforced: by default if the host has `can_moderate` (docs/behaviour.md
+    11.6)."""
+    if Capability.MODERATION not in context.capabilities:
+        return False
+    wanted = context.options.enforce_bans
+    return context.hooks.can_moderate is not None if wanted is None else wanted
+
+
 async def ban_user(
     context: Context,
     user_id: str,
@@ -89,7 +109,6 @@ def _entry(context: Context, ban: BanDocument) -> AuditEntry:
     )
 
 
-@user_action
 async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     """Revoke a ban; revoking it again changes nothing.
 
@@ -110,7 +129,6 @@ async def unban_user(context: Context, user_id: str, ban_id: str) -> Ban:
     return ban_from(revoked)
 
 
-@user_action
 async def list_bans(
     context: Context,
     user_id: str,

@@ -1,17 +1,20 @@
-"""Blocks: keeping another user from direct conversations with oneself."""
+"""Blocks: keeping another user from direct conversations with oneself, and what that refuses."""
+
+from collections.abc import Collection
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import user_action
+from chat_aio.actions.guards import load_fresh
 from chat_aio.capabilities import Capability, require
-from chat_aio.errors import InvalidInput
+from chat_aio.errors import DirectInteractionBlocked, InvalidInput
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import Block, BlockPage
 from chat_aio.store import blocks
 from chat_aio.store.mapping import block_from
 from chat_aio.store.shapes import readable
+from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.transactions import Session
 
 
-@user_action
 async def block_user(context: Context, user_id: str, target_user_id: str) -> Block:
     """Block a user; blocking them again changes nothing (docs/behaviour.md 11.1).
 
@@ -37,7 +40,6 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
     return block_from(block)
 
 
-@user_action
 async def unblock_user(context: Context, user_id: str, target_user_id: str) -> None:
     """Unblock a user; nothing changes if they are not blocked. Raises as `block_user`."""
     given = inputs.read(inputs.Target, target_user_id=target_user_id)
@@ -52,7 +54,6 @@ async def unblock_user(context: Context, user_id: str, target_user_id: str) -> N
     )
 
 
-@user_action
 async def list_blocked_users(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> BlockPage:
@@ -70,3 +71,26 @@ async def list_blocked_users(
         next_cursor=last
         and pagination.cursor_after("blocks", last["createdAt"], last["blockedUserId"]),
     )
+
+
+async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
+    """Raise DirectInteractionBlocked if one of the two users of a direct conversation has blocked
+    the other (docs/behaviour.md 11.1)."""
+    if not snapshot.blocked:
+        return
+    fresh = await load_fresh(context, snapshot.conversation.id)
+    if fresh.blocked:
+        raise DirectInteractionBlocked
+
+
+async def require_together(
+    context: Context, user_id: str, others: Collection[str], session: Session
+) -> None:
+    """Raise DirectInteractionBlocked if the user and one of those they add have a block between
+    them (docs/behaviour.md 11.7)."""
+    if not context.options.separate_blocked:
+        return
+    # Blocks among the others do not count: a refusal would reveal them.
+    pairs = {(user_id, each) for each in others}
+    if await blocks.pairs_apart(context.database, pairs, session):
+        raise DirectInteractionBlocked

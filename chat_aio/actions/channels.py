@@ -2,8 +2,8 @@
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_fresh, load_group, user_action, within
-from chat_aio.actions.joining import ask, joined, pending
+from chat_aio.actions.guards import load_fresh, load_group, within
+from chat_aio.actions.join_requests import ask, joined, pending
 from chat_aio.actions.membership import admit, change_membership
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, NotPublicConversation, StorageUnavailable
@@ -15,7 +15,6 @@ from chat_aio.store.mapping import channel_preview_from
 from chat_aio.store.membership import Locked, MembershipChange
 
 
-@user_action
 async def list_public_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> ChannelPage:
@@ -46,7 +45,6 @@ async def list_public_conversations(
     )
 
 
-@user_action
 async def join_conversation(
     context: Context, user_id: str, conversation_id: str, *, message: str | None = None
 ) -> Joining:
@@ -80,7 +78,7 @@ async def _join(
             raise _Moved(locked.conversation["epoch"])
 
     async def join(locked: Locked) -> MembershipChange | None:
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             raise AlreadyParticipant
         await require_unmoved(locked)
         return await admit(context, locked, [user_id], actor_id=user_id)

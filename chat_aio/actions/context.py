@@ -53,11 +53,3 @@ class Context:
     capabilities: frozenset[Capability]
     clock: Clock
     new_id: Callable[[], str]
-
-    @property
-    def enforces_bans(self) -> bool:
-        """Whether requests are checked for bans: by default if the host has `can_moderate`."""
-        if Capability.MODERATION not in self.capabilities:
-            return False
-        wanted = self.options.enforce_bans
-        return self.hooks.can_moderate is not None if wanted is None else wanted

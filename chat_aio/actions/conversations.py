@@ -8,7 +8,7 @@ from typing import Any
 from chat_aio import hooks
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable, user_action
+from chat_aio.actions.guards import load_readable
 from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
@@ -32,7 +32,6 @@ class Opened:
     is_new: bool
 
 
-@user_action
 async def get_or_create_conversation(
     context: Context,
     user_id: str,
@@ -87,7 +86,6 @@ def _new_direct(
     )
 
 
-@user_action
 async def list_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> ConversationPage:
@@ -143,7 +141,6 @@ async def _readable(
     return await hooks.those(ask, heads)
 
 
-@user_action
 async def get_conversation(
     context: Context, user_id: str, conversation_id: str
 ) -> ViewedConversation:

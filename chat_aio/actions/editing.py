@@ -1,18 +1,22 @@
-"""Editing and deleting: only by the sender; a tombstone never gets a body again."""
+"""Editing and deleting: only by the sender; a tombstone never gets a body again.
 
+`store/edits.py` empties a message, and guards each update against another one.
+"""
+
+from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_message,
     load_writable,
+    require_length,
     require_readable,
-    require_unblocked,
-    user_action,
     within,
 )
-from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
+from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
@@ -22,14 +26,13 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument, SearchFields
-from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
 from chat_aio.store.metadata import escaped, unescaped
-from chat_aio.store.search import search_fields
+from chat_aio.store.numbering import EpochMoved
 from chat_aio.store.snapshots import Snapshot
+from chat_aio.store.tokenizer import search_fields
 
 
-@user_action
 async def edit_message(
     context: Context,
     user_id: str,
@@ -59,7 +62,6 @@ async def edit_message(
     return message
 
 
-@user_action
 async def delete_message(context: Context, user_id: str, message_id: str) -> Message:
     """Delete a message: a tombstone without a body stays in its place. Deleting it again changes
     nothing. It needs no permission to read the conversation.
@@ -226,5 +228,11 @@ def _change(
     user_id: str,
     found: MessageDocument,
 ) -> Change:
-    at = edits.later_than(found, context.clock())
+    at = _later_than(found, context.clock())
     return {"id": context.new_id(), "at": at, "kind": kind, "actorId": user_id}
+
+
+def _later_than(found: MessageDocument, at: datetime) -> datetime:
+    """The time of a change made at `at`, but not before any time of the message: these never fall
+    (docs/behaviour.md 1.7). The guards of the updates refuse what another process made later."""
+    return max(at, found["createdAt"], found.get("changedAt") or found["createdAt"])

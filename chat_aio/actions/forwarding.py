@@ -2,28 +2,26 @@
 
 from typing import Any
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    counting,
-    counting_refusals,
     load_conversation,
     load_message,
     load_readable,
     load_writable,
-    require_unblocked,
-    user_action_as,
 )
-from chat_aio.actions.sending import Post, Sent, find_repeated, post
+from chat_aio.actions.mentions import load_mentionable
+from chat_aio.actions.sending import Sent, find_repeated, key_fields, post
 from chat_aio.errors import MessageDeleted
+from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Role
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
-from chat_aio.store.mapping import bare_message_from
+from chat_aio.store.mapping import bare_message_from, forwarded_from_of
 from chat_aio.store.messages import WITH_TERMS
 from chat_aio.store.snapshots import Snapshot
 
 
-@user_action_as(None)
 async def forward_message(
     context: Context,
     user_id: str,
@@ -41,7 +39,7 @@ async def forward_message(
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
     MessageConflict and MessageRejected.
     """
-    async with counting_refusals(context, user_id, "forward_message"):
+    async with context.rate_limits.counting_refusals(user_id, "forward_message"):
         given = inputs.read(
             inputs.Forwarding,
             metadata_within=context.options.max_metadata_bytes,
@@ -66,25 +64,33 @@ async def _forward(
     snapshot: Snapshot,
     given: inputs.Forwarding,
 ) -> Sent:
-    target_id = given.to_conversation_id
-    if repeated := await find_repeated(context, user_id, target_id, given, copied=source["_id"]):
+    target_id, copied = given.to_conversation_id, source["_id"]
+    key = key_fields(given, copied=copied)
+    if key and (repeated := await find_repeated(context, user_id, target_id, key)):
         return repeated
 
     # The host's hook may take seconds, in which the source can be deleted.
     async def require_still_there() -> None:
-        _require_alive(await load_message(context, source["_id"]))
+        _require_alive(await load_message(context, copied))
 
-    async with counting(context, user_id, "forward_message"):
+    async with context.rate_limits.counting(user_id, "forward_message"):
         await require_unblocked(context, snapshot)
         _require_alive(source)
-        new = Post(
-            given=given,
+        mentioned, reference = tuple(given.mentions or ()), _reference(source)
+        snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
+        asked = BeforeMessageSend(
+            user_id=user_id,
+            kind="forward",
+            conversation=snapshot.conversation,
             body=source["body"],
-            fields={"forwardedFrom": _reference(source)},
-            copied=source,
-            recheck=require_still_there,
+            role=given.role or "user",
+            metadata=given.metadata or {},
+            mentions=mentioned,
+            forwarded_from=forwarded_from_of(reference),
         )
-        return await post(context, user_id, snapshot, new)
+        fields = {**key, "forwardedFrom": reference, "terms": source.get("terms")}
+        epoch = snapshot.epoch
+        return await post(context, asked, fields, epoch=epoch, recheck=require_still_there)
 
 
 def _require_alive(source: MessageDocument) -> None:

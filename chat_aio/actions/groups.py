@@ -1,21 +1,21 @@
 """Groups: creating and changing them, and their participants."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
+from chat_aio.actions.blocks import require_together
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_fresh, load_group, load_manageable, user_action, within
+from chat_aio.actions.guards import load_fresh, load_group, load_manageable, within
 from chat_aio.actions.membership import (
     admit,
     change_membership,
     new_change,
     require_another_admin,
     require_still_managing,
-    role_of,
 )
 from chat_aio.actions.users import require_users
-from chat_aio.actions.visibility import require_together
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import (
     GroupLimitExceeded,
@@ -33,13 +33,12 @@ from chat_aio.schema.models import (
     Visibility,
 )
 from chat_aio.store import conversations
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 
 
-@user_action
 async def create_group_conversation(
     context: Context,
     user_id: str,
@@ -91,7 +90,6 @@ async def _create(
     return viewed_conversation_from(new, unread_count=0)
 
 
-@user_action
 async def update_conversation(
     context: Context,
     user_id: str,
@@ -133,7 +131,6 @@ async def update_conversation(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-@user_action
 async def add_participants(
     context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
 ) -> ViewedConversation:
@@ -175,16 +172,15 @@ async def _add(
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        if any(locked.find_participant(each) is None for each in inside):
+        if any(locked.role_of(each) is None for each in inside):
             raise _Left(locked.conversation["epoch"])
-        new = [each for each in user_ids if locked.find_participant(each) is None]
+        new = [each for each in user_ids if locked.role_of(each) is None]
         await require_together(context, user_id, new, locked.session)
         return await admit(context, locked, user_ids, actor_id=user_id)
 
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-@user_action
 async def remove_participant(
     context: Context, user_id: str, conversation_id: str, target_user_id: str
 ) -> ViewedConversation:
@@ -203,7 +199,7 @@ async def remove_participant(
     async def decide(locked: Locked) -> MembershipChange | None:
         if not leaving:
             require_still_managing(context, locked, user_id)
-        if role_of(locked, given.target_user_id) is None:
+        if locked.role_of(given.target_user_id) is None:
             if leaving:
                 # As for anybody else who may not change this group (docs/behaviour.md 8.4).
                 raise NotConversationAdmin
@@ -216,7 +212,6 @@ async def remove_participant(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-@user_action
 async def set_participant_role(
     context: Context,
     user_id: str,
@@ -234,7 +229,7 @@ async def set_participant_role(
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        held = role_of(locked, given.target_user_id)
+        held = locked.role_of(given.target_user_id)
         if held is None:
             raise InvalidInput("userId must be a participant of this group")
         if held == given.role:
@@ -261,3 +256,21 @@ def _members(creator_id: str, user_ids: Sequence[str]) -> list[str]:
     if len(members) >= MAX_PARTICIPANTS:
         raise GroupLimitExceeded
     return members
+
+
+def without_erased(
+    participants: Sequence[ParticipantDocument], user_id: str
+) -> list[ParticipantDocument]:
+    """Who stays in a group when a user is erased. An erased user cannot be refused as the only
+    admin (`require_another_admin`): if no admin stays, the participant who joined first becomes
+    one."""
+    staying = [each for each in participants if each["userId"] != user_id]
+    if staying and not any(each["role"] == "admin" for each in staying):
+        heir = min(staying, key=seniority)
+        return [{**each, "role": "admin"} if each is heir else each for each in staying]
+    return staying
+
+
+def seniority(participant: ParticipantDocument) -> tuple[datetime, str]:
+    """The order of participants: by when they joined, then by id (docs/behaviour.md 3.4)."""
+    return participant["joinedAt"], participant["userId"]

@@ -2,171 +2,100 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
-from functools import wraps
-from math import ceil
-from typing import Any, TypeVar, cast
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
-from chat_aio import hooks
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.errors import (
     ChatError,
     ConversationNotFound,
-    DirectInteractionBlocked,
     ForbiddenRead,
     ForbiddenWrite,
     InvalidInput,
     MessageNotFound,
     NotConversationAdmin,
     NotGroupConversation,
-    RateLimited,
     StorageUnavailable,
-    UserBanned,
 )
-from chat_aio.hooks import RateContext
-from chat_aio.observability.dispatch import notify
-from chat_aio.observability.observer import Observer
 from chat_aio.schema.fields import ID_RULE, is_id
 from chat_aio.schema.models import BareMessage, Conversation
 from chat_aio.store import messages
-from chat_aio.store.calls import deadline_within, request_budget
+from chat_aio.store.calls import deadline_within
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.snapshots import Snapshot
 
 FOLLOW_SECONDS = 0.01
 
-METHODS = {"send_message", "forward_message"}
-"""The names under which calls are counted; `Options(rate_limits=...)` may use them. These two count
-themselves, because a repeated send is not counted."""
 
-Action = TypeVar("Action", bound=Callable[..., Awaitable[Any]])
-
-
-def user_action(action: Action) -> Action:
-    """Decorator of actions: first checks the acting user's id, bans and the rate limit, and bounds
-    the time that all driver calls of the action may take together."""
-    return user_action_as(action.__name__)(action)
+async def require_user(context: Context, user_id: str) -> None:
+    """Raise InvalidInput for what can be no user's id, and UserBanned."""
+    if not is_id(user_id):
+        raise InvalidInput(f"user_id {ID_RULE}")
+    await require_unbanned(context, user_id)
 
 
-def user_action_as(method: str | None) -> Callable[[Action], Action]:
-    """As `user_action`, counted under the name `method`; None for an action that counts itself."""
-
-    if method is not None:
-        METHODS.add(method)
-
-    def mark(action: Action) -> Action:
-        @wraps(action)
-        async def checked(context: Context, user_id: str, *args: Any, **kwargs: Any) -> Any:
-            if not is_id(user_id):
-                raise InvalidInput(f"user_id {ID_RULE}")
-            with request_budget(context.options.storage_timeout_seconds):
-                await require_unbanned(context, user_id)
-                if method is None:
-                    return await action(context, user_id, *args, **kwargs)
-                async with counting(context, user_id, method):
-                    return await action(context, user_id, *args, **kwargs)
-
-        return cast(Action, checked)
-
-    return mark
-
-
-async def require_rate(context: Context, user_id: str, method: str) -> None:
-    """Raise RateLimited if the user calls this method too often: the host's `rate_limit` decides,
-    or if it returns None the limits of Options (docs/behaviour.md 1.8)."""
-    if (hook := context.hooks.rate_limit) is not None:
-        asked = RateContext(user_id=user_id, method=method)
-        wait = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
-        if wait is not None:
-            if wait > 0:
-                raise RateLimited(retry_after=ceil(wait))
-            return
-    context.rate_limits.count(user_id, method)
-
-
-@asynccontextmanager
-async def counting(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
-    """Count one call, and take it back if the database is out of reach. Raises RateLimited."""
-    await require_rate(context, user_id, method)
-    try:
-        yield
-    except StorageUnavailable:
-        context.rate_limits.give_back(user_id, method)
-        raise
-
-
-@asynccontextmanager
-async def counting_refusals(context: Context, user_id: str, method: str) -> AsyncIterator[None]:
-    """Count a call that is refused with 400, 403 or 404 before it reaches `counting`
-    (docs/behaviour.md 1.8)."""
-    try:
-        yield
-    except ChatError as refusal:
-        if refusal.status in (400, 403, 404):
-            await require_rate(context, user_id, method)
-        raise
-
-
-async def require_unbanned(context: Context, user_id: str) -> None:
-    """Raise UserBanned if the user has an active ban and bans are enforced."""
-    if context.enforces_bans and await context.bans.is_banned(user_id):
-        notify(context.observers, Observer.ban_enforced, "request")
-        raise UserBanned
+def require_length(context: Context, body: str) -> None:
+    """Raise InvalidInput if a body is longer than `max_message_length` code points."""
+    limit = context.options.max_message_length
+    if len(body) > limit:
+        raise InvalidInput(f"body must be at most {limit} characters")
 
 
 async def load_readable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
     """The conversation, if `user_id` may read it. Raises ConversationNotFound and ForbiddenRead."""
-    require = context.permissions.require_read
     snapshot = await load_conversation(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
+    may = context.permissions.may_read
+    return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
 
 
 async def require_readable(
     context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
 ) -> None:
     """Raise ForbiddenRead unless `user_id` may read a conversation that is loaded already."""
-    require = context.permissions.require_read
-    await _checked(context, snapshot, lambda found: require(user_id, found, message))
+    may = context.permissions.may_read
+    await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
 
 
 async def load_writable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
     """The conversation, if `user_id` may write. Raises ConversationNotFound and ForbiddenWrite."""
-    require = context.permissions.require_write
     snapshot = await load_conversation(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found, message))
+    may = context.permissions.may_write
+    return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenWrite)
 
 
 async def load_manageable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
     """The group, if `user_id` may manage it. Raises NotConversationAdmin, and as `load_group`."""
-    require = context.permissions.require_manage
     snapshot = await load_group(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found))
+    may = context.permissions.may_manage
+    return await _permitted(context, snapshot, lambda it: may(user_id, it), NotConversationAdmin)
 
 
 async def load_invitable(context: Context, user_id: str, conversation_id: str) -> Snapshot:
     """The group, if `user_id` may invite. Raises NotConversationAdmin, and as `load_group`."""
-    require = context.permissions.require_invite
     snapshot = await load_group(context, conversation_id)
-    return await _checked(context, snapshot, lambda found: require(user_id, found))
+    may = context.permissions.may_invite
+    return await _permitted(context, snapshot, lambda it: may(user_id, it), NotConversationAdmin)
 
 
-async def _checked(
-    context: Context, snapshot: Snapshot, require: Callable[[Conversation], Awaitable[None]]
+async def _permitted(
+    context: Context,
+    snapshot: Snapshot,
+    may: Callable[[Conversation], Awaitable[bool]],
+    refusal: type[ChatError],
 ) -> Snapshot:
-    """Check a requirement on the snapshot, and if that fails on a fresh one; returns what passed.
+    """Ask for permission on the snapshot, and if that is refused on a fresh one; returns the one
+    that passed.
 
     A cached snapshot may be milliseconds old, so it may permit but never refuse.
     """
-    try:
-        await require(snapshot.conversation)
-    except (ForbiddenRead, ForbiddenWrite, NotConversationAdmin):
+    if not await may(snapshot.conversation):
         snapshot = await load_fresh(context, snapshot.conversation.id)
-        await require(snapshot.conversation)
+        if not await may(snapshot.conversation):
+            raise refusal
     return snapshot
 
 
@@ -176,16 +105,6 @@ async def load_group(context: Context, conversation_id: str) -> Snapshot:
     if snapshot.conversation.type == "direct":
         raise NotGroupConversation
     return snapshot
-
-
-async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
-    """Raise DirectInteractionBlocked if one of the two users of a direct conversation has blocked
-    the other (docs/behaviour.md 11.1)."""
-    if not snapshot.blocked:
-        return
-    fresh = await load_fresh(context, snapshot.conversation.id)
-    if fresh.blocked:
-        raise DirectInteractionBlocked
 
 
 async def load_conversation(context: Context, conversation_id: str) -> Snapshot:

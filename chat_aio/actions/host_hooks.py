@@ -8,7 +8,8 @@ from typing import Literal
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
-from chat_aio.errors import ChatError, InternalError, InvalidInput, MessageRejected
+from chat_aio.actions.guards import require_length
+from chat_aio.errors import ChatError, InternalError, MessageRejected
 from chat_aio.hooks import BeforeMessageSend, Changed, MessageMutation
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Conversation, Message
@@ -47,13 +48,6 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
     if changed.metadata is not None:
         asked = replace(asked, metadata=changed.metadata)
     return asked
-
-
-def require_length(context: Context, body: str) -> None:
-    """Raise InvalidInput if a body is longer than `max_message_length` code points."""
-    limit = context.options.max_message_length
-    if len(body) > limit:
-        raise InvalidInput(f"body must be at most {limit} characters")
 
 
 async def notify_host(

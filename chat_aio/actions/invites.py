@@ -1,14 +1,14 @@
 """Invites: links into a group, and redeeming them."""
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
-from chat_aio.actions.guards import load_invitable, load_manageable, user_action, user_action_as
-from chat_aio.actions.joining import ask, joined, pending
+from chat_aio.actions.guards import load_invitable, load_manageable
+from chat_aio.actions.join_requests import ask, joined, pending
 from chat_aio.actions.membership import (
     admit,
     change_membership,
@@ -24,7 +24,7 @@ from chat_aio.errors import (
     InviteNotFound,
 )
 from chat_aio.schema import inputs
-from chat_aio.schema.fields import MAX_SECONDS, MAX_USES, is_id
+from chat_aio.schema.fields import MAX_INVITE_SECONDS, MAX_INVITE_USES, is_id
 from chat_aio.schema.models import Invite, InvitePreview, Joining, ViewedConversation
 from chat_aio.store import conversations, invites
 from chat_aio.store.documents import ConversationDocument, InviteDocument
@@ -35,7 +35,6 @@ from chat_aio.store.metadata import escaped
 MAX_INVITES = 50
 
 
-@user_action
 async def create_invite(
     context: Context,
     user_id: str,
@@ -61,8 +60,8 @@ async def create_invite(
     )
     require(context, Capability.INVITES)
     await load_invitable(context, user_id, conversation_id)
-    _require_within("expiresInSeconds", given.expires_in_seconds, MAX_SECONDS)
-    _require_within("maxUses", given.max_uses, MAX_USES)
+    _require_within("expiresInSeconds", given.expires_in_seconds, MAX_INVITE_SECONDS)
+    _require_within("maxUses", given.max_uses, MAX_INVITE_USES)
     invite = _new_invite(context, user_id, conversation_id, given, metadata=given.metadata or {})
 
     # Under the lock, so that two admins at once cannot exceed the limit.
@@ -76,7 +75,6 @@ async def create_invite(
     return invite_from(await write_locked(context, conversation_id, write))
 
 
-@user_action
 async def list_invites(context: Context, user_id: str, conversation_id: str) -> tuple[Invite, ...]:
     """The invites of a group, newest first, spent ones included.
 
@@ -89,7 +87,6 @@ async def list_invites(context: Context, user_id: str, conversation_id: str) -> 
     return shown
 
 
-@user_action
 async def revoke_invite(context: Context, user_id: str, code: str) -> None:
     """Revoke an invite; nothing changes if there is none with this code.
 
@@ -101,7 +98,6 @@ async def revoke_invite(context: Context, user_id: str, code: str) -> None:
         await _revoke(context, user_id, invite["conversationId"], code)
 
 
-@user_action_as("revoke_invite")
 async def revoke_invite_of(context: Context, user_id: str, conversation_id: str, code: str) -> None:
     """Revoke an invite of the named group; the caller must be its admin even if there is none.
 
@@ -117,14 +113,13 @@ async def _revoke(context: Context, user_id: str, conversation_id: str, code: st
         await invites.delete(context.database, conversation_id, code)
 
 
-@user_action
 async def get_invite_preview(context: Context, user_id: str, code: str) -> InvitePreview:
     """Show the group behind a link. Raises InvitesUnsupported, InviteNotFound, and InviteExpired
     (unless the caller is in the group)."""
     require(context, Capability.INVITES)
     invite, conversation = await _load(context, code)
     inside = _is_in(conversation, user_id)
-    if not inside and invites.is_spent(invite, at=context.clock()):
+    if not inside and _is_spent(invite, at=context.clock()):
         raise InviteExpired
     return InvitePreview(
         conversation_id=conversation["_id"],
@@ -136,7 +131,6 @@ async def get_invite_preview(context: Context, user_id: str, code: str) -> Invit
     )
 
 
-@user_action
 async def accept_invite(
     context: Context, user_id: str, code: str, *, message: str | None = None
 ) -> Joining:
@@ -157,11 +151,14 @@ async def accept_invite(
 
     # Uses are counted in the transaction that lets the user in: a link with one use admits one.
     async def use(locked: Locked) -> None:
-        if await invites.use(locked, code, at=context.clock()) is None:
-            raise InviteExpired if await invites.exists(locked, code) else InviteNotFound
+        before = await invites.count_use(locked, code)
+        if before is None:
+            raise InviteNotFound
+        if _is_spent(before, at=context.clock()):
+            raise InviteExpired
 
     async def join(locked: Locked) -> MembershipChange | None:
-        if locked.find_participant(user_id):
+        if locked.role_of(user_id):
             return None
         await use(locked)
         return await admit(context, locked, [user_id], actor_id=invite["createdBy"])
@@ -196,6 +193,12 @@ def _new_invite(
         "requiresApproval": given.requires_approval or False,
         "metadata": escaped(metadata),
     }
+
+
+def _is_spent(invite: InviteDocument, *, at: datetime) -> bool:
+    """Whether an invite has expired or is used up (docs/behaviour.md 9.1)."""
+    expired = invite["expiresAt"] is not None and invite["expiresAt"] <= at
+    return expired or (invite["maxUses"] is not None and invite["uses"] >= invite["maxUses"])
 
 
 async def _load(context: Context, code: str) -> tuple[InviteDocument, ConversationDocument]:

@@ -1,7 +1,7 @@
 """Membership: what all changes of a group have in common, and the rules inside the lock."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.optional_events import publish_resolved
@@ -101,27 +101,16 @@ def require_still_managing(context: Context, locked: Locked, user_id: str) -> No
     """Re-checks admin rights inside the transaction; raises NotConversationAdmin. Without it, two
     admins who remove each other at once would both succeed (docs/behaviour.md 8.6)."""
     # A host's own rule may take seconds; it is asked before the lock, never under it.
-    if context.permissions.can_manage is is_admin:
-        _require_admin(locked, user_id)
+    if context.permissions.can_manage is is_admin and locked.role_of(user_id) != "admin":
+        raise NotConversationAdmin
 
 
 def require_still_inviting(context: Context, locked: Locked, user_id: str) -> None:
     """The same for admins who invite."""
-    if context.permissions.can_invite is is_admin:
-        _require_admin(locked, user_id)
-
-
-def _require_admin(locked: Locked, user_id: str) -> None:
-    if role_of(locked, user_id) != "admin":
+    if context.permissions.can_invite is is_admin and locked.role_of(user_id) != "admin":
         raise NotConversationAdmin
 
 
 def new_change(context: Context, kind: EventName, actor_id: str) -> Change:
     """The stamp of a change: the feed makes the event from it."""
     return {"id": context.new_id(), "at": context.clock(), "kind": kind, "actorId": actor_id}
-
-
-def role_of(locked: Locked, user_id: str) -> Literal["admin", "member"] | None:
-    """The role of a user, None if they are not a participant."""
-    found = locked.find_participant(user_id)
-    return found["role"] if found else None

@@ -1,23 +1,23 @@
 """Mentions: a mentioned user must be a participant when the message is written."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_fresh
 from chat_aio.actions.permissions import is_participant
-from chat_aio.errors import DirectInteractionBlocked, MentionNotParticipant
+from chat_aio.errors import DirectInteractionBlocked, ForbiddenWrite, MentionNotParticipant
 from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.drafts import StillAllowed
+from chat_aio.store.numbering import StillAllowed
 from chat_aio.store.snapshots import Snapshot
 
 
 async def load_mentionable(
-    context: Context, user_id: str, snapshot: Snapshot, mentioned: Iterable[str]
+    context: Context, user_id: str, snapshot: Snapshot, mentioned: Collection[str]
 ) -> Snapshot:
     """Check that all `mentioned` are participants, on the snapshot or if that fails on a fresh
     one; returns the one that passed. `user_id` may write on the given snapshot. Raises
     ForbiddenWrite, DirectInteractionBlocked and MentionNotParticipant."""
-    if _missing(snapshot, mentioned) is None:
+    if snapshot.conversation.roles.keys() >= set(mentioned):
         return snapshot
     return await load_checked(context, user_id, snapshot.conversation.id, mentioned)
 
@@ -26,23 +26,27 @@ async def load_checked(
     context: Context,
     user_id: str,
     conversation_id: str,
-    mentioned: Iterable[str],
+    mentioned: Collection[str],
     *,
     epoch: int = 0,
 ) -> Snapshot:
     """A fresh snapshot of `epoch` or later on which `user_id` may write and mention these users.
     Raises as `load_mentionable`."""
     snapshot = await load_fresh(context, conversation_id, epoch=epoch)
-    await context.permissions.require_write(user_id, snapshot.conversation)
+    if not await context.permissions.may_write(user_id, snapshot.conversation):
+        raise ForbiddenWrite
     if snapshot.blocked:
         raise DirectInteractionBlocked
-    missing = _missing(snapshot, mentioned)
+    roles = snapshot.conversation.roles
+    missing = next((each for each in mentioned if each not in roles), None)
     if missing is not None:
         raise MentionNotParticipant(f"mentions must be participants; {missing!r} is not one")
     return snapshot
 
 
-def still_allowed(context: Context, user_id: str, mentioned: Iterable[str]) -> StillAllowed | None:
+def still_allowed(
+    context: Context, user_id: str, mentioned: Collection[str]
+) -> StillAllowed | None:
     """The same check as a function of the stored conversation, which a batch calls under the lock.
     None if the host has its own `can_write`: no hook is called in a transaction."""
     if context.permissions.can_write is not is_participant:
@@ -54,8 +58,3 @@ def still_allowed(context: Context, user_id: str, mentioned: Iterable[str]) -> S
         return needed <= inside and not conversation.get("blockedBy")
 
     return is_still_allowed
-
-
-def _missing(snapshot: Snapshot, mentioned: Iterable[str]) -> str | None:
-    roles = snapshot.conversation.roles
-    return next((each for each in mentioned if each not in roles), None)

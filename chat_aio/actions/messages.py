@@ -1,4 +1,8 @@
-"""Stored messages: listing them, getting one, marking them as read."""
+"""Stored messages: listing them, getting one, marking them as read.
+
+`store/read_marks.py` moves read states forward only, and `store/unread.py` counts what is unread
+after them.
+"""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +11,7 @@ from typing import cast
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_conversation, load_readable, load_within, user_action
+from chat_aio.actions.guards import load_conversation, load_readable, load_within
 from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, load_parents, readable_in, show
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
@@ -22,7 +26,6 @@ from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.rows import Rows
 
 
-@user_action
 async def list_messages(
     context: Context,
     user_id: str,
@@ -37,7 +40,6 @@ async def list_messages(
     return await given.page(context, user_id, snapshot.conversation, conversation_id)
 
 
-@user_action
 async def list_thread(
     context: Context,
     user_id: str,
@@ -71,7 +73,6 @@ async def _require_thread(context: Context, conversation_id: str, root_id: str) 
             raise
 
 
-@user_action
 async def list_messages_after(
     context: Context, user_id: str, conversation_id: str, seq: int, *, limit: int | None = None
 ) -> tuple[Message, ...]:
@@ -97,7 +98,6 @@ async def list_messages_after(
     return await show(context, user_id, found.rows)
 
 
-@user_action
 async def get_message(
     context: Context, user_id: str, conversation_id: str, message_id: str
 ) -> Message:
@@ -109,7 +109,6 @@ async def get_message(
     return message
 
 
-@user_action
 async def mark_read(context: Context, user_id: str, conversation_id: str, message_id: str) -> None:
     """Mark a conversation as read up to a message; an older one than before changes nothing.
 

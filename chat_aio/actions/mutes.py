@@ -1,7 +1,7 @@
 """Mutes: a hint for the user's own clients. They change neither unread counts nor delivery."""
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable, user_action
+from chat_aio.actions.guards import load_readable
 from chat_aio.capabilities import Capability, require
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import Mute, MutePage
@@ -10,7 +10,6 @@ from chat_aio.store.mapping import mute_from
 from chat_aio.store.shapes import readable
 
 
-@user_action
 async def mute_conversation(context: Context, user_id: str, conversation_id: str) -> Mute:
     """Mute a conversation; muting it again changes nothing (docs/behaviour.md 11.2).
 
@@ -31,7 +30,6 @@ async def mute_conversation(context: Context, user_id: str, conversation_id: str
     return mute_from(mute)
 
 
-@user_action
 async def unmute_conversation(context: Context, user_id: str, conversation_id: str) -> None:
     """Unmute a conversation, also one that the user may no longer read. Repeating it is allowed.
 
@@ -42,7 +40,6 @@ async def unmute_conversation(context: Context, user_id: str, conversation_id: s
     await mutes.remove(context.database, user_id, given.conversation_id)
 
 
-@user_action
 async def list_muted_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
 ) -> MutePage:

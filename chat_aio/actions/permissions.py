@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from chat_aio import hooks
-from chat_aio.errors import ForbiddenRead, ForbiddenWrite, NotConversationAdmin
 from chat_aio.hooks import Hooks, PermissionContext, PermissionRule
 from chat_aio.schema.models import BareMessage, Conversation
 
@@ -54,7 +53,35 @@ class Permissions:
         """Whether the host's `can_read` is asked about each message."""
         return self.asks_host and self.can_read_messages
 
-    async def allows(
+    async def may_read(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> bool:
+        """Whether a user may read a conversation, and this message of it."""
+        if not await self._allows(self.can_read, user_id, conversation):
+            return False
+        return message is None or await self.may_read_message(user_id, conversation, message)
+
+    async def may_read_message(
+        self, user_id: str, conversation: Conversation, message: BareMessage
+    ) -> bool:
+        """Whether a user who may read the conversation may read this message of it."""
+        if not self.asks_for_messages:
+            return True
+        return await self._allows(self.can_read, user_id, conversation, message)
+
+    async def may_write(
+        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
+    ) -> bool:
+        """Whether a user may write into a conversation, or change this message of it."""
+        return await self._allows(self.can_write, user_id, conversation, message)
+
+    async def may_manage(self, user_id: str, conversation: Conversation) -> bool:
+        return await self._allows(self.can_manage, user_id, conversation)
+
+    async def may_invite(self, user_id: str, conversation: Conversation) -> bool:
+        return await self._allows(self.can_invite, user_id, conversation)
+
+    async def _allows(
         self,
         rule: Callable[[PermissionContext], object],
         user_id: str,
@@ -68,39 +95,3 @@ class Permissions:
         lent = hooks.lent(conversation)
         asked = PermissionContext(user_id=user_id, conversation=lent, message=message)
         return await hooks.call(rule, asked, limit=self.limit) is True
-
-    async def may_read(
-        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
-    ) -> bool:
-        """Whether a user may read a conversation, and this message of it."""
-        if not await self.allows(self.can_read, user_id, conversation):
-            return False
-        return message is None or await self.may_read_message(user_id, conversation, message)
-
-    async def may_read_message(
-        self, user_id: str, conversation: Conversation, message: BareMessage
-    ) -> bool:
-        """Whether a user who may read the conversation may read this message of it."""
-        if not self.asks_for_messages:
-            return True
-        return await self.allows(self.can_read, user_id, conversation, message)
-
-    async def require_read(
-        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
-    ) -> None:
-        if not await self.may_read(user_id, conversation, message):
-            raise ForbiddenRead
-
-    async def require_write(
-        self, user_id: str, conversation: Conversation, message: BareMessage | None = None
-    ) -> None:
-        if not await self.allows(self.can_write, user_id, conversation, message):
-            raise ForbiddenWrite
-
-    async def require_manage(self, user_id: str, conversation: Conversation) -> None:
-        if not await self.allows(self.can_manage, user_id, conversation):
-            raise NotConversationAdmin
-
-    async def require_invite(self, user_id: str, conversation: Conversation) -> None:
-        if not await self.allows(self.can_invite, user_id, conversation):
-            raise NotConversationAdmin

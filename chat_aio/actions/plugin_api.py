@@ -4,9 +4,10 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_writable, require_unblocked
-from chat_aio.actions.visibility import noticeable
+from chat_aio.actions.guards import load_writable
+from chat_aio.actions.presence import noticeable
 from chat_aio.plugins.api import PluginAPI
 from chat_aio.schema.models import timestamp
 from chat_aio.store import conversations

@@ -7,11 +7,14 @@ count, because its store in memory starts a thread and cannot check several wind
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import fields
 from typing import Literal
 
-from chat_aio.errors import RateLimited, SetupError
+from chat_aio import hooks
+from chat_aio.errors import ChatError, RateLimited, SetupError, StorageUnavailable
+from chat_aio.hooks import RateContext, RateRule
 from chat_aio.options import Quotas
 
 HOUR, MINUTE = 3_600, 60
@@ -36,7 +39,7 @@ Limit = tuple[int, int]
 """(calls, seconds): at most so many calls in any window of so many seconds."""
 
 
-class RateLimits:
+class Limits:
     """Limits by name, each counted for one user; a name may have several, which all apply."""
 
     def __init__(
@@ -57,55 +60,82 @@ class RateLimits:
     def count(self, user_id: str, name: str, amount: int = 1) -> None:
         """Count so many calls. If a limit is exceeded, count nothing and raise RateLimited with the
         seconds until all windows have room for them."""
-        limits = self._limits_of(name)
-        if not limits:
-            return
-        now = self._clock()
-        self._sweep(now)
-        windows = [self._window(each, user_id, name, now) for each in limits]
-        waits = [
-            _wait(calls, limit, amount, now) for limit, calls in zip(limits, windows, strict=True)
-        ]
-        if wait := max(waits):
+        now, wait = self._clock(), 0.0
+        if now - self._swept >= SWEEP_SECONDS:
+            self._sweep(now)
+        windows = []
+        for most, seconds in self._limits.get(name) or self._limits.get(ANY, ()):
+            calls = self._calls.setdefault(((most, seconds), user_id, name), deque())
+            while calls and calls[0] <= now - seconds:
+                calls.popleft()
+            if amount > most:  # It never has room.
+                wait = max(wait, seconds)
+            elif (surplus := len(calls) + amount - most) > 0:
+                wait = max(wait, calls[surplus - 1] + seconds - now)
+            windows.append(calls)
+        if wait:
             raise RateLimited(retry_after=max(1, math.ceil(wait)))
         for calls in windows:
             calls.extend([now] * amount)
 
     def give_back(self, user_id: str, name: str, amount: int = 1) -> None:
         """Take back the last calls, which failed through no fault of the user."""
-        for limit in self._limits_of(name):
+        for limit in self._limits.get(name) or self._limits.get(ANY, ()):
             calls = self._calls.get((limit, user_id, name), ())
             for _ in range(min(amount, len(calls))):
                 calls and calls.pop()
 
-    def _limits_of(self, name: str) -> Sequence[Limit]:
-        return self._limits.get(name) or self._limits.get(ANY) or ()
-
-    def _window(self, limit: Limit, user_id: str, name: str, now: float) -> deque[float]:
-        """The calls that still count."""
-        calls = self._calls.setdefault((limit, user_id, name), deque())
-        while calls and calls[0] <= now - limit[1]:
-            calls.popleft()
-        return calls
-
     def _sweep(self, now: float) -> None:
         """Forget users without a call in the window, to bound the memory."""
-        if now - self._swept < SWEEP_SECONDS:
-            return
         self._swept = now
         for key, calls in [*self._calls.items()]:
             if not calls or calls[-1] <= now - key[0][1]:
                 del self._calls[key]
 
 
-def _wait(calls: deque[float], limit: Limit, amount: int, now: float) -> float:
-    """Seconds until a window has room for so many, 0 for now; its whole length where it never
-    has."""
-    most, seconds = limit
-    if amount > most:
-        return seconds
-    surplus = len(calls) + amount - most
-    return calls[surplus - 1] + seconds - now if surplus > 0 else 0.0
+class RateLimits:
+    """The rate limits of one chat: the host's `rate_limit` decides, or if it returns None the
+    limits of Options (docs/behaviour.md 1.8). `patience` is the hook's, in seconds."""
+
+    def __init__(self, limits: Limits, *, hook: RateRule | None, patience: float) -> None:
+        self._limits = limits
+        self._hook = hook
+        self._patience = patience
+
+    async def count(self, user_id: str, method: str) -> None:
+        """Count one call. Raises RateLimited if the user calls this method too often."""
+        if self._hook is not None:
+            asked = RateContext(user_id=user_id, method=method)
+            wait = await hooks.call(self._hook, asked, limit=self._patience)
+            if wait is not None:
+                if wait > 0:
+                    raise RateLimited(retry_after=math.ceil(wait))
+                return
+        self._limits.count(user_id, method)
+
+    @asynccontextmanager
+    async def counting(self, user_id: str, method: str | None) -> AsyncIterator[None]:
+        """Count one call, and take it back if the database is out of reach. Raises RateLimited.
+        None is the method of an action that counts itself."""
+        if method is None:
+            yield
+            return
+        await self.count(user_id, method)
+        try:
+            yield
+        except StorageUnavailable:
+            self._limits.give_back(user_id, method)
+            raise
+
+    @asynccontextmanager
+    async def counting_refusals(self, user_id: str, method: str) -> AsyncIterator[None]:
+        """Count a call that is refused with 400, 403 or 404 before it reaches `counting`."""
+        try:
+            yield
+        except ChatError as refusal:
+            if refusal.status in (400, 403, 404):
+                await self.count(user_id, method)
+            raise
 
 
 def rate_limits_from(

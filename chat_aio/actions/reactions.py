@@ -1,14 +1,14 @@
-"""Reactions: added and removed by users who may write; once per user and emoji."""
+"""Reactions: added and removed by users who may write; once per user and emoji, up to limits."""
 
+from collections.abc import Sequence
 from typing import Literal
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_message,
     load_writable,
     require_readable,
-    require_unblocked,
-    user_action,
     within,
 )
 from chat_aio.actions.reading import load_parents
@@ -16,11 +16,11 @@ from chat_aio.errors import ReactionLimitExceeded, StorageUnavailable
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
-from chat_aio.store.documents import Change, MessageDocument
+from chat_aio.store.documents import Change, MessageDocument, ReactionDocument
+from chat_aio.store.edits import MostReactions
 from chat_aio.store.mapping import bare_message_from, message_from
 
 
-@user_action
 async def add_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """React to a message, a deleted one too; returns it with all its reactions.
 
@@ -40,11 +40,11 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
 
 async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> MessageDocument:
     """Add the reaction and return the message. Raises ReactionLimitExceeded."""
-    limits = _limits(context)
+    most = _most_reactions(context)
     for _ in within(context):
         change = _change(context, "reaction.added", user_id, emoji)
         if changed := await edits.add_reaction(
-            context.database, message_id, emoji, change=change, limits=limits
+            context.database, message_id, emoji, change=change, most=most
         ):
             return changed
         # The update matched nothing: the reaction was there, or a limit was reached. If neither is
@@ -52,21 +52,35 @@ async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> M
         found = await load_message(context, message_id)
         if any((each["userId"], each["emoji"]) == (user_id, emoji) for each in found["reactions"]):
             return found
-        if not limits.leave_room(found["reactions"], emoji, user_id):
+        if not _is_room(found["reactions"], emoji, user_id, most):
             raise ReactionLimitExceeded
     raise StorageUnavailable
 
 
-def _limits(context: Context) -> edits.ReactionLimits:
+def _is_room(
+    reactions: Sequence[ReactionDocument], emoji: str, user_id: str, most: MostReactions
+) -> bool:
+    """Whether one more reaction fits on a message. The store guards its update with the same."""
+    known = {each["emoji"] for each in reactions}
+    mine = sum(each["userId"] == user_id for each in reactions)
+    return (
+        len(reactions) < most.in_all
+        and mine < most.of_user
+        and (emoji in known or len(known) < most.emoji)
+    )
+
+
+def _most_reactions(context: Context) -> MostReactions:
+    """How many different emoji a message may have, how many reactions of one user, and how many in
+    all (docs/behaviour.md 4.5)."""
     options = context.options
-    return edits.ReactionLimits(
+    return MostReactions(
         emoji=options.max_emoji_per_message,
         of_user=options.max_emoji_per_user,
         in_all=options.max_reactions_per_message,
     )
 
 
-@user_action
 async def remove_reaction(context: Context, user_id: str, message_id: str, emoji: str) -> Message:
     """Remove a reaction; returns the message with all its reactions.
 

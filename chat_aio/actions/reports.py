@@ -6,7 +6,7 @@ from typing import Any
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_message, load_readable, user_action
+from chat_aio.actions.guards import load_message, load_readable
 from chat_aio.actions.moderators import is_moderator, require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput, ReportNotFound
@@ -20,8 +20,11 @@ from chat_aio.store.mapping import bare_message_from, report_from
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
 
+UNRESOLVED = ("open", "triaged")
+"""The statuses in which a report is still worked on: the reporter cannot report the same again, and
+nobody has resolved it (docs/behaviour.md 11.4). New statuses are limited by `ReportChange`."""
 
-@user_action
+
 async def report(
     context: Context, user_id: str, target_type: TargetType, target_id: str, reason: str
 ) -> Report:
@@ -59,7 +62,6 @@ async def report(
     return report_from(kept)
 
 
-@user_action
 async def list_reports(
     context: Context,
     user_id: str,
@@ -92,7 +94,6 @@ def _shown(found: ReportDocument) -> Report | None:
     return report_from(found) if one_readable("reports", found) else None
 
 
-@user_action
 async def get_report(context: Context, user_id: str, report_id: str) -> Report:
     """Get one report. Raises NotModerator, ModerationUnsupported and ReportNotFound."""
     await require_moderator(context, user_id, "get_report")
@@ -103,7 +104,6 @@ async def get_report(context: Context, user_id: str, report_id: str) -> Report:
     return report_from(found)
 
 
-@user_action
 async def update_report(
     context: Context,
     user_id: str,
@@ -129,7 +129,7 @@ async def new_fields(
     given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
-    resolved = given.status not in reports.OPEN
+    resolved = given.status not in UNRESOLVED
     return {
         "status": given.status,
         "resolvedBy": user_id if resolved else None,
@@ -150,9 +150,9 @@ async def put_fields(
         )
         return {**new, "updatedAt": at}, row
 
-    changed = (
-        await reports.change(context.database, report_id, decide) if is_id(report_id) else None
-    )
+    changed = None
+    if is_id(report_id):
+        changed = await reports.change(context.database, report_id, decide, unresolved=UNRESOLVED)
     if changed is None:
         raise ReportNotFound
     return report_from(changed)

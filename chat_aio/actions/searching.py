@@ -1,11 +1,14 @@
-"""Search: messages of the user's conversations that have every term of the query."""
+"""Search: messages of the user's conversations that have every term of the query.
+
+`store/tokenizer.py` says what a term is, and `store/search.py` how matches are ranked.
+"""
 
 from collections.abc import Sequence
 from typing import cast
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable, user_action
+from chat_aio.actions.guards import load_readable
 from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import StorageUnavailable
@@ -26,7 +29,6 @@ Found = tuple[Match, MessageDocument | None]
 """A match and its message, None if that was removed meanwhile."""
 
 
-@user_action
 async def search_messages(
     context: Context,
     user_id: str,

@@ -1,6 +1,6 @@
 """Sending: the path of every new message, from its checks to the host's hook after the commit."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -8,18 +8,16 @@ from typing import Any
 
 import orjson
 
+from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
-    counting,
-    counting_refusals,
     load_within,
     load_writable,
+    require_length,
     require_readable,
-    require_unblocked,
-    user_action_as,
     within,
 )
-from chat_aio.actions.host_hooks import ask_host, notify_host, require_length
+from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.capabilities import Capability
@@ -37,9 +35,9 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.drafts import Appended, EpochMoved
-from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
+from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.metadata import escaped
+from chat_aio.store.numbering import Appended, EpochMoved
 from chat_aio.store.shapes import readable
 from chat_aio.store.snapshots import Snapshot
 
@@ -52,34 +50,6 @@ class Sent:
     repeated: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
-    """A new message as requested. `fields` are further arguments of `new_message`.
-
-    A forward has the message that it copies, and `recheck`, which is called after the hook.
-    """
-
-    given: inputs.NewMessage | inputs.Forwarding
-    body: str
-    fields: dict[str, Any]
-    copied: MessageDocument | None = None
-    recheck: Callable[[], Awaitable[None]] | None = None
-
-    def question(self, user_id: str, snapshot: Snapshot) -> BeforeMessageSend:
-        """The argument of the host's `before_message_send`."""
-        return BeforeMessageSend(
-            user_id=user_id,
-            kind="forward" if self.copied else "send",
-            conversation=snapshot.conversation,
-            body=self.body,
-            role=self.given.role or "user",
-            metadata=self.given.metadata or {},
-            mentions=tuple(self.given.mentions or ()),
-            forwarded_from=forwarded_from_of(self.fields.get("forwardedFrom")),
-        )
-
-
-@user_action_as(None)
 async def send_message(
     context: Context,
     user_id: str,
@@ -101,7 +71,7 @@ async def send_message(
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
     MentionNotParticipant, MessageConflict and MessageRejected.
     """
-    async with counting_refusals(context, user_id, "send_message"):
+    async with context.rate_limits.counting_refusals(user_id, "send_message"):
         given = _read(
             context,
             body=body,
@@ -134,19 +104,29 @@ async def _send(
 ) -> Sent:
     # Before counting and all further checks: a client that lost the answer must get its message,
     # whatever has happened since (docs/behaviour.md 1.8 and 4.9).
-    if repeated := await find_repeated(context, user_id, snapshot.conversation.id, given):
+    key = key_fields(given)
+    if key and (repeated := await find_repeated(context, user_id, snapshot.conversation.id, key)):
         return repeated
-    async with counting(context, user_id, "send_message"):
+    async with context.rate_limits.counting(user_id, "send_message"):
         await require_unblocked(context, snapshot)
         await _require_place(context, user_id, snapshot, given)
-        fields = {
+        mentioned = tuple(given.mentions or ())
+        snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
+        asked = BeforeMessageSend(
+            user_id=user_id,
+            kind="send",
+            conversation=snapshot.conversation,
+            body=given.body,
+            role=given.role or "user",
+            metadata=given.metadata or {},
+            mentions=mentioned,
+        )
+        place = {
             "replyToMessageId": given.reply_to_message_id,
             "thread_root_message_id": given.thread_root_message_id,
             "also_in_main": given.also_send_to_main or False,
         }
-        return await post(
-            context, user_id, snapshot, Post(given=given, body=given.body, fields=fields)
-        )
+        return await post(context, asked, {**key, **place}, epoch=snapshot.epoch)
 
 
 async def _require_place(
@@ -165,78 +145,28 @@ async def _require_place(
             raise InvalidInput("threadRootMessageId must not be a thread reply itself")
 
 
-async def find_repeated(
-    context: Context,
-    user_id: str,
-    conversation_id: str,
-    given: inputs.NewMessage | inputs.Forwarding,
-    *,
-    copied: str | None = None,
-) -> Sent | None:
-    """The message that an earlier request with the same idempotency key has stored. Raises
-    MessageConflict if that was a different request (docs/behaviour.md 4.9)."""
+def key_fields(
+    given: inputs.NewMessage | inputs.Forwarding, *, copied: str | None = None
+) -> dict[str, Any]:
+    """The fields by which a repeated request is recognised; none without an idempotency key. The
+    hash is of all that was requested but the key, before the host's hook."""
     if given.client_message_id is None:
-        return None
-    key = conversation_id, user_id, given.client_message_id
-    stored = await messages.find_repeated(context.database, key)
-    return await _repeated(context, stored, _request_hash(given, copied)) if stored else None
-
-
-def _request_hash(given: inputs.NewMessage | inputs.Forwarding, copied: str | None) -> bytes:
-    """Recognises a repeated request: everything in it but its key, before the host's hook."""
+        return {}
     request = given.model_dump(exclude={"client_message_id"}, exclude_none=True)
     if copied is not None:
         request["forwarded"] = copied
-    return sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).digest()
+    hashed = sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).digest()
+    return {"clientMessageId": given.client_message_id, "requestHash": hashed}
 
 
-async def post(context: Context, user_id: str, snapshot: Snapshot, new: Post) -> Sent:
-    """Check the mentions, ask the host, store the message, notify the host. The user may write on
-    `snapshot`."""
-    mentioned = tuple(new.given.mentions or ())
-    snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
-    asked = await ask_host(context, new.question(user_id, snapshot))
-    if new.recheck is not None:
-        await new.recheck()
-    message = await _compose(context, snapshot, asked, new)
-    # Read before the commit: a failure after it would say that nothing was written.
-    is_reply = message["replyToMessageId"] is not None
-    parents = await load_parents(context, user_id, [message]) if is_reply else {}
-    appended = await _append(context, user_id, message, mentioned, epoch=snapshot.epoch)
-    # Two requests with the same key at once: the batch found the other one's message.
-    if appended.repeated:
-        return await _repeated(context, appended.message, message["requestHash"])
-    notify(context.observers, Observer.message_sent, "stored")
-    sent = message_from(appended.message, parents)
-    await notify_host(context, user_id, "created", sent, snapshot.conversation)
-    return Sent(sent, repeated=False)
-
-
-async def _compose(
-    context: Context, snapshot: Snapshot, asked: BeforeMessageSend, new: Post
-) -> MessageDocument:
-    """The document that is handed to the sequencer. A forward reuses the search terms of the
-    message it copies, unless the host has changed the body."""
-    fields = dict(new.fields)
-    if new.copied is not None and new.copied["body"] == asked.body:
-        fields["terms"] = new.copied.get("terms")
-    if (key := new.given.client_message_id) is not None:
-        fields["clientMessageId"] = key
-        fields["requestHash"] = _request_hash(new.given, new.copied and new.copied["_id"])
-    make = partial(
-        messages.new_message,
-        context.new_id(),
-        snapshot.conversation.id,
-        asked.user_id,
-        asked.body,
-        at=context.clock(),
-        role=asked.role,
-        metadata=escaped(asked.metadata),
-        mentioned=asked.mentions,
-        searchable=Capability.SEARCH in context.capabilities,
-        **fields,
-    )
-    return await context.database.turns.on_text(asked.body, make)
+async def find_repeated(
+    context: Context, user_id: str, conversation_id: str, key: Mapping[str, Any]
+) -> Sent | None:
+    """The message that an earlier request with the same idempotency key has stored. Raises
+    MessageConflict if that was a different request (docs/behaviour.md 4.9)."""
+    scope = conversation_id, user_id, key["clientMessageId"]
+    stored = await messages.find_repeated(context.database, scope)
+    return await _repeated(context, stored, key["requestHash"]) if stored else None
 
 
 async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
@@ -247,16 +177,64 @@ async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) ->
     return Sent(message_from(stored, parents), repeated=True)
 
 
-async def _append(
+async def post(
     context: Context,
-    user_id: str,
-    message: MessageDocument,
-    mentioned: tuple[str, ...],
+    asked: BeforeMessageSend,
+    fields: dict[str, Any],
     *,
     epoch: int,
+    recheck: Callable[[], Awaitable[None]] | None = None,
+) -> Sent:
+    """Ask the host about a message that was checked on a snapshot of `epoch`, store the message,
+    and notify the host.
+
+    `fields` are further arguments of `new_message`; `recheck` is called after the hook.
+    """
+    agreed = await ask_host(context, asked)
+    if recheck is not None:
+        await recheck()
+    if agreed.body != asked.body:
+        fields = {**fields, "terms": None}  # Those of a forward are of the body that it copies.
+    message = await _compose(context, agreed, fields)
+    # Read before the commit: a failure after it would say that nothing was written.
+    is_reply = message["replyToMessageId"] is not None
+    parents = await load_parents(context, asked.user_id, [message]) if is_reply else {}
+    appended = await _append(context, message, asked.mentions, epoch=epoch)
+    # Two requests with the same key at once: the batch found the other one's message.
+    if appended.repeated:
+        return await _repeated(context, appended.message, message["requestHash"])
+    notify(context.observers, Observer.message_sent, "stored")
+    sent = message_from(appended.message, parents)
+    await notify_host(context, asked.user_id, "created", sent, asked.conversation)
+    return Sent(sent, repeated=False)
+
+
+async def _compose(
+    context: Context, agreed: BeforeMessageSend, fields: Mapping[str, Any]
+) -> MessageDocument:
+    """The document that is handed to the sequencer."""
+    make = partial(
+        messages.new_message,
+        context.new_id(),
+        agreed.conversation.id,
+        agreed.user_id,
+        agreed.body,
+        at=context.clock(),
+        role=agreed.role,
+        metadata=escaped(agreed.metadata),
+        mentioned=agreed.mentions,
+        searchable=Capability.SEARCH in context.capabilities,
+        **fields,
+    )
+    return await context.database.turns.on_text(agreed.body, make)
+
+
+async def _append(
+    context: Context, message: MessageDocument, mentioned: Collection[str], *, epoch: int
 ) -> Appended:
     """Hand a checked message to the sequencer. If membership has changed since the checks, check
     again; the host's hook is not called again."""
+    user_id = message["senderId"]
     check = still_allowed(context, user_id, mentioned)
     for _ in within(context):
         try:

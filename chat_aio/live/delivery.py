@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
 from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.ephemeral_filter import EphemeralFilter
@@ -69,7 +70,7 @@ class Delivery:
 
     async def end_banned(self) -> None:
         """End the streams of banned users (docs/behaviour.md 11.5)."""
-        if self._context.enforces_bans:
+        if are_enforced(self._context):
             for user_id in await self._context.bans.banned_among(self._hub.user_ids()):
                 if self._hub.end_user(user_id, "banned"):
                     notify(self._context.observers, Observer.ban_enforced, "stream")

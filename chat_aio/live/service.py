@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context as Variables
 
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.capabilities import Capability
-from chat_aio.errors import UserBanned
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.hub import Hub
@@ -106,9 +106,7 @@ class Live:
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
         # After registering: a ban from here on ends the stream through the hub.
-        if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
-            notify(self._context.observers, Observer.ban_enforced, "request")
-            raise UserBanned
+        await require_unbanned(self._context, stream.user_id)
         # Before anything is read: `began` may become the client's position, and a position after
         # the reads would hide what was written between the two.
         began = self._context.clock()

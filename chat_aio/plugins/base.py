@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from chat_aio.errors import ChatError
 from chat_aio.plugins.api import PluginAPI
 
 
@@ -32,14 +33,15 @@ class PluginRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRoute:
     """A route below the mount. `handler` returns a JSON object or raises a ChatError. The OpenAPI
-    description is made of its docstring, of `takes` (the query of a GET, the body of a POST) and of
-    `gives`."""
+    description is made of its docstring, of `takes` (the query of a GET, the body of a POST), of
+    `gives`, and of `errors`, the ones that `handler` raises."""
 
     method: Literal["GET", "POST"]
     path: str
     handler: Callable[[PluginRequest], Awaitable[Mapping[str, object]]]
     takes: type[BaseModel] | None = None
     gives: type[BaseModel] | None = None
+    errors: tuple[type[ChatError], ...] = ()
 
     @property
     def name(self) -> str:

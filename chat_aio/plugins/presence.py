@@ -49,6 +49,7 @@ class Presence(Plugin):
                 handler=self._show,
                 takes=AskedFor,
                 gives=PresenceOfUsers,
+                errors=(InvalidInput,),
             ),
         )
         self._delay = offline_delay_ms / 1000

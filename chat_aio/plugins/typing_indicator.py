@@ -2,7 +2,12 @@
 
 from collections.abc import Mapping
 
-from chat_aio.errors import DirectInteractionBlocked
+from chat_aio.errors import (
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    ForbiddenWrite,
+    InvalidInput,
+)
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.schema.events import TypingEvent
 from chat_aio.schema.inputs import Input, read
@@ -25,7 +30,14 @@ class Typing(Plugin):
     def __init__(self) -> None:
         path = "/conversations/{conversation_id}/typing"
         self.routes = (
-            PluginRoute(method="POST", path=path, handler=self._type, takes=Typed, gives=Done),
+            PluginRoute(
+                method="POST",
+                path=path,
+                handler=self._type,
+                takes=Typed,
+                gives=Done,
+                errors=(InvalidInput, ConversationNotFound, ForbiddenWrite),
+            ),
         )
 
     async def _type(self, request: PluginRequest) -> Mapping[str, object]:

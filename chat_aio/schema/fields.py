@@ -33,8 +33,8 @@ MAX_REASON_LENGTH = 1_000
 MAX_MODERATOR_NOTE_LENGTH = 2_000
 MAX_EMOJI_LENGTH = 32
 MAX_QUERY_LENGTH = 2_048
-MAX_SECONDS = 10 * 365 * 24 * 3600
-MAX_USES = 1_000_000
+MAX_INVITE_SECONDS = 10 * 365 * 24 * 3600
+MAX_INVITE_USES = 1_000_000
 
 
 ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
@@ -288,5 +288,7 @@ Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
 # No upper limit: a larger `limit` counts as 200 (docs/behaviour.md 1.5).
 PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
 # The action checks the bounds, after the permission. Here OpenAPI's description gets them.
-Seconds = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_SECONDS})]
-Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_USES})]
+Seconds = Annotated[
+    StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_SECONDS})
+]
+Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_USES})]

@@ -1,38 +1,37 @@
-"""One batch of messages as one transaction: raise counters, look for repeats, insert.
-
-Counters come first, and in the order of their ids: they are the locks (docs/decisions/0002).
-"""
+"""One batch of messages as one transaction: count, look for repeats, number, insert."""
 
 import asyncio
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import cast
 
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
 from chat_aio.errors import OUTCOME_UNKNOWN, ConversationNotFound, StorageUnavailable
+from chat_aio.observability.dispatch import notify
+from chat_aio.observability.observer import Batch, BatchOutcome, BatchResult, Observer
+from chat_aio.store import numbering
 from chat_aio.store.backoff import jitter
 from chat_aio.store.database import Database, unquoted
-from chat_aio.store.documents import CounterDocument, MessageDocument
-from chat_aio.store.drafts import (
-    Appended,
-    Decision,
-    Draft,
-    EpochMoved,
-    Taken,
-    by_conversation,
-    folded,
-)
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.messages import READ, Key, there_are, with_key
-from chat_aio.store.shapes import WHOLE, readable
-from chat_aio.store.transactions import Session, Unchanged, attempt
+from chat_aio.store.numbering import Appended, Draft, EpochMoved
+from chat_aio.store.transactions import Conflict, Session, Unchanged, attempt
 
 _DUPLICATE_KEY = 11000
-_COUNTS = {"seq": {"$type": WHOLE}}
+
+
+class Taken(Exception):
+    """A seq or idempotency key was written by a program that does not lock the counters."""
+
+
+Decision = Appended | EpochMoved | ConversationNotFound
+"""ConversationNotFound if a conversation has no head, or a malformed one."""
+
+Decided = Mapping[Draft, Decision]
 
 
 async def write_batch(
@@ -41,25 +40,37 @@ async def write_batch(
     *,
     clock: Callable[[], datetime],
     deadline: float,
-) -> dict[Draft, Decision]:
+) -> Decided:
     """Number and insert `drafts` in one transaction, in order, without gaps.
 
     Returns what became of each draft. Raises Conflict if another process was faster, Taken if a
     number or key is in use, and StorageUnavailable if the commit's outcome is still unknown at
     `deadline` (monotonic).
     """
-    leaders, followers = folded(drafts)
+    leaders, followers = _folded(drafts)
     outcomes: dict[Draft, Decision] = {}
     # If some drafts repeat keys, the attempt writes nothing and decides only those; the others go
     # into the next attempt.
     while remaining := [each for each in leaders if each not in outcomes]:
-        written, stored, epochs = await attempt(
-            database, partial(_write, database, remaining, clock()), deadline=deadline
-        )
+        write = partial(_write, database, remaining, clock())
+        (written, stored, epochs), _ = await attempt(database, write, deadline=deadline)
         if stored:
             await _durable(database, stored, deadline)
         outcomes |= _outcomes(remaining, written, stored, epochs)
     return outcomes | {each: _repeated(outcomes[leader]) for each, leader in followers.items()}
+
+
+def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
+    """The drafts with distinct keys, and for each other draft the one with the same key."""
+    first: dict[Key, Draft] = {}
+    leaders, followers = [], {}
+    for draft in drafts:
+        leader = first.setdefault(draft.key, draft) if draft.key else draft
+        if leader is draft:
+            leaders.append(draft)
+        else:
+            followers[draft] = leader
+    return leaders, followers
 
 
 Stored = dict[Key | None, MessageDocument]
@@ -71,19 +82,16 @@ async def _write(
 ) -> Written:
     """Insert drafts; returns those inserted, no stored messages, and each conversation's epoch. If
     some repeat keys, nothing is written and the stored messages are returned instead."""
-    heads = await _count(database, by_conversation(drafts), now, session)
-    known = [each for each in drafts if each.conversation_id in heads]
-    outdated = [each for each in known if heads[each.conversation_id]["epoch"] != each.epoch]
-    holding = await _recheck(database, outdated, heads, now, session) if outdated else set()
-    writable = [each for each in known if each not in outdated or each in holding]
+    writable, heads = await numbering.count(database, drafts, now, session)
     epochs = {name: head["epoch"] for name, head in heads.items()}
-    if stored := await _stored(database, writable, session):
+    keys = [each.key for each in writable if each.key]
+    if keys and (stored := await _stored(database, keys, session)):
         raise Unchanged(([], stored, epochs))
     if not writable:
         raise Unchanged(([], {}, epochs))
-    for conversation_id, group in by_conversation(writable).items():
-        _number(group, heads[conversation_id])
-    await _count_replies(database, writable, session)
+    numbering.number(writable, heads)
+    if any(each.message["threadRootMessageId"] for each in writable):
+        await _count_replies(database, writable, session)
     try:
         await database.messages.insert_many([each.message for each in writable], session=session)
     except BulkWriteError as error:
@@ -93,13 +101,14 @@ async def _write(
     return writable, {}, epochs
 
 
-def _number(drafts: Sequence[Draft], head: CounterDocument) -> None:
-    """Give the drafts of one conversation the numbers just counted, and the head's time."""
-    for seq, draft in enumerate(drafts, head["seq"] - len(drafts) + 1):
-        draft.message["seq"] = seq
-        draft.message["createdAt"] = head["activityAt"]
-        for mention in draft.message["mentions"]:
-            mention["createdAt"] = head["activityAt"]
+async def _stored(database: Database, keys: Sequence[Key], session: Session) -> Stored:
+    """The messages that earlier sends with these idempotency keys have stored."""
+    found = await database.messages.find(
+        {"$or": [with_key(each) for each in keys]}, READ, session=session
+    ).to_list(None)
+    return {
+        (each["conversationId"], each["senderId"], each["clientMessageId"]): each for each in found
+    }
 
 
 async def _count_replies(database: Database, drafts: Iterable[Draft], session: Session) -> None:
@@ -110,111 +119,33 @@ async def _count_replies(database: Database, drafts: Iterable[Draft], session: S
     for draft in drafts:
         if root_id := draft.message["threadRootMessageId"]:
             replies[root_id].append(draft.message)
-    if replies:
-        await database.messages.bulk_write(
-            [
-                UpdateOne(
-                    {"_id": root_id},
-                    {
-                        "$inc": {"thread.replyCount": len(replies[root_id])},
-                        "$max": {"thread.lastReplyAt": replies[root_id][-1]["createdAt"]},
-                    },
-                )
-                for root_id in sorted(replies)
-            ],
-            ordered=False,
-            session=session,
-        )
-
-
-async def _count(
-    database: Database,
-    groups: dict[str, list[Draft]],
-    now: datetime,
-    session: Session,
-) -> dict[str, CounterDocument]:
-    """Raise the counters whose epoch is unchanged and read them back; they are locked from here on.
-
-    `activityAt`, which becomes the messages' `createdAt`, never falls: `$max` ignores clocks that
-    are behind.
-    """
-    # One conversation, the usual case, takes one round trip instead of two.
-    if len(groups) == 1:
-        ((conversation_id, drafts),) = groups.items()
-        epoch, count = _newest(drafts)
-        head = await database.counters.find_one_and_update(
-            {"_id": conversation_id, "epoch": epoch, **_COUNTS},
-            {"$inc": {"seq": count}, "$max": {"activityAt": now}},
-            return_document=True,
-            session=session,
-        )
-        if head:
-            return {conversation_id: head}
-    else:
-        await _count_many(database, groups, now, session)
-    found = await database.counters.find({"_id": {"$in": list(groups)}}, session=session).to_list(
-        None
-    )
-    return {each["_id"]: cast(CounterDocument, each) for each in readable("counters", found)}
-
-
-async def _count_many(
-    database: Database, groups: dict[str, list[Draft]], now: datetime, session: Session
-) -> None:
-    await database.counters.bulk_write(
+    await database.messages.bulk_write(
         [
             UpdateOne(
-                {"_id": conversation_id, "epoch": epoch, **_COUNTS},
-                {"$inc": {"seq": count}, "$max": {"activityAt": now}},
+                {"_id": root_id},
+                {
+                    "$inc": {"thread.replyCount": len(replies[root_id])},
+                    "$max": {"thread.lastReplyAt": replies[root_id][-1]["createdAt"]},
+                },
             )
-            for conversation_id in sorted(groups)  # One lock order for all processes.
-            for epoch, count in [_newest(groups[conversation_id])]
+            for root_id in sorted(replies)
         ],
         ordered=False,
         session=session,
     )
 
 
-async def _recheck(
-    database: Database,
-    outdated: Iterable[Draft],
-    heads: dict[str, CounterDocument],
-    now: datetime,
-    session: Session,
-) -> set[Draft]:
-    """Check drafts of an older epoch again, on the stored conversation, and count those that pass.
-
-    Without it, a group that people join and leave all the time would send every message back to
-    its checks. Counting locks the head, so participants stay as read here until the commit.
-    """
-    asked = [each for each in outdated if each.still_allowed]
-    chosen = {"_id": {"$in": list({each.conversation_id for each in asked})}}
-    found = (
-        await database.conversations.find(chosen, session=session).to_list(None) if asked else []
-    )
-    conversations = {each["_id"]: each for each in readable("conversations", found)}
-    holding = [
-        each
-        for each in asked
-        if each.conversation_id in conversations
-        and each.still_allowed
-        and each.still_allowed(conversations[each.conversation_id])
-    ]
-    for conversation_id, drafts in by_conversation(holding).items():
-        heads[conversation_id] = await database.counters.find_one_and_update(
-            {"_id": conversation_id},
-            {"$inc": {"seq": len(drafts)}, "$max": {"activityAt": now}},
-            return_document=True,
-            session=session,
-        )
-    return set(holding)
-
-
-def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
-    """The newest epoch among drafts of one conversation, and how many drafts have it."""
-    epochs = Counter(each.epoch for each in drafts)
-    epoch = max(epochs)
-    return epoch, epochs[epoch]
+async def _durable(database: Database, stored: Stored, deadline: float) -> None:
+    """Wait until a majority has messages that a transaction has seen and not written. A repeated
+    send is acknowledged with them, and what is acknowledged must survive a failover. Raises
+    StorageUnavailable, outcome unknown, at the deadline."""
+    ids = [each["_id"] for each in stored.values()]
+    tries = 0
+    while not await there_are(database, ids):
+        tries += 1
+        if time.monotonic() >= deadline:
+            raise StorageUnavailable(OUTCOME_UNKNOWN)
+        await asyncio.sleep(jitter(tries))
 
 
 def _outcomes(
@@ -243,27 +174,22 @@ def _repeated(outcome: Decision) -> Decision:
     return outcome
 
 
-async def _durable(database: Database, stored: Stored, deadline: float) -> None:
-    """Wait until a majority has messages that a transaction has seen and not written. A repeated
-    send is acknowledged with them, and what is acknowledged must survive a failover. Raises
-    StorageUnavailable, outcome unknown, at the deadline."""
-    ids = [each["_id"] for each in stored.values()]
-    tries = 0
-    while not await there_are(database, ids):
-        tries += 1
-        if time.monotonic() >= deadline:
-            raise StorageUnavailable(OUTCOME_UNKNOWN)
-        await asyncio.sleep(jitter(tries))
-
-
-async def _stored(database: Database, drafts: Iterable[Draft], session: Session) -> Stored:
-    """The messages that earlier sends with the same idempotency keys have stored."""
-    keys = [each.key for each in drafts if each.key]
-    if not keys:
-        return {}
-    found = await database.messages.find(
-        {"$or": [with_key(each) for each in keys]}, READ, session=session
-    ).to_list(None)
-    return {
-        (each["conversationId"], each["senderId"], each["clientMessageId"]): each for each in found
-    }
+async def observed(
+    writing: Awaitable[Decided], drafts: Sequence[Draft], observers: Sequence[Observer]
+) -> Decided:
+    """Await the writing of a batch and notify observers of its beginning and outcome."""
+    origins = tuple(each.origin for each in drafts if each.origin)
+    batch = Batch(messages=len(drafts), origins=origins)
+    notify(observers, Observer.batch_begun, batch)
+    began = time.perf_counter()
+    outcome: BatchOutcome = "failed"
+    try:
+        decided = await writing
+        outcome = "committed"
+        return decided
+    except Conflict:
+        outcome = "conflict"
+        raise
+    finally:
+        written = BatchResult(outcome=outcome, seconds=time.perf_counter() - began)
+        notify(observers, Observer.batch_ended, batch, written)

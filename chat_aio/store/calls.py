@@ -7,6 +7,7 @@ cancelled caller stops waiting, and the call goes on until `pymongo.timeout` end
 """
 
 import asyncio
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -32,79 +33,58 @@ class LateCall(Exception):
     """A call has not ended in time; its outcome is unknown."""
 
 
+@dataclass(slots=True)
 class Budget:
     """How long all driver calls of one request may take together: calls that succeed slowly, one
     after the other, would add up."""
 
-    def __init__(self, seconds: float) -> None:
-        self.deadline = time.monotonic() + seconds
-        self._pauses = 0
-        self._paused_at = 0.0
+    deadline: float
+    pauses: int = 0
+    paused_at: float = 0.0
 
     @property
     def remaining(self) -> float:
         """Seconds that are left, at least 0."""
         return max(0.0, self.deadline - time.monotonic())
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Stop the clock around a wait for something else: a host's hook, a body that is being
-        read. Pauses that overlap count once."""
-        if not self._pauses:
-            self._paused_at = time.monotonic()
-        self._pauses += 1
-        try:
-            yield
-        finally:
-            self._pauses -= 1
-            if not self._pauses:
-                self.deadline += time.monotonic() - self._paused_at
 
-
-_BUDGET: ContextVar[Budget | None] = ContextVar("chat_aio_budget", default=None)
+_BUDGETS: ContextVar[tuple[Budget, ...]] = ContextVar("chat_aio_budgets", default=())
+"""The budgets that bound what runs now. They nest: a search has less time than its request."""
 
 
 @contextmanager
 def budget(seconds: float) -> Iterator[Budget]:
     """Limit all calls inside to so many seconds together, and to what an outer budget has left."""
-    outer = _BUDGET.get()
-    mine = Budget(seconds)
-    if outer is not None:
-        mine.deadline = min(mine.deadline, outer.deadline)
-    token = _BUDGET.set(mine)
+    mine = Budget(time.monotonic() + seconds)
+    token = _BUDGETS.set((*_BUDGETS.get(), mine))
     try:
         yield mine
     finally:
-        _BUDGET.reset(token)
-
-
-@contextmanager
-def request_budget(seconds: float) -> Iterator[None]:
-    """The budget of a request; an action inside an HTTP request uses the one that is set."""
-    if _BUDGET.get() is not None:
-        yield
-        return
-    with budget(seconds):
-        yield
+        _BUDGETS.reset(token)
 
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """Stop the clock of the request's budget, if it has one."""
-    current = _BUDGET.get()
-    if current is None:
+    """Stop the clock of the budgets around a wait for something else: a host's hook, a body that is
+    being read. Pauses that overlap count once."""
+    budgets, now = _BUDGETS.get(), time.monotonic()
+    for each in budgets:
+        if not each.pauses:
+            each.paused_at = now
+        each.pauses += 1
+    try:
         yield
-        return
-    with current.paused():
-        yield
+    finally:
+        now = time.monotonic()
+        for each in budgets:
+            each.pauses -= 1
+            if not each.pauses:
+                each.deadline += now - each.paused_at
 
 
 def deadline_within(seconds: float) -> float:
-    """The deadline (monotonic) of a call that may take so many seconds, within the request's
-    budget."""
-    current = _BUDGET.get()
-    until = time.monotonic() + seconds
-    return until if current is None else min(until, current.deadline)
+    """The deadline (monotonic) of a call that may take so many seconds, within all budgets."""
+    return min([time.monotonic() + seconds, *[each.deadline for each in _BUDGETS.get()]])
 
 
 async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
@@ -166,25 +146,23 @@ class Calls:
             stuck=now + STUCK_AFTER_TIMEOUTS * max(seconds, self._timeout),
         )
         task.add_done_callback(self._ended)
-        self._look_later()
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
         return await waiter
 
-    def leave(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def leave(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start work that goes on without its caller, such as a commit. It has its own deadlines,
         not the caller's budget."""
-        return self._apart(work)
-
-    async def to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run long work without a timeout, such as creating indexes; it goes on if the caller is
-        cancelled."""
-        return await asyncio.shield(self._apart(work))
-
-    def _apart(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work, context=Context())
         self._left.add(task)
         task.add_done_callback(self._left.discard)
         task.add_done_callback(retrieve)
         return task
+
+    async def to_the_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run long work without a timeout, such as creating indexes; it goes on if the caller is
+        cancelled."""
+        return await asyncio.shield(self.leave(work))
 
     async def wait_for_all(self, *, seconds: float) -> None:
         """Wait up to so many seconds for everything that is under way."""
@@ -210,10 +188,6 @@ class Calls:
         else:
             call.waiter.set_result(task.result())
 
-    def _look_later(self) -> None:
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
-
     def _look(self) -> None:
         """Answer callers whose call is late, and note calls that are stuck."""
         self._timer = None
@@ -228,7 +202,12 @@ class Calls:
                     self._stuck.add(task)
                 call.suspected = True
         if self._calls:
-            self._look_later()
+            self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
+
+
+async def maybe_await(value: Any) -> Any:
+    """Await `value` if it is awaitable: for calls in which PyMongo's async API and Motor differ."""
+    return await value if inspect.isawaitable(value) else value
 
 
 async def _bounded(call: Call[T], seconds: float) -> T:

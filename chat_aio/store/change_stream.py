@@ -12,8 +12,8 @@ from bson import Timestamp
 from pymongo.errors import OperationFailure, PyMongoError
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.calls import LateCall
-from chat_aio.store.database import Database, maybe_await
+from chat_aio.store.calls import LateCall, maybe_await
+from chat_aio.store.database import Database
 
 BATCH = 256
 CLOSE_SECONDS = 1.0

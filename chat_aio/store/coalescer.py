@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
+from functools import partial
 from typing import Generic, TypeVar
+
+from chat_aio.store.calls import retrieve
 
 Q = TypeVar("Q")
 A = TypeVar("A")
+Answer = Callable[[Sequence[Q]], Awaitable[Sequence[A | Exception]]]
 
 
 class Coalescer(Generic[Q, A]):
@@ -17,17 +21,11 @@ class Coalescer(Generic[Q, A]):
     question; an exception that `answer` raises, for all questions of the round.
     """
 
-    def __init__(
-        self, answer: Callable[[Sequence[Q]], Awaitable[Sequence[A | Exception]]], *, most: int
-    ) -> None:
+    def __init__(self, answer: Answer[Q, A], *, most: int) -> None:
         self._answer = answer
         self._most = most
         self._waiting: list[tuple[Q, asyncio.Future[A]]] = []
-        self._round: asyncio.Task[None] | None = None
-
-    @property
-    def is_idle(self) -> bool:
-        return self._round is None
+        self.round: asyncio.Task[None] | None = None
 
     async def ask(self, question: Q) -> A:
         """Ask one question and wait for the answer."""
@@ -37,9 +35,9 @@ class Coalescer(Generic[Q, A]):
         """Ask one question; returns a future of the answer."""
         future: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self._waiting.append((question, future))
-        if self._round is None:
+        if self.round is None:
             # An empty context: the budget of the first caller must not bound the others' round.
-            self._round = asyncio.create_task(self._go_round(), context=Context())
+            self.round = asyncio.create_task(self._go_round(), context=Context())
         return future
 
     def take_back(self, answer: asyncio.Future[A]) -> bool:
@@ -56,7 +54,7 @@ class Coalescer(Generic[Q, A]):
                 if asked := [each for each in taken if not each[1].done()]:
                     await self._answer_all(asked)
         finally:
-            self._round = None
+            self.round = None
 
     async def _answer_all(self, asked: Sequence[tuple[Q, asyncio.Future[A]]]) -> None:
         answers: Sequence[A | Exception]
@@ -71,3 +69,39 @@ class Coalescer(Generic[Q, A]):
                 future.set_exception(answer)
             else:
                 future.set_result(answer)
+
+
+class Coalescers(Generic[Q, A]):
+    """A coalescer for each key, such as a conversation, as long as it has questions."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self._by_key: dict[str, Coalescer[Q, A]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._by_key
+
+    def put(self, key: str, question: Q, *, answer: Answer[Q, A]) -> asyncio.Future[A]:
+        """Ask one question; returns a future of the answer. All questions of a key have the same
+        `answer`."""
+        if key not in self._by_key:
+            self._by_key[key] = Coalescer(answer, most=self._most)
+        future = self._by_key[key].put(question)
+        future.add_done_callback(partial(self._answered, key))
+        return future
+
+    def take_back(self, key: str, answer: asyncio.Future[A]) -> bool:
+        """Withdraw a question, if no round has begun with it; returns whether that was so."""
+        return key in self._by_key and self._by_key[key].take_back(answer)
+
+    async def close(self, *, seconds: float) -> None:
+        """Wait up to so many seconds for the rounds that are under way."""
+        rounds = {each.round for each in self._by_key.values() if each.round}
+        if rounds:
+            await asyncio.wait(rounds, timeout=seconds)
+
+    def _answered(self, key: str, answer: asyncio.Future[A]) -> None:
+        """Drop a coalescer that is idle, and retrieve an answer that nobody may wait for."""
+        retrieve(answer)
+        if key in self._by_key and self._by_key[key].round is None:
+            del self._by_key[key]

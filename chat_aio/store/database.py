@@ -1,7 +1,6 @@
 """The host's database with our read and write concerns; driver errors are translated only here."""
 
 import asyncio
-import inspect
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -27,7 +26,7 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
-from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
+from chat_aio.store.calls import Call, Calls, LateCall, deadline_within, maybe_await
 from chat_aio.store.turns import Turns
 
 T = TypeVar("T")
@@ -69,11 +68,6 @@ _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 
 TRY_SECONDS = 0.1
 """A write is not tried again where less time than this is left for it."""
-
-
-async def maybe_await(value: Any) -> Any:
-    """Await `value` if it is awaitable: for calls in which PyMongo's async API and Motor differ."""
-    return await value if inspect.isawaitable(value) else value
 
 
 def is_out_of_reach(error: PyMongoError) -> bool:

@@ -2,10 +2,9 @@
 match, nothing changes and None is returned."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from chat_aio.errors import ConversationNotFound
 from chat_aio.store.database import Database
@@ -13,11 +12,10 @@ from chat_aio.store.documents import (
     Change,
     MentionDocument,
     MessageDocument,
-    ReactionDocument,
     SearchFields,
 )
-from chat_aio.store.drafts import EpochMoved, StillAllowed
 from chat_aio.store.messages import READ
+from chat_aio.store.numbering import EpochMoved, StillAllowed
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.transactions import Session, Unchanged, transact
@@ -25,23 +23,13 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 Update = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ReactionLimits:
-    """The limits of a message's reactions: different emoji, of one user, and in all."""
+class MostReactions(NamedTuple):
+    """The numbers that guard `add_reaction`: at most so many different emoji on the message, so
+    many reactions of one user, and so many in all. `actions/reactions.py` has the rule."""
 
     emoji: int
     of_user: int
     in_all: int
-
-    def leave_room(self, reactions: Sequence[ReactionDocument], emoji: str, user_id: str) -> bool:
-        """Whether one more reaction fits; the same rule as `_room`, which guards the update."""
-        known = {each["emoji"] for each in reactions}
-        mine = sum(each["userId"] == user_id for each in reactions)
-        return (
-            len(reactions) < self.in_all
-            and mine < self.of_user
-            and (emoji in known or len(known) < self.emoji)
-        )
 
 
 def edited(
@@ -84,11 +72,6 @@ async def delete(database: Database, message_id: str, *, change: Change) -> Mess
 def _unchanged_after(at: datetime) -> dict[str, Any]:
     """Guards that a message's times never fall, also if two processes change it at once."""
     return {"changedAt": {"$not": {"$gt": at}}}
-
-
-def later_than(message: MessageDocument, at: datetime) -> datetime:
-    """The time of a change made at `at`, but not before any time of the message."""
-    return max(at, message["createdAt"], message.get("changedAt") or message["createdAt"])
 
 
 async def change_live(
@@ -164,9 +147,9 @@ async def add_reaction(
     emoji: str,
     *,
     change: Change,
-    limits: ReactionLimits,
+    most: MostReactions,
 ) -> MessageDocument | None:
-    """Add a reaction unless it exists already or a limit is reached."""
+    """Add a reaction unless it exists already or the message has `most` before."""
     user_id = change["actorId"]
     reaction = {"emoji": emoji, "userId": user_id, "createdAt": change["at"]}
     return await _change(
@@ -174,7 +157,7 @@ async def add_reaction(
         {
             "_id": message_id,
             **_absent(emoji, user_id),
-            **_room(emoji, user_id, limits),
+            **_room(emoji, user_id, most),
         },
         {"$push": {"reactions": reaction}, "$set": {"change": change}},
     )
@@ -184,7 +167,7 @@ def _absent(emoji: str, user_id: str) -> dict[str, Any]:
     return {"reactions": {"$not": {"$elemMatch": {"emoji": emoji, "userId": user_id}}}}
 
 
-def _room(emoji: str, user_id: str, limits: ReactionLimits) -> dict[str, Any]:
+def _room(emoji: str, user_id: str, most: MostReactions) -> dict[str, Any]:
     mine = {"$eq": ["$$this.userId", {"$literal": user_id}]}
     of_user = {"$size": {"$filter": {"input": "$reactions", "cond": mine}}}
     different = {"$size": {"$setUnion": ["$reactions.emoji", []]}}
@@ -192,9 +175,9 @@ def _room(emoji: str, user_id: str, limits: ReactionLimits) -> dict[str, Any]:
     return {
         "$expr": {
             "$and": [
-                {"$lt": [{"$size": "$reactions"}, limits.in_all]},
-                {"$lt": [of_user, limits.of_user]},
-                {"$or": [known, {"$lt": [different, limits.emoji]}]},
+                {"$lt": [{"$size": "$reactions"}, most.in_all]},
+                {"$lt": [of_user, most.of_user]},
+                {"$or": [known, {"$lt": [different, most.emoji]}]},
             ]
         }
     }

@@ -1,6 +1,5 @@
 """Invites: links into a group. They are created and used in membership transactions."""
 
-from datetime import datetime
 from typing import cast
 
 from chat_aio.store import shapes
@@ -37,33 +36,13 @@ async def count(locked: Locked) -> int:
     return int(found)
 
 
-async def use(locked: Locked, code: str, *, at: datetime) -> InviteDocument | None:
-    """Count one use of an invite; None if it has expired, is used up or was revoked."""
-    found = await locked.database.invites.find_one_and_update(
-        {
-            "_id": code,
-            "$and": [
-                {"$or": [{"expiresAt": None}, {"expiresAt": {"$gt": at}}]},
-                {"$or": [{"maxUses": None}, {"$expr": {"$lt": ["$uses", "$maxUses"]}}]},
-            ],
-        },
-        {"$inc": {"uses": 1}},
-        return_document=True,
-        session=locked.session,
+async def count_use(locked: Locked, code: str) -> InviteDocument | None:
+    """Count one use of an invite; returns it as it was before, None if there is none. If the caller
+    then refuses the use, what it raises undoes the count."""
+    before = await locked.database.invites.find_one_and_update(
+        {"_id": code}, {"$inc": {"uses": 1}}, return_document=False, session=locked.session
     )
-    return cast(InviteDocument | None, found)
-
-
-async def exists(locked: Locked, code: str) -> bool:
-    """Whether an invite exists, spent or not."""
-    found = await locked.database.invites.find_one({"_id": code}, session=locked.session)
-    return found is not None
-
-
-def is_spent(invite: InviteDocument, *, at: datetime) -> bool:
-    """Whether an invite has expired or is used up."""
-    expired = invite["expiresAt"] is not None and invite["expiresAt"] <= at
-    return expired or (invite["maxUses"] is not None and invite["uses"] >= invite["maxUses"])
+    return shapes.one_readable("invites", cast(InviteDocument | None, before))
 
 
 async def delete(database: Database, conversation_id: str, code: str) -> None:

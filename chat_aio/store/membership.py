@@ -4,15 +4,13 @@ Every transaction about a conversation locks in the same order: `counters`, then
 then the rest. A change raises the epoch, so that sends checked before it are checked again.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
-from chat_aio.store.calls import retrieve, shared
-from chat_aio.store.coalescer import Coalescer
+from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     Change,
@@ -28,8 +26,6 @@ from chat_aio.store.transactions import Session, Unchanged, is_passing, transact
 
 T = TypeVar("T")
 
-MOST_TOGETHER = 16
-
 
 @dataclass(frozen=True, slots=True)
 class Locked:
@@ -40,9 +36,10 @@ class Locked:
     head: CounterDocument
     conversation: ConversationDocument
 
-    def find_participant(self, user_id: str) -> ParticipantDocument | None:
+    def role_of(self, user_id: str) -> Literal["admin", "member"] | None:
+        """The role of a user, None if they are not a participant."""
         found = self.conversation["participants"]
-        return next((each for each in found if each["userId"] == user_id), None)
+        return next((each["role"] for each in found if each["userId"] == user_id), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,32 +82,15 @@ async def change_conversation(
     """
     # Changes that arrive while another one is under way share the next transaction, so a process
     # waits for the lock once, not once for each caller.
-    queues = sequencer.changes
-    queue = queues.setdefault(
-        conversation_id,
-        Coalescer(
-            partial(_change_together, database, sequencer, snapshots, conversation_id),
-            most=MOST_TOGETHER,
-        ),
-    )
-    answer = queue.put(decide)
-    answer.add_done_callback(partial(_answered, queues, conversation_id))
+    together = partial(_change_together, database, sequencer, snapshots, conversation_id)
+    answer = sequencer.changes.put(conversation_id, decide, answer=together)
     try:
         return await shared(answer, seconds=database.timeout)
     except StorageUnavailable:
         # Withdrawn before a round began with it: nothing was written.
-        if answer.done() or queue.take_back(answer):
+        if answer.done() or sequencer.changes.take_back(conversation_id, answer):
             raise
         raise StorageUnavailable(OUTCOME_UNKNOWN) from None
-
-
-def _answered(
-    queues: dict[str, Coalescer[Any, Any]], conversation_id: str, answer: asyncio.Future[Any]
-) -> None:
-    """Drop a queue that is idle, and retrieve an answer that nobody may wait for any more."""
-    retrieve(answer)
-    if conversation_id in queues and queues[conversation_id].is_idle:
-        del queues[conversation_id]
 
 
 async def _change_together(

@@ -4,23 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-import orjson
-
 from chat_aio.schema.models import Message
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument, ParentDocument
 from chat_aio.store.mapping import EXCERPT_LENGTH, Parents, message_from
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
-from chat_aio.store.search import search_fields
+from chat_aio.store.tokenizer import search_fields
 
 READ = {"terms": 0, "search": 0}
 """Leaves out the search fields, which are as large as the message and needed by searches only."""
 
 WITH_TERMS = {"search": 0}
-
-BYTES_OF_A_TERM = 20
-BYTES_OF_AN_ENTRY = 200
 
 
 def new_message(
@@ -42,6 +37,9 @@ def new_message(
     `given` are the fields that differ from those of a plain message in the main list; `terms` are
     the body's, if they are known.
     """
+    timelines = [conversation_id] if thread_root_message_id is None or also_in_main else []
+    if thread_root_message_id is not None:
+        timelines.append(thread_root_message_id)
     plain: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,
@@ -54,7 +52,7 @@ def new_message(
         "deletedAt": None,
         "replyToMessageId": None,
         "threadRootMessageId": thread_root_message_id,
-        "timelines": _timelines(conversation_id, thread_root_message_id, also_in_main),
+        "timelines": timelines,
         "reactions": [],
         "mentions": [{"userId": each, "createdAt": at} for each in sorted(set(mentioned))],
         "forwardedFrom": None,
@@ -63,21 +61,6 @@ def new_message(
     if searchable:
         given |= search_fields(conversation_id, body, terms=terms)
     return cast(MessageDocument, {**plain, **given})
-
-
-def _timelines(conversation_id: str, root_id: str | None, also_in_main: bool) -> list[str]:
-    if root_id is None:
-        return [conversation_id]
-    return [conversation_id, root_id] if also_in_main else [root_id]
-
-
-def weight_of(message: MessageDocument) -> int:
-    """Roughly what a message costs a batch, in bytes. An index entry counts as 200 bytes: a batch
-    full of entries takes as long as one full of text."""
-    entries = message.get("search", "").count(" ") + 1
-    metadata = len(orjson.dumps(message["metadata"])) if message["metadata"] else 2
-    texts = 2 * len(message["body"]) + BYTES_OF_A_TERM * len(message.get("terms", ()))
-    return 512 + texts + metadata + BYTES_OF_AN_ENTRY * entries
 
 
 async def find(

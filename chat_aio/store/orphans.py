@@ -11,7 +11,8 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.database import Database, maybe_await
+from chat_aio.store.calls import maybe_await
+from chat_aio.store.database import Database
 
 PATIENCE_SECONDS = 1.0
 LOOK_SECONDS = 1.0

@@ -1,14 +1,19 @@
 """Read-states: coalesces the marks of a conversation that arrive while a write is in flight."""
 
-import asyncio
-from collections.abc import Mapping
-from contextvars import Context
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from chat_aio.errors import MessageNotFound
 from chat_aio.store.calls import shared
+from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
 from chat_aio.store.shapes import WHOLE
+
+MOST_TOGETHER = 1_000
+
+Mark = tuple[str, str]
+"""(user, message): the user has read up to this message."""
 
 NOBODY: dict[str, list[Any]] = {"participants": []}
 
@@ -22,8 +27,7 @@ class ReadMarks:
     def __init__(self, database: Database, *, compares: bool = False) -> None:
         self._database = database
         self._compares = compares
-        self._waiting: dict[str, dict[tuple[str, str], asyncio.Future[bool]]] = {}
-        self._flights: dict[str, asyncio.Task[None]] = {}
+        self._marks = Coalescers[Mark, bool](most=MOST_TOGETHER)
 
     async def mark(self, conversation_id: str, user_id: str, message_id: str) -> bool:
         """Store durably that `user_id` has read up to `message_id`; an older one changes nothing.
@@ -31,49 +35,26 @@ class ReadMarks:
         Returns whether the read-state moved, always False without `compares`. Raises
         MessageNotFound for a message of another conversation, and StorageUnavailable.
         """
-        waiting = self._waiting.setdefault(conversation_id, {})
-        answer = waiting.setdefault(
-            (user_id, message_id), asyncio.get_running_loop().create_future()
-        )
-        if conversation_id not in self._flights:
-            # A fresh context: the deadline of the first caller must not limit everybody's write.
-            self._flights[conversation_id] = asyncio.create_task(
-                self._fly(conversation_id), context=Context()
-            )
+        write = partial(self._write_marks, conversation_id)
+        answer = self._marks.put(conversation_id, (user_id, message_id), answer=write)
         return await shared(answer, seconds=self._database.timeout)
 
     async def close(self, *, seconds: float) -> None:
         """Wait up to so many seconds for writes in flight."""
-        if self._flights:
-            await asyncio.wait(self._flights.values(), timeout=seconds)
-
-    async def _fly(self, conversation_id: str) -> None:
-        try:
-            while marks := self._waiting.pop(conversation_id, None):
-                await self._write_marks(conversation_id, marks)
-        finally:
-            del self._flights[conversation_id]
+        await self._marks.close(seconds=seconds)
 
     async def _write_marks(
-        self, conversation_id: str, marks: Mapping[tuple[str, str], asyncio.Future[bool]]
-    ) -> None:
-        """Write the valid marks, and answer each mark."""
-        error: Exception | None = None
-        seqs: dict[str, int] = {}
-        before: dict[str, int] = {}
-        try:
-            seqs = await self._seqs(conversation_id, {message_id for _, message_id in marks})
-            before = await self._write(conversation_id, _highest(marks, seqs), seqs)
-        except Exception as failure:
-            error = failure
-        for (user_id, message_id), answer in marks.items():
-            failed = error or (None if message_id in seqs else MessageNotFound())
-            if failed:
-                answer.set_exception(failed)
-                answer.exception()  # The caller may be gone, and asyncio would complain.
-            else:
-                known = before.get(user_id)
-                answer.set_result(known is not None and known < seqs[message_id])
+        self, conversation_id: str, marks: Sequence[Mark]
+    ) -> Sequence[bool | Exception]:
+        """Write the valid marks; returns for each whether the read-state moved."""
+        seqs = await self._seqs(conversation_id, {message_id for _, message_id in marks})
+        before = await self._write(conversation_id, _highest(marks, seqs), seqs)
+        return [
+            user_id in before and before[user_id] < seqs[message_id]
+            if message_id in seqs
+            else MessageNotFound()
+            for user_id, message_id in marks
+        ]
 
     async def _seqs(self, conversation_id: str, message_ids: set[str]) -> dict[str, int]:
         found = await self._database.read(
@@ -125,7 +106,7 @@ class ReadMarks:
         return {each: read[each] for each in marks if each in read}
 
 
-def _highest(marks: Mapping[tuple[str, str], object], seqs: Mapping[str, int]) -> dict[str, str]:
+def _highest(marks: Iterable[Mark], seqs: Mapping[str, int]) -> dict[str, str]:
     """The message with the highest seq of each user, among those that exist."""
     furthest: dict[str, str] = {}
     for user_id, message_id in marks:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import Any, cast
@@ -17,8 +17,6 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, ReportDocument
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
-OPEN = ("open", "triaged")
-
 
 def open_key(reporter_id: str, target_type: str, target_id: str) -> str:
     """The key by which an open report is unique; its parts are length-prefixed."""
@@ -28,7 +26,7 @@ def open_key(reporter_id: str, target_type: str, target_id: str) -> str:
 
 
 async def put(database: Database, report: ReportDocument) -> ReportDocument:
-    """Insert a report unless the reporter has an open one on the target; returns the stored one."""
+    """Insert a report unless another one has its `openKey`; returns the stored one."""
     deadline = deadline_within(database.timeout)
     tries = 0
     while time.monotonic() < deadline:
@@ -78,11 +76,14 @@ async def change(
     database: Database,
     report_id: str,
     decide: Callable[[ReportDocument], tuple[Mapping[str, Any], AuditEntry]],
+    *,
+    unresolved: Sequence[str],
 ) -> ReportDocument | None:
     """Set fields of a report and add to the audit trail in one transaction; None if there is none.
 
-    A resolved report gives up its `openKey`, so that the user can report the target again. A report
-    that is opened again takes it back, unless a newer report has it.
+    A report whose new status is not one of the `unresolved` ones gives up its `openKey`, so that
+    the user can report the target again. A report that is opened again takes it back, unless a
+    newer report has it.
     """
 
     async def body(session: Session) -> ReportDocument | None:
@@ -92,7 +93,7 @@ async def change(
             raise Unchanged(None)
         fields, entry = decide(found)
         update: dict[str, Any] = {"$set": dict(fields)}
-        resolved = fields["status"] not in OPEN
+        resolved = fields["status"] not in unresolved
         if resolved:
             update["$unset"] = {"openKey": ""}
         elif key := await free_key(database, found, session):
@@ -102,17 +103,19 @@ async def change(
             {"_id": report_id}, update, return_document=True, session=session
         )
         if resolved and "openKey" in found:
-            await _pass_on(database, found, session)
+            await _pass_on(database, found, unresolved, session)
         return cast(ReportDocument, changed)
 
     return await transact_unique(database, body)
 
 
-async def _pass_on(database: Database, report: ReportDocument, session: Session) -> None:
-    """Give the key to another open report of the same reporter on the same target."""
+async def _pass_on(
+    database: Database, report: ReportDocument, unresolved: Sequence[str], session: Session
+) -> None:
+    """Give the key to another unresolved report of the same reporter on the same target."""
     same = {name: report[name] for name in ("reporterUserId", "targetType", "targetId")}
     await database.reports.update_one(
-        {**same, "_id": {"$ne": report["_id"]}, "status": {"$in": OPEN}},
+        {**same, "_id": {"$ne": report["_id"]}, "status": {"$in": list(unresolved)}},
         {"$set": {"openKey": report["openKey"]}},
         session=session,
     )

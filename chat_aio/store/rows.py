@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 
 import bson
 
-from chat_aio.store.database import Database, maybe_await
+from chat_aio.store.calls import maybe_await
+from chat_aio.store.database import Database
 
 MOST_BYTES = 4 * 1024 * 1024
 """The most of BSON that is read for one answer."""

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from chat_aio.store.database import Database
-from chat_aio.store.documents import SearchFields
-from chat_aio.store.tokenizer import entries_of, indexed_terms_of, is_run, most_telling, tokens_of
+from chat_aio.store.tokenizer import is_run, most_telling, tokens_of
 
 Rank = tuple[int, datetime, str]
 """The rank of a match: score, creation time, id; each descending."""
@@ -17,16 +16,6 @@ Rank = tuple[int, datetime, str]
 class Match:
     message_id: str
     rank: Rank
-
-
-def search_fields(
-    conversation_id: str, body: str, *, terms: list[str] | None = None
-) -> SearchFields:
-    """The search fields of a message; `terms` are the body's if they are known already, as those
-    of a forwarded message are."""
-    if terms is None:
-        terms = indexed_terms_of(body)
-    return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries_of(terms)))}
 
 
 async def list_matches(

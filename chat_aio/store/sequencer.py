@@ -9,7 +9,7 @@ import logging
 import random
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from contextvars import Context, copy_context
 from datetime import datetime
@@ -19,13 +19,12 @@ from chat_aio.errors import OUTCOME_UNKNOWN, InternalError, StorageUnavailable
 from chat_aio.observability.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
-from chat_aio.store.batch import write_batch
+from chat_aio.store.batch import Taken, observed, write_batch
 from chat_aio.store.calls import deadline_within, shared
-from chat_aio.store.coalescer import Coalescer
+from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.drafts import Appended, Draft, StillAllowed, Taken, halves
-from chat_aio.store.instrumentation import observed
+from chat_aio.store.numbering import Appended, Draft, StillAllowed
 from chat_aio.store.orphans import end_orphans
 from chat_aio.store.transactions import Conflict
 
@@ -33,6 +32,7 @@ MAX_MESSAGES = 256
 MAX_WEIGHT = 4 * 1024 * 1024
 MAX_APART = 4
 MAX_FLIGHTS = 32
+MAX_CHANGES = 16
 REBUILDS = 3
 TRIES_TOGETHER = 4
 CONTENDED_SECONDS = 0.5  # How long a conversation counts as contended after a conflict.
@@ -65,7 +65,7 @@ class Sequencer:
         self._common: list[Draft] | None = None
         self._contended: dict[str, float] = {}
         self._launching = False
-        self.changes: dict[str, Coalescer[Any, Any]] = {}  # Of who is in each conversation.
+        self.changes = Coalescers[Any, Any](most=MAX_CHANGES)  # Of who is in each conversation.
 
     async def append(
         self, message: MessageDocument, *, epoch: int, still_allowed: StillAllowed | None = None
@@ -107,7 +107,8 @@ class Sequencer:
             self._held[conversation_id] -= 1
             if not self._held[conversation_id]:
                 del self._held[conversation_id]
-                self._launch_soon()
+                if conversation_id in self._waiting:
+                    self._launch_soon()
         try:
             yield deadline
         finally:
@@ -136,14 +137,14 @@ class Sequencer:
 
     def _launch(self) -> None:
         self._launching = False
-        while batch := self._gather():
+        for batch in self._batches():
             flight = asyncio.create_task(self._fly(batch), context=Context())
             self._flights.add(flight)
             flight.add_done_callback(self._flights.discard)
             flight.add_done_callback(lambda _: self._launch_soon())
 
-    def _gather(self) -> list[Draft]:
-        """Take the next batch out of the queue; empty if nothing may go now.
+    def _batches(self) -> Iterator[list[Draft]]:
+        """Take the batches that may go now out of the queue.
 
         One common flight at a time carries all that has gathered: several small ones at once cost
         more. A conversation that other processes write to as well goes in a flight apart, so that
@@ -154,13 +155,13 @@ class Sequencer:
         free = [each for each in self._waiting if each not in self._busy and each not in held]
         contended = [each for each in free if self._contended.get(each, 0.0) > now]
         apart = len(self._flights) - (self._common is not None)
-        if contended and apart < MAX_APART:
-            return self._take(contended[:1])
+        for each in contended[: max(0, MAX_APART - apart)]:
+            apart += 1
+            yield self._take([each])
         quiet = [each for each in free if each not in contended] if contended else free
         if quiet and self._common is None and apart < MAX_FLIGHTS:
             self._common = self._take(quiet)
-            return self._common
-        return []
+            yield self._common
 
     def _take(self, conversation_ids: Iterable[str]) -> list[Draft]:
         """The oldest drafts of these conversations, within the limits of a batch."""
@@ -202,7 +203,7 @@ class Sequencer:
                 await self._write(waited_for)
             except Conflict:
                 tries += 1
-                parts = halves(drafts)
+                parts = _halves(drafts)
                 if len(parts) == 1:
                     self._leave_common(drafts)
                     self._note_contended(drafts[0].conversation_id)
@@ -252,7 +253,8 @@ class Sequencer:
             self._doubtful.discard(conversation_id)
         latest = max(each.deadline for each in drafts)
         writing = write_batch(self._database, drafts, clock=self._clock, deadline=latest)
-        outcomes = await observed(writing, drafts, self._observers)
+        observers = self._observers
+        outcomes = await (observed(writing, drafts, observers) if observers else writing)
         for draft, outcome in outcomes.items():
             if draft.answer.done():
                 continue
@@ -298,3 +300,14 @@ class Sequencer:
             self._changed.discard(draft.conversation_id)
             self._wake(draft.conversation_id)
         return True
+
+
+def _halves(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """Two parts without a common conversation; one part if there is only one conversation."""
+    names = list(dict.fromkeys(each.conversation_id for each in drafts))
+    left = set(names[: len(names) // 2])
+    parts = (
+        [each for each in drafts if each.conversation_id in left],
+        [each for each in drafts if each.conversation_id not in left],
+    )
+    return [part for part in parts if part]

@@ -6,6 +6,8 @@ from hashlib import sha256
 
 import regex
 
+from chat_aio.store.documents import SearchFields
+
 MAX_INDEXED = 4_096
 MAX_TERMS = 8_192
 MAX_NORMAL_LENGTH = 65_536
@@ -28,6 +30,16 @@ _MARK = r"[\p{M}\uff9e\uff9f]"
 """Marks, and the two half-width Kana letters that NFKC turns into marks."""
 _MARKS = regex.compile(rf"({_MARK}{{{MAX_MARKS}}}){_MARK}+")
 _IN_RUN = regex.compile(_RUN, regex.V1)
+
+
+def search_fields(
+    conversation_id: str, body: str, *, terms: list[str] | None = None
+) -> SearchFields:
+    """The search fields of a message; `terms` are the body's if they are known already, as those
+    of a forwarded message are."""
+    if terms is None:
+        terms = indexed_terms_of(body)
+    return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries_of(terms)))}
 
 
 def terms_of(text: str) -> list[str]:

@@ -14,8 +14,8 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.backoff import jitter
-from chat_aio.store.calls import LateCall, deadline_within
-from chat_aio.store.database import Database, maybe_await, translated, unquoted
+from chat_aio.store.calls import LateCall, deadline_within, maybe_await
+from chat_aio.store.database import Database, translated, unquoted
 from chat_aio.store.orphans import end_orphans
 
 T = TypeVar("T")
@@ -44,8 +44,9 @@ class Unchanged(Exception):
         self.value = value
 
 
-async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
-    """Run `body` in one transaction, once; `deadline` is in monotonic seconds.
+async def attempt(database: Database, body: Body[T], *, deadline: float) -> tuple[T, bool]:
+    """Run `body` in one transaction, once; `deadline` is in monotonic seconds. Returns its result,
+    and whether it was committed: False if `body` has raised Unchanged.
 
     Raises Conflict if it may be tried again, StorageUnavailable if the outcome of the commit is
     unknown at the deadline, and what `body` raises. If the caller is cancelled, the transaction
@@ -59,7 +60,7 @@ async def attempt(database: Database, body: Body[T], *, deadline: float) -> T:
         raise StorageUnavailable(OUTCOME_UNKNOWN) from None
 
 
-async def _attempt(database: Database, body: Body[T], deadline: float) -> T:
+async def _attempt(database: Database, body: Body[T], deadline: float) -> tuple[T, bool]:
     session = await maybe_await(database.client.start_session(causal_consistency=False))
     try:
         await maybe_await(session.start_transaction(_SNAPSHOT, _MAJORITY, ReadPreference.PRIMARY))
@@ -69,13 +70,13 @@ async def _attempt(database: Database, body: Body[T], deadline: float) -> T:
             await _drop_connections(database)
         await _abort(database, session, deadline)
         if isinstance(error, Unchanged):
-            return error.value  # type: ignore[no-any-return]
+            return error.value, False
         if isinstance(error, PyMongoError):
             quiet = unquoted(error)
             raise _translated(quiet) from quiet
         raise
     await _commit(database, session, deadline)
-    return result
+    return result, True
 
 
 async def transact(database: Database, body: Body[T], *, deadline: float | None = None) -> T:
@@ -85,24 +86,13 @@ async def transact(database: Database, body: Body[T], *, deadline: float | None 
     raises.
     """
     deadline = deadline or deadline_within(database.timeout)
-    unchanged = False
-
-    async def noted(session: Session) -> T:
-        nonlocal unchanged
-        unchanged = False
-        try:
-            return await body(session)
-        except Unchanged:
-            unchanged = True
-            raise
-
     began, tries = time.monotonic(), 0
     while True:
         try:
-            result = await attempt(database, noted, deadline=deadline)
+            result, committed = await attempt(database, body, deadline=deadline)
             # Nothing was committed at majority, but the answer shows what the transaction saw,
             # and must survive a failover.
-            if unchanged:
+            if not committed:
                 await database.wait_for_majority()
             return result
         except Conflict as conflict:

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.rate_limits import RateLimits, limits_of
+from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.live.service import Live
 from chat_aio.web.keys import AUTH, CONTEXT, LIVE, QUOTAS, Auth
 from chat_aio.web.middleware import add_request_id, respond
@@ -21,7 +21,7 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     app = web.Application(middlewares=[respond])
     app[CONTEXT], app[LIVE], app[AUTH] = context, live, auth
     if context.options.quotas is not None:
-        app[QUOTAS] = RateLimits(limits_of(context.options.quotas))
+        app[QUOTAS] = Limits(limits_of(context.options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
     for each in (*ROUTES, *operations_of(context.plugins)):
         path = _pattern(each.path)

@@ -6,7 +6,7 @@ from typing import Any
 from aiohttp import web
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.rate_limits import RateLimits
+from chat_aio.actions.rate_limits import Limits
 from chat_aio.live.service import Live
 
 Auth = Callable[[web.Request], Awaitable[Any] | Any]
@@ -16,5 +16,5 @@ LIVE = web.AppKey("live", Live)
 AUTH: web.AppKey[Auth] = web.AppKey("auth", object)  # type: ignore[arg-type]
 
 USER_ID = web.RequestKey("user_id", str)
-QUOTAS = web.AppKey("quotas", RateLimits)
+QUOTAS = web.AppKey("quotas", Limits)
 REQUEST_ID = web.RequestKey("request_id", str)

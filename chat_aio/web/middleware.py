@@ -5,23 +5,24 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import new_id
-from chat_aio.actions.guards import require_unbanned
 from chat_aio.errors import (
     ChatError,
     InternalError,
     NotFound,
     RateLimited,
     StorageUnavailable,
+    UnsupportedEncoding,
 )
-from chat_aio.store.calls import request_budget
+from chat_aio.store.calls import budget
 from chat_aio.web.access_log import route_of
 from chat_aio.web.authentication import authenticated
 from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
-from chat_aio.web.origins import is_preflight, reply_preflight, require_origin
+from chat_aio.web.origins import preflight_reply, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, stop_reading
 from chat_aio.web.replies import reply_error
-from chat_aio.web.request_body import is_encoded, require_plain_body
+from chat_aio.web.request_body import is_encoded
 from chat_aio.web.spending import give_back, spend
 from chat_aio.web.sse import hung_up, is_stream
 
@@ -34,24 +35,20 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @web.middleware
 async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Authenticate, refuse foreign origins and banned users, then let the route answer. Every
-    exception becomes a response here."""
+    """Every request, and every exception as a response. The connection of a request whose body must
+    not be read ends with the answer."""
     request[REQUEST_ID] = new_id()
     if is_encoded(request):  # Before anything is awaited: aiohttp may inflate what arrives.
         stop_reading(request)
-    response = await _answer(request, handler)
+    response = await _answered(request, handler)
     if PARTING in request:
         await answer_and_part(request, response)
     return response
 
 
-async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
-        if is_preflight(request):
-            return reply_preflight(request)
-        request[USER_ID] = user_id = await authenticated(request)
-        require_origin(request)
-        return await _answered(request, user_id, handler)
+        return await _admitted(request, handler)
     except StorageUnavailable as error:
         # Not served, so not counted; and EventSource gives up for good on any status but 200.
         give_back(request)
@@ -70,14 +67,20 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _failed(request)
 
 
-async def _answered(request: web.Request, user_id: str, handler: Handler) -> web.StreamResponse:
-    """The route's response. One time budget covers all database calls of the request; a stream
-    outlives it, and is therefore handled outside."""
-    chat = request.config_dict[CONTEXT]
-    with request_budget(chat.options.storage_timeout_seconds):
-        await require_unbanned(chat, user_id)
+async def _admitted(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Authenticate; refuse foreign origins, banned users and what is too much; then let the route
+    answer. One time budget covers all database calls of the request; a stream outlives it, and is
+    therefore handled outside."""
+    if request.method == "OPTIONS" and (reply := preflight_reply(request)):
+        return reply
+    request[USER_ID] = await authenticated(request)
+    require_origin(request)
+    context = request.config_dict[CONTEXT]
+    with budget(context.options.storage_timeout_seconds):
+        await require_unbanned(context, request[USER_ID])
         spend(request, "requests")
-        require_plain_body(request)
+        if PARTING in request and request.match_info.http_exception is None:
+            raise UnsupportedEncoding
         if not is_stream(request):
             return await handler(request)
     return await handler(request)

@@ -1,15 +1,15 @@
 """The rows of the route table, and how a request to each is handled."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from re import findall
-from typing import Any, Literal, get_type_hints
+from typing import Any, ClassVar, Literal, get_type_hints
 
 from aiohttp import web
 
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.conversations import Opened
-from chat_aio.actions.guards import require_rate
 from chat_aio.actions.rate_limits import Kind
 from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
@@ -33,7 +33,8 @@ class Operation:
     The action gets the path's parameters in their order, then the fields of `query` and `body` by
     name. Its result is put under `envelope`, or is the whole answer without one; None becomes
     `{"ok": true}`. `like` is the server API's method for this route if it is not the action itself.
-    `quota` is the quota that a request uses, besides that of requests.
+    `quota` is the quota that a request uses, besides that of requests. `errors` are what the action
+    refuses, but for InvalidInput, which every route with a `query` or `body` may answer.
     """
 
     method: Method
@@ -47,8 +48,10 @@ class Operation:
     status: int = 200
     like: Action | None = None
     quota: Kind | None = None
+    errors: tuple[type[ChatError], ...] = ()
+    counts_itself: ClassVar[bool] = False
 
-    @property
+    @cached_property
     def documented(self) -> Action:
         """The function whose name, docstring and types describe this operation."""
         return self.like or self.action
@@ -63,34 +66,37 @@ class Operation:
         """The names of the path's parameters."""
         return tuple(findall(r"\{(\w+)\}", self.path))
 
+    @cached_property
+    def counted_as(self) -> str | None:
+        """The name in the rate limits; None if the action counts itself."""
+        return None if self.counts_itself else self.documented.__name__
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        places = [request.match_info[each] for each in self.places]
+        context, user_id = request.config_dict[CONTEXT], request[USER_ID]
         # Before the body is read: refused requests count (docs/behaviour.md 1.12).
         if self.quota is not None:
             spend(request, self.quota)
-        given = await self._read_counted(request)
-        if people := _people_in(given):
-            spend(request, "people", people)
-        answer = await self.action(request.config_dict[CONTEXT], request[USER_ID], *places, **given)
+        try:
+            given = await self.read(request)
+        except ChatError:
+            # It never reaches the action, but counts in its rate limit all the same.
+            await context.rate_limits.count(user_id, self.documented.__name__)
+            raise
+        if self.body is not None:  # The user may have been banned while it was read.
+            await require_unbanned(context, user_id)
+        if isinstance(people := given.get("user_ids"), list):
+            spend(request, "people", min(len(people), MAX_PARTICIPANTS))  # The action refuses more.
+        async with context.rate_limits.counting(user_id, self.counted_as):
+            places = [request.match_info[each] for each in self.places]
+            answer = await self.action(context, user_id, *places, **given)
         if self.quota is not None and not self.is_new(answer):
             give_back(request, self.quota)
-        turns = request.config_dict[CONTEXT].database.turns
+        turns = context.database.turns
         if isinstance(answer, tuple):
             return await reply_rows(answer, turns, under=self.envelope or "")
         if isinstance(answer, Wire) and "next_cursor" in type(answer).model_fields:
             return await reply_page(answer, turns)
         return self.reply(answer)
-
-    async def _read_counted(self, request: web.Request) -> dict[str, Any]:
-        """The action's arguments. A request that cannot be read never reaches the action, but
-        counts in its rate limit all the same."""
-        try:
-            return await self.read(request)
-        except ChatError:
-            await require_rate(
-                request.config_dict[CONTEXT], request[USER_ID], self.documented.__name__
-            )
-            raise
 
     def is_new(self, answer: Any) -> bool:
         """Whether something was made. If it existed already, the quota is given back."""
@@ -125,9 +131,15 @@ class Posting(Operation):
     """An operation that stores a message once per idempotency key: 201 the first time, 200 for a
     repetition."""
 
+    counts_itself = True
+
     async def read(self, request: web.Request) -> dict[str, Any]:
+        """The key may be in the body or in the `Idempotency-Key` header."""
         given = await super().read(request)
-        return {**given, "client_message_id": _idempotency_key(request.headers, given)}
+        header, field = request.headers.get("Idempotency-Key"), given["client_message_id"]
+        if header is not None and field is not None and header != field:
+            raise InvalidInput("clientMessageId must be the same as the Idempotency-Key header")
+        return {**given, "client_message_id": header if field is None else field}
 
     @property
     def answer_type(self) -> Any:
@@ -161,18 +173,4 @@ class Streaming:
     method: Method
     path: str
     handle: Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def _people_in(given: Mapping[str, object]) -> int:
-    """How many users a request would add to a group, for the quota. Capped, because the action
-    refuses a list that is too long."""
-    users = given.get("user_ids")
-    return min(len(users), MAX_PARTICIPANTS) if isinstance(users, list) else 0
-
-
-def _idempotency_key(headers: Mapping[str, str], given: Mapping[str, object]) -> object:
-    """The key from the body or the `Idempotency-Key` header. Raises InvalidInput if they differ."""
-    header, field = headers.get("Idempotency-Key"), given["client_message_id"]
-    if header is not None and field is not None and header != field:
-        raise InvalidInput("clientMessageId must be the same as the Idempotency-Key header")
-    return header if field is None else field
+    errors: tuple[type[ChatError], ...] = ()

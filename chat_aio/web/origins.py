@@ -27,14 +27,11 @@ def require_origin(request: web.Request) -> None:
         raise ForbiddenOrigin
 
 
-def is_preflight(request: web.Request) -> bool:
-    """Whether this is the preflight of a browser for a page of a listed origin."""
-    asks = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
-    return asks and _listed(request) is not None
-
-
-def reply_preflight(request: web.Request) -> web.Response:
-    """Allow the request, with any headers: the host's login may need some of its own."""
+def preflight_reply(request: web.Request) -> web.Response | None:
+    """The answer to an OPTIONS request, if it is the preflight of a browser for a page of a listed
+    origin. Any headers are allowed: the host's login may need some of its own."""
+    if "Access-Control-Request-Method" not in request.headers or _listed(request) is None:
+        return None
     return web.Response(
         status=204,
         headers={

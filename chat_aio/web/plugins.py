@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from chat_aio.actions.guards import require_rate
+from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.operations import Method
@@ -29,10 +29,14 @@ class PluginOperation:
     def path(self) -> str:
         return self.route.path
 
+    @property
+    def errors(self) -> tuple[type[ChatError], ...]:
+        return self.route.errors
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        # Before the body is read: a request that cannot be read counts as well.
-        await require_rate(request.config_dict[CONTEXT], request[USER_ID], self.route.name)
         context = request.config_dict[CONTEXT]
+        # Before the body is read: a request that cannot be read counts as well.
+        await context.rate_limits.count(request[USER_ID], self.route.name)
         limit, turns = context.options.max_body_bytes, context.database.turns
         body: dict[str, Any] = {}
         if self.method == "POST":

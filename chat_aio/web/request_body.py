@@ -11,7 +11,7 @@ from typing import Any
 from aiohttp import ClientError, web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from chat_aio.errors import InvalidInput, PayloadTooLarge, UnsupportedEncoding
+from chat_aio.errors import InvalidInput, PayloadTooLarge
 from chat_aio.store.turns import Turns
 from chat_aio.web.parting import stop_reading
 
@@ -31,12 +31,6 @@ def is_encoded(request: web.Request) -> bool:
     """Whether a request has a body in a Content-Encoding."""
     named = ",".join(request.headers.getall("Content-Encoding", ())).strip().lower()
     return request.body_exists and named not in ("", "identity")
-
-
-def require_plain_body(request: web.Request) -> None:
-    """Raise UnsupportedEncoding for a body in a Content-Encoding, where the path is known."""
-    if is_encoded(request) and request.match_info.http_exception is None:
-        raise UnsupportedEncoding
 
 
 async def read_object(

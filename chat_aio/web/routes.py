@@ -1,5 +1,9 @@
-"""The route table, in the order of the documented tables, so that both can be compared."""
+"""The route table, in the order of the documented tables, so that both can be compared.
 
+`errors` are what the route's action refuses; `openapi/document.py` adds what any route may answer.
+"""
+
+from chat_aio import errors
 from chat_aio.actions import (
     bans,
     blocks,
@@ -21,6 +25,15 @@ from chat_aio.schema import inputs
 from chat_aio.web.operations import Opening, Operation, Posting, Streaming
 from chat_aio.web.sse import stream
 
+READING = (errors.ConversationNotFound, errors.ForbiddenRead)
+WRITING = (errors.ConversationNotFound, errors.ForbiddenWrite, errors.DirectInteractionBlocked)
+REACTING = (*WRITING, errors.MessageNotFound, errors.ForbiddenRead)
+COMPOSING = (*REACTING, errors.MentionNotParticipant, errors.MessageRejected)
+GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
+MANAGING = (*GROUP, errors.NotConversationAdmin)
+MODERATING = (errors.NotModerator, errors.ModerationUnsupported)
+"""The errors that several routes have in common."""
+
 ROUTES: tuple[Operation | Streaming, ...] = (
     Opening(
         "POST",
@@ -29,6 +42,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.DirectConversation,
         envelope="conversation",
         quota="conversations",
+        errors=(errors.UserNotFound, errors.DirectInteractionBlocked, errors.ConversationNotFound),
     ),
     Operation("GET", "/conversations", conversations.list_conversations, query=inputs.Page),
     Operation(
@@ -36,6 +50,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "/conversations/{conversation_id}",
         conversations.get_conversation,
         envelope="conversation",
+        errors=READING,
     ),
     Posting(
         "POST",
@@ -45,28 +60,42 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
+        errors=(*COMPOSING, errors.ThreadsUnsupported, errors.MessageConflict),
     ),
     Operation(
         "GET",
         "/conversations/{conversation_id}/messages",
         messages.list_messages,
         query=inputs.Page,
+        errors=READING,
     ),
     Operation(
         "GET",
         "/conversations/{conversation_id}/messages/{message_id}",
         messages.get_message,
         envelope="message",
+        errors=(*READING, errors.MessageNotFound),
     ),
     Operation(
         "GET",
         "/conversations/{conversation_id}/threads/{root_id}/messages",
         messages.list_thread,
         query=inputs.Page,
+        errors=(*READING, errors.ThreadsUnsupported, errors.MessageNotFound),
     ),
-    Operation("GET", "/search/messages", searching.search_messages, query=inputs.Search),
     Operation(
-        "POST", "/conversations/{conversation_id}/read", messages.mark_read, body=inputs.Mark
+        "GET",
+        "/search/messages",
+        searching.search_messages,
+        query=inputs.Search,
+        errors=(*READING, errors.SearchUnsupported),
+    ),
+    Operation(
+        "POST",
+        "/conversations/{conversation_id}/read",
+        messages.mark_read,
+        body=inputs.Mark,
+        errors=(*READING, errors.MessageNotFound),
     ),
     Operation(
         "PATCH",
@@ -74,8 +103,15 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         editing.edit_message,
         body=inputs.Edit,
         envelope="message",
+        errors=(*COMPOSING, errors.MessageDeleted, errors.NotMessageSender),
     ),
-    Operation("DELETE", "/messages/{message_id}", editing.delete_message, envelope="message"),
+    Operation(
+        "DELETE",
+        "/messages/{message_id}",
+        editing.delete_message,
+        envelope="message",
+        errors=(*WRITING, errors.MessageNotFound, errors.NotMessageSender),
+    ),
     Posting(
         "POST",
         "/messages/{message_id}/forward",
@@ -84,6 +120,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
+        errors=(*COMPOSING, errors.MessageDeleted, errors.MessageConflict),
     ),
     Operation(
         "POST",
@@ -92,6 +129,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.Reaction,
         envelope="message",
         quota="reactions",
+        errors=(*REACTING, errors.ReactionLimitExceeded),
     ),
     Operation(
         "DELETE",
@@ -100,8 +138,9 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.Reaction,
         envelope="message",
         quota="reactions",
+        errors=REACTING,
     ),
-    Streaming("GET", "/stream", stream),
+    Streaming("GET", "/stream", stream, errors=(errors.StreamUnsupported,)),
     Operation(
         "POST",
         "/conversations/group",
@@ -111,6 +150,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="conversation",
         status=201,
         quota="conversations",
+        errors=(
+            errors.ChannelsUnsupported,
+            errors.GroupLimitExceeded,
+            errors.UserNotFound,
+            errors.DirectInteractionBlocked,
+        ),
     ),
     Operation(
         "PATCH",
@@ -118,6 +163,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         groups.update_conversation,
         body=inputs.ConversationChange,
         envelope="conversation",
+        errors=(*MANAGING, errors.ChannelsUnsupported),
     ),
     Operation(
         "POST",
@@ -125,6 +171,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         groups.add_participants,
         body=inputs.Participants,
         envelope="conversation",
+        errors=(
+            *MANAGING,
+            errors.UserNotFound,
+            errors.GroupLimitExceeded,
+            errors.DirectInteractionBlocked,
+        ),
     ),
     Operation(
         "DELETE",
@@ -132,6 +184,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         groups.remove_participant,
         body=inputs.Leaver,
         envelope="conversation",
+        errors=(*MANAGING, errors.LastAdminRemaining),
     ),
     Operation(
         "PATCH",
@@ -139,6 +192,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         groups.set_participant_role,
         body=inputs.ParticipantChange,
         envelope="conversation",
+        errors=(*MANAGING, errors.LastAdminRemaining),
     ),
     Operation(
         "POST",
@@ -149,23 +203,42 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="invite",
         status=201,
         quota="invites",
+        errors=(*MANAGING, errors.InvitesUnsupported, errors.InviteLimitExceeded),
     ),
     Operation(
-        "GET", "/conversations/{conversation_id}/invites", invites.list_invites, envelope="invites"
+        "GET",
+        "/conversations/{conversation_id}/invites",
+        invites.list_invites,
+        envelope="invites",
+        errors=(*MANAGING, errors.InvitesUnsupported),
     ),
     Operation(
         "DELETE",
         "/conversations/{conversation_id}/invites/{code}",
         invites.revoke_invite_of,
         like=invites.revoke_invite,
+        errors=(*MANAGING, errors.InvitesUnsupported),
     ),
-    Operation("GET", "/invites/{code}", invites.get_invite_preview, envelope="invite"),
+    Operation(
+        "GET",
+        "/invites/{code}",
+        invites.get_invite_preview,
+        envelope="invite",
+        errors=(errors.InvitesUnsupported, errors.InviteNotFound, errors.InviteExpired),
+    ),
     Operation(
         "POST",
         "/invites/{code}/accept",
         invites.accept_invite,
         body=inputs.Asking,
         body_optional=True,
+        errors=(
+            errors.InvitesUnsupported,
+            errors.InviteNotFound,
+            errors.ConversationNotFound,
+            errors.InviteExpired,
+            errors.GroupLimitExceeded,
+        ),
     ),
     Operation(
         "POST",
@@ -175,26 +248,48 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body_optional=True,
         envelope="joinRequest",
         status=201,
+        errors=(*GROUP, errors.InvitesUnsupported, errors.AlreadyParticipant),
     ),
     Operation(
         "GET",
         "/conversations/{conversation_id}/join-requests",
         join_requests.list_join_requests,
         query=inputs.RequestList,
+        errors=(*MANAGING, errors.InvitesUnsupported),
     ),
     Operation(
         "PATCH",
         "/conversations/{conversation_id}/join-requests",
         join_requests.resolve_join_request,
         body=inputs.Decision,
+        errors=(
+            *MANAGING,
+            errors.InvitesUnsupported,
+            errors.JoinRequestNotFound,
+            errors.GroupLimitExceeded,
+        ),
     ),
-    Operation("GET", "/channels", channels.list_public_conversations, query=inputs.Page),
+    Operation(
+        "GET",
+        "/channels",
+        channels.list_public_conversations,
+        query=inputs.Page,
+        errors=(errors.ChannelsUnsupported,),
+    ),
     Operation(
         "POST",
         "/conversations/{conversation_id}/join",
         channels.join_conversation,
         body=inputs.Asking,
         body_optional=True,
+        errors=(
+            *GROUP,
+            errors.ChannelsUnsupported,
+            errors.NotPublicConversation,
+            errors.AlreadyParticipant,
+            errors.InvitesUnsupported,
+            errors.GroupLimitExceeded,
+        ),
     ),
     Operation(
         "POST",
@@ -203,20 +298,44 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.Target,
         envelope="block",
         quota="blocks",
+        errors=(errors.ModerationUnsupported,),
     ),
-    Operation("DELETE", "/moderation/blocks", blocks.unblock_user, body=inputs.Target),
-    Operation("GET", "/moderation/blocks", blocks.list_blocked_users, query=inputs.Page),
+    Operation(
+        "DELETE",
+        "/moderation/blocks",
+        blocks.unblock_user,
+        body=inputs.Target,
+        errors=(errors.ModerationUnsupported,),
+    ),
+    Operation(
+        "GET",
+        "/moderation/blocks",
+        blocks.list_blocked_users,
+        query=inputs.Page,
+        errors=(errors.ModerationUnsupported,),
+    ),
     Operation(
         "POST",
         "/moderation/mutes",
         mutes.mute_conversation,
         body=inputs.MutedConversation,
         envelope="mute",
+        errors=(*READING, errors.ModerationUnsupported),
     ),
     Operation(
-        "DELETE", "/moderation/mutes", mutes.unmute_conversation, body=inputs.MutedConversation
+        "DELETE",
+        "/moderation/mutes",
+        mutes.unmute_conversation,
+        body=inputs.MutedConversation,
+        errors=(errors.ModerationUnsupported,),
     ),
-    Operation("GET", "/moderation/mutes", mutes.list_muted_conversations, query=inputs.Page),
+    Operation(
+        "GET",
+        "/moderation/mutes",
+        mutes.list_muted_conversations,
+        query=inputs.Page,
+        errors=(errors.ModerationUnsupported,),
+    ),
     Operation(
         "POST",
         "/moderation/reports",
@@ -224,17 +343,44 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.NewReport,
         envelope="report",
         quota="reports",
+        errors=(*READING, errors.ModerationUnsupported, errors.MessageNotFound),
     ),
-    Operation("GET", "/moderation/reports", reports.list_reports, query=inputs.ReportList),
-    Operation("GET", "/moderation/reports/{report_id}", reports.get_report, envelope="report"),
+    Operation(
+        "GET",
+        "/moderation/reports",
+        reports.list_reports,
+        query=inputs.ReportList,
+        errors=MODERATING,
+    ),
+    Operation(
+        "GET",
+        "/moderation/reports/{report_id}",
+        reports.get_report,
+        envelope="report",
+        errors=(*MODERATING, errors.ReportNotFound),
+    ),
     Operation(
         "PATCH",
         "/moderation/reports/{report_id}",
         reports.update_report,
         body=inputs.ReportChange,
         envelope="report",
+        errors=(*MODERATING, errors.ReportNotFound),
     ),
-    Operation("GET", "/moderation/bans", bans.list_bans, query=inputs.BanList),
-    Operation("POST", "/moderation/bans", bans.ban_user, body=inputs.NewBan, envelope="ban"),
-    Operation("DELETE", "/moderation/bans/{ban_id}", bans.unban_user, envelope="ban"),
+    Operation("GET", "/moderation/bans", bans.list_bans, query=inputs.BanList, errors=MODERATING),
+    Operation(
+        "POST",
+        "/moderation/bans",
+        bans.ban_user,
+        body=inputs.NewBan,
+        envelope="ban",
+        errors=MODERATING,
+    ),
+    Operation(
+        "DELETE",
+        "/moderation/bans/{ban_id}",
+        bans.unban_user,
+        envelope="ban",
+        errors=(*MODERATING, errors.BanNotFound),
+    ),
 )

@@ -14,6 +14,7 @@ from chat_aio import Chat, Hooks, Options
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.server.process import MAX_LINE_BYTES, ServeAccessLogger
 from tests.conftest import Database
+from tests.support.conforming import expect_described
 from tests.support.people import BASE, Answer, Person, picked_by_header
 
 PLUGINS = (Typing, Presence, Receipts)
@@ -38,6 +39,8 @@ class Served:
         async with self.client.request(method, url, headers=headers, **request) as response:
             streaming = response.content_type == "text/event-stream"
             body = {} if streaming else json.loads(await response.read())
+            if not streaming:
+                expect_described(method, path, response.status, body)
             return Answer(response.status, body, response.headers)
 
 

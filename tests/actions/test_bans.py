@@ -1,11 +1,15 @@
 """Bans: what they keep out of, when they end, where they are enforced."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio import Hooks
+from chat_aio.web import request_body
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import People, ban, is_mod, later
@@ -106,3 +110,25 @@ async def test_where_bans_are_enforced(
     await database["bans"].insert_one({"_id": "b", "userId": "mallory", "revokedAt": None})
     await mallory.told_all()
     assert (await mallory.get("/conversations")).status == (403 if refused else 200)
+
+
+async def test_a_ban_while_the_body_is_on_its_way(moderated: People) -> None:
+    """Whoever sends it slowly would get past the ban by as long as that takes."""
+    mod, mallory = moderated("mod"), moderated("mallory")
+    group, reading = await mallory.group("bob"), asyncio.Event()
+    read = request_body._read
+
+    async def noted(*given: Any) -> bytes:
+        reading.set()
+        return await read(*given)
+
+    async def body() -> AsyncIterator[bytes]:
+        yield b'{"body": '
+        await reading.wait()
+        assert (await ban(mod, "mallory")).status == 200
+        yield b'"still here"}'
+
+    with patch.object(request_body, "_read", noted):
+        answer = await mallory.post(f"/conversations/{group}/messages", data=body())
+    assert (answer.status, answer.code) == (403, "USER_BANNED")
+    assert await moderated("bob").listed(f"/conversations/{group}/messages") == []

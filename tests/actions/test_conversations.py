@@ -9,9 +9,7 @@ import pytest
 
 from chat_aio import Chat, Hooks, Options
 from chat_aio.actions import conversations as actions
-from chat_aio.capabilities import Capability
 from chat_aio.errors import (
-    ChannelsUnsupported,
     ConversationNotFound,
     ForbiddenRead,
     InvalidInput,
@@ -104,70 +102,6 @@ async def test_direct_conversations_that_are_refused(
     answer = await person("alice").post("/conversations", body)
     assert (answer.status, answer.code) == (400, "INVALID_INPUT")
     assert await database["conversations"].count_documents({}) == 0
-
-
-async def test_a_group_has_its_creator_as_admin(person: People) -> None:
-    answer = await person("zoe").post(
-        "/conversations/group",
-        {"name": "  Tea ", "userIds": ["bob", "zoe", "bob", "al"], "metadata": {"$ref": "x"}},
-    )
-    conversation = answer.json["conversation"]
-    assert answer.status == 201
-    assert [(each["userId"], each["role"]) for each in conversation["participants"]] == [
-        ("al", "member"),
-        ("bob", "member"),
-        ("zoe", "admin"),
-    ]
-    assert (conversation["type"], conversation["pairKey"]) == ("group", None)
-    assert (conversation["name"], conversation["metadata"]) == ("Tea", {"$ref": "x"})
-    assert conversation["unreadCount"] == 0
-
-
-async def test_a_group_may_be_made_of_nothing(person: People) -> None:
-    ids = set()
-    requests: list[dict[str, Any]] = [
-        {},
-        {"json": {}},
-        {"data": b""},
-        {"json": {"name": None, "userIds": None}},
-    ]
-    for request in requests:
-        answer = await person("alice").call("POST", "/conversations/group", **request)
-        assert answer.status == 201
-        conversation = answer.json["conversation"]
-        assert (conversation["name"], len(conversation["participants"])) == (None, 1)
-        ids.add(conversation["id"])
-    assert len(ids) == 4
-
-
-async def test_a_group_holds_256(person: People, database: Database) -> None:
-    full = [f"u{number}" for number in range(255)]
-    answer = await person("alice").post("/conversations/group", {"userIds": [*full, "alice"]})
-    assert len(answer.json["conversation"]["participants"]) == 256
-    answer = await person("alice").post("/conversations/group", {"userIds": [*full, "one more"]})
-    assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
-    for users in (["bob"] * 257, [None] * 100_000):
-        answer = await person("alice").post("/conversations/group", {"userIds": users})
-        assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
-    assert await database["conversations"].count_documents({}) == 1
-
-
-async def test_a_group_can_be_a_channel(serve: MakePeople) -> None:
-    person = await serve()
-    given = {"visibility": "public", "joinPolicy": "open"}
-    answer = await person("alice").post("/conversations/group", given)
-    assert given.items() <= answer.json["conversation"].items()
-
-
-async def test_no_channels_without_the_capability(serve: MakePeople) -> None:
-    person = await serve(without={Capability.CHANNELS})
-    for given in ({"visibility": "public"}, {"joinPolicy": "open"}):
-        answer = await person("alice").post("/conversations/group", given)
-        assert (answer.status, answer.code) == (501, ChannelsUnsupported.code)
-    defaults = {"visibility": "private", "joinPolicy": "approval"}
-    assert (await person("alice").post("/conversations/group", defaults)).status == 201
-    wrong = await person("alice").post("/conversations/group", {"visibility": "x"})
-    assert wrong.status == 400
 
 
 async def test_the_host_knows_its_users(serve: MakePeople, database: Database) -> None:

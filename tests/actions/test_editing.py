@@ -11,7 +11,7 @@ from chat_aio import Changed, Chat, Hooks, MessageRejected
 from chat_aio.errors import ChatError, MessageDeleted
 from chat_aio.hooks import BeforeMessageSend, MessageMutation, PermissionContext
 from chat_aio.store import edits
-from chat_aio.store.search import search_fields
+from chat_aio.store.tokenizer import search_fields
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person

@@ -218,7 +218,7 @@ async def test_a_forward_keeps_the_terms_of_what_it_copies(serve: MakePeople) ->
     alice = (await serve(Hooks(before_message_send=shouted)))("alice")
     here, there = await alice.direct("bob"), await alice.group()
     sent = [await alice.send(here, body) for body in ("a word", "a shout")]
-    with patch("chat_aio.store.search.indexed_terms_of", noted):
+    with patch("chat_aio.store.tokenizer.indexed_terms_of", noted):
         for each in sent:
             path = f"/messages/{each['id']}/forward"
             assert (await alice.post(path, {"conversationId": there})).status == 201

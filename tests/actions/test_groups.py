@@ -1,15 +1,19 @@
-"""Groups: who may change what, what changes nothing, and the last admin."""
+"""Groups: making them, who may change what, what changes nothing, and the last admin."""
 
 from collections.abc import Callable
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 import pytest
 
 from chat_aio import Chat, Hooks
+from chat_aio.actions import groups
 from chat_aio.capabilities import Capability
-from chat_aio.errors import NotConversationAdmin
+from chat_aio.errors import ChannelsUnsupported, NotConversationAdmin
 from chat_aio.hooks import PermissionContext
-from tests.conftest import MakePeople
+from chat_aio.store.conversations import new_participant
+from chat_aio.store.documents import ParticipantDocument
+from tests.conftest import Database, MakePeople
 from tests.support.people import Answer, Person
 
 People = Callable[[str], Person]
@@ -37,6 +41,70 @@ async def remove(who: Person, group: str, user_id: Any) -> Answer:
 async def set_role(who: Person, group: str, user_id: Any, role: Any) -> Answer:
     body = {"userId": user_id, "role": role}
     return await who.call("PATCH", f"/conversations/{group}/participants", json=body)
+
+
+async def test_a_group_has_its_creator_as_admin(person: People) -> None:
+    answer = await person("zoe").post(
+        "/conversations/group",
+        {"name": "  Tea ", "userIds": ["bob", "zoe", "bob", "al"], "metadata": {"$ref": "x"}},
+    )
+    conversation = answer.json["conversation"]
+    assert answer.status == 201
+    assert [(each["userId"], each["role"]) for each in conversation["participants"]] == [
+        ("al", "member"),
+        ("bob", "member"),
+        ("zoe", "admin"),
+    ]
+    assert (conversation["type"], conversation["pairKey"]) == ("group", None)
+    assert (conversation["name"], conversation["metadata"]) == ("Tea", {"$ref": "x"})
+    assert conversation["unreadCount"] == 0
+
+
+async def test_a_group_may_be_made_of_nothing(person: People) -> None:
+    ids = set()
+    requests: list[dict[str, Any]] = [
+        {},
+        {"json": {}},
+        {"data": b""},
+        {"json": {"name": None, "userIds": None}},
+    ]
+    for request in requests:
+        answer = await person("alice").call("POST", "/conversations/group", **request)
+        assert answer.status == 201
+        conversation = answer.json["conversation"]
+        assert (conversation["name"], len(conversation["participants"])) == (None, 1)
+        ids.add(conversation["id"])
+    assert len(ids) == 4
+
+
+async def test_a_group_holds_256(person: People, database: Database) -> None:
+    full = [f"u{number}" for number in range(255)]
+    answer = await person("alice").post("/conversations/group", {"userIds": [*full, "alice"]})
+    assert len(answer.json["conversation"]["participants"]) == 256
+    answer = await person("alice").post("/conversations/group", {"userIds": [*full, "one more"]})
+    assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
+    for users in (["bob"] * 257, [None] * 100_000):
+        answer = await person("alice").post("/conversations/group", {"userIds": users})
+        assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
+    assert await database["conversations"].count_documents({}) == 1
+
+
+async def test_a_group_can_be_a_channel(serve: MakePeople) -> None:
+    person = await serve()
+    given = {"visibility": "public", "joinPolicy": "open"}
+    answer = await person("alice").post("/conversations/group", given)
+    assert given.items() <= answer.json["conversation"].items()
+
+
+async def test_no_channels_without_the_capability(serve: MakePeople) -> None:
+    person = await serve(without={Capability.CHANNELS})
+    for given in ({"visibility": "public"}, {"joinPolicy": "open"}):
+        answer = await person("alice").post("/conversations/group", given)
+        assert (answer.status, answer.code) == (501, ChannelsUnsupported.code)
+    defaults = {"visibility": "private", "joinPolicy": "approval"}
+    assert (await person("alice").post("/conversations/group", defaults)).status == 201
+    wrong = await person("alice").post("/conversations/group", {"visibility": "x"})
+    assert wrong.status == 400
 
 
 async def test_a_group_is_renamed_and_published(person: People) -> None:
@@ -291,3 +359,19 @@ async def test_the_server_api_changes_groups(chat: Chat) -> None:
     assert left.roles == {"bob": "admin"}
     with pytest.raises(NotConversationAdmin):
         await chat.api.remove_participant("alice", group.id, "bob")
+
+
+def test_who_joined_first_becomes_the_admin_when_none_stays() -> None:
+    noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
+
+    def inside(user_id: str, role: Literal["admin", "member"], minute: int) -> ParticipantDocument:
+        at = noon + timedelta(minutes=minute)
+        return new_participant(user_id, role=role, at=at)
+
+    group = [inside("ada", "admin", 0), inside("cy", "member", 2), inside("bob", "member", 1)]
+    roles = {each["userId"]: each["role"] for each in groups.without_erased(group, "ada")}
+    assert roles == {"cy": "member", "bob": "admin"}
+    assert groups.without_erased(group, "cy") == [group[0], group[2]]
+    assert groups.without_erased(group[:1], "ada") == []
+    tied = [inside("ada", "admin", 0), inside("cy", "member", 1), inside("bob", "member", 1)]
+    assert groups.without_erased(tied, "ada")[1]["role"] == "admin"

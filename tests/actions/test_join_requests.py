@@ -1,4 +1,4 @@
-"""Join requests and channels: asking, waiting, deciding, finding."""
+"""Join requests: asking, waiting, deciding."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat
-from chat_aio.capabilities import Capability
-from tests.conftest import Database, MakePeople
 from tests.support.people import Answer, Person
 
 People = Callable[[str], Person]
@@ -141,126 +139,6 @@ async def test_notes_that_are_refused(person: People, message: Any) -> None:
     group = await person("alice").group(visibility="public")
     for act in (ask, join):
         assert (await act(person("eve"), group, message=message)).code == "INVALID_INPUT"
-
-
-async def test_joining_an_open_channel(person: People) -> None:
-    alice, bob = person("alice"), person("bob")
-    channel = await alice.group(visibility="public", joinPolicy="open")
-    assert (await bob.get(f"/conversations/{channel}")).code == "FORBIDDEN_READ"
-    answer = await join(bob, channel)
-    assert answer.status == 200
-    assert (answer.json["status"], answer.json["joinRequest"]) == ("joined", None)
-    assert [each["userId"] for each in answer.json["conversation"]["participants"]] == [
-        "alice",
-        "bob",
-    ]
-    assert (await join(bob, channel)).code == "ALREADY_PARTICIPANT"
-
-
-async def test_joining_an_approval_channel(person: People) -> None:
-    alice, bob = person("alice"), person("bob")
-    channel = await alice.group(visibility="public")
-    answer = await join(bob, channel, message="hello")
-    asked = answer.json["joinRequest"]
-    assert answer.json == {"status": "pending", "conversation": None, "joinRequest": asked}
-    assert (asked["message"], asked["inviteCode"]) == ("hello", None)
-    assert (await join(bob, channel)).json == answer.json
-    assert await queue(alice, channel) == [asked]
-
-
-async def test_what_cannot_be_joined(person: People) -> None:
-    alice, bob = person("alice"), person("bob")
-    private = await alice.group("carol")
-    for who, where, status, code in (
-        (bob, private, 403, "NOT_PUBLIC_CONVERSATION"),
-        (person("carol"), private, 403, "NOT_PUBLIC_CONVERSATION"),
-        (bob, await alice.direct("bob"), 409, "NOT_GROUP_CONVERSATION"),
-        (bob, "none", 404, "CONVERSATION_NOT_FOUND"),
-    ):
-        answer = await join(who, where)
-        assert (answer.status, answer.code) == (status, code)
-
-
-async def test_the_directory(person: People) -> None:
-    alice, bob = person("alice"), person("bob")
-    first = await alice.group("bob", name="One", visibility="public", metadata={"$topic": "x"})
-    second = await alice.group(name="Two", visibility="public", joinPolicy="open")
-    third = await alice.group(visibility="public")
-    await alice.group(name="private")
-    await alice.send(first, "hi")
-    await join(bob, third)
-    page = (await bob.get("/channels")).json
-    assert [each["conversationId"] for each in page["channels"]] == [first, third, second]
-    assert page["nextCursor"] is None
-    one, other, two = page["channels"]
-    assert one == {
-        "conversationId": first,
-        "name": "One",
-        "participantCount": 2,
-        "joinPolicy": "approval",
-        "createdAt": one["createdAt"],
-        "metadata": {"$topic": "x"},
-        "alreadyParticipant": True,
-        "requestPending": False,
-    }
-    assert (other["alreadyParticipant"], other["requestPending"]) == (False, True)
-    assert (two["joinPolicy"], two["participantCount"]) == ("open", 1)
-    await alice.call("PATCH", f"/conversations/{first}", json={"visibility": "private"})
-    hidden = (await bob.get("/channels")).json["channels"]
-    assert [each["conversationId"] for each in hidden] == [third, second]
-
-
-async def test_the_directory_is_paged(person: People, database: Database) -> None:
-    alice = person("alice")
-    made = [await alice.group(visibility="public") for _ in range(7)]
-    await database["counters"].update_many({}, [{"$set": {"activityAt": "$$NOW"}}])
-    told: list[str] = []
-    cursor = ""
-    for _ in range(3):
-        page = (await person("bob").get(f"/channels?limit=3{cursor}")).json
-        told += [each["conversationId"] for each in page["channels"]]
-        cursor = f"&cursor={page['nextCursor']}"
-    assert (told, page["nextCursor"]) == (sorted(made, reverse=True), None)
-    assert (await person("bob").get("/channels?limit=x")).code == "INVALID_INPUT"
-
-
-async def test_a_page_of_the_directory_costs_the_same_in_a_large_one(
-    person: People, database: Database
-) -> None:
-    """Three queries, which look at nothing but the page."""
-    for _ in range(60):
-        await person("alice").group(visibility="public")
-    cursor = (await person("bob").get("/channels?limit=20")).json["nextCursor"]
-    await database.command("profile", 2)
-    try:
-        page = await person("bob").get(f"/channels?limit=20&cursor={cursor}")
-        assert len(page.json["channels"]) == 20
-    finally:
-        await database.command("profile", 0)
-    named = {"ns": {"$regex": r"\.(counters|conversations|join_requests)$"}}
-    found = await database["system.profile"].find(named).to_list(None)
-    assert len(found) == 3
-    assert sum(each["docsExamined"] for each in found) <= 20 + 1 + 20 + 1
-
-
-async def test_an_installation_without_channels(serve: MakePeople) -> None:
-    alice = (await serve(without={Capability.CHANNELS}))("alice")
-    for answer in (await alice.get("/channels"), await join(alice, "none")):
-        assert (answer.status, answer.code) == (501, "CHANNELS_UNSUPPORTED")
-    assert (await alice.get("/channels?limit=0")).code == "INVALID_INPUT"
-
-
-async def test_an_approval_channel_without_invites(serve: MakePeople) -> None:
-    person = await serve(without={Capability.INVITES})
-    alice, bob = person("alice"), person("bob")
-    channel = await alice.group("carol", visibility="public")
-    private = await alice.group()
-    answer = await join(bob, channel)
-    assert (answer.status, answer.code) == (501, "INVITES_UNSUPPORTED")
-    assert (await join(person("carol"), channel)).code == "ALREADY_PARTICIPANT"
-    assert (await join(bob, private)).code == "NOT_PUBLIC_CONVERSATION"
-    shown = (await bob.get("/channels")).json["channels"]
-    assert [each["requestPending"] for each in shown] == [False]
 
 
 async def test_the_server_api_asks_and_joins(chat: Chat) -> None:

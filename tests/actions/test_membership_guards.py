@@ -8,8 +8,7 @@ from typing import Any, Literal
 from unittest.mock import AsyncMock, patch
 
 from chat_aio import Chat
-from chat_aio.actions import groups, join_requests, membership
-from chat_aio.actions import invites as invite_actions
+from chat_aio.actions import groups, invites, join_requests, membership
 from chat_aio.errors import (
     ChatError,
     InviteExpired,
@@ -19,7 +18,6 @@ from chat_aio.errors import (
     NotConversationAdmin,
 )
 from chat_aio.schema.models import JoinRequest, JoinRequestStatus
-from chat_aio.store import invites
 from chat_aio.store import membership as store_membership
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat
@@ -58,11 +56,8 @@ async def test_a_link_lets_in_as_many_as_it_says(make_chat: MakeChat) -> None:
         assert (found.uses, len(inside) - 1) == (7, 7)
         assert redeemed == {"joined": 7, InviteExpired.__name__: 53}
 
-    await prove(scenario, sabotage=patch.object(invites, "use", use_without_limit))
-
-
-async def use_without_limit(locked: Any, code: str, *, at: object) -> Any:
-    return await locked.database.invites.find_one({"_id": code}, session=locked.session)
+    unlimited = patch.object(invites, "_is_spent", lambda *_, **__: False)
+    await prove(scenario, sabotage=unlimited)
 
 
 async def test_accepting_twice_burns_one_use(make_chat: MakeChat) -> None:
@@ -172,12 +167,12 @@ async def test_who_is_no_admin_any_more_invites_nobody(make_chat: MakeChat) -> N
             await chat.api.remove_participant("alice", group.id, "bob")
             return await membership.write_locked(*args)
 
-        with patch.object(invite_actions, "write_locked", late):
+        with patch.object(invites, "write_locked", late):
             made = await outcomes([chat.api.create_invite("bob", group.id)])
         assert made == {NotConversationAdmin.__name__: 1}
         assert await chat.api.list_invites("alice", group.id) == ()
 
-    sabotage = patch.object(invite_actions, "require_still_inviting", lambda *_: None)
+    sabotage = patch.object(invites, "require_still_inviting", lambda *_: None)
     await prove(scenario, sabotage=sabotage)
 
 

@@ -8,6 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat
+from chat_aio.actions import reactions
 from chat_aio.errors import ReactionLimitExceeded
 from chat_aio.store import edits
 from tests.conftest import Database, MakeChat, MakePeople
@@ -201,6 +202,4 @@ async def test_a_reaction_that_goes_between_the_update_and_a_second_look(
             )
         assert not isinstance(outcome[0], ReactionLimitExceeded)
 
-    await prove(
-        scenario, sabotage=patch.object(edits.ReactionLimits, "leave_room", lambda *_: False)
-    )
+    await prove(scenario, sabotage=patch.object(reactions, "_is_room", lambda *_: False))

@@ -17,12 +17,14 @@ from pydantic import BaseModel
 from chat_aio import ChatError, Hooks, Options, Quotas
 from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
-from chat_aio.plugins import Plugin, Presence
+from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
-from chat_aio.store.search import search_fields
+from chat_aio.store.tokenizer import search_fields
+from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
+from chat_aio.web.plugins import operations_of
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 
@@ -74,6 +76,21 @@ def test_every_api_method_is_documented() -> None:
 def test_every_error_is_documented() -> None:
     documented = [(int(row[0].strip("| ")), row[1]) for row in table("Status")]
     assert documented == sorted((each.status, code) for code, each in ChatError.catalogue.items())
+
+
+def test_every_error_is_documented_at_its_routes() -> None:
+    plugins = [Typing(), Presence(), Receipts()]
+    documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
+    assert documented == {
+        f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
+        for each in (*ROUTES, *operations_of(plugins))
+    }
+
+
+def test_every_error_of_any_route_is_documented() -> None:
+    (text,) = re.findall(r"besides what any route may answer\.(.*?)\n\n", REFERENCE, re.S)
+    named = {*re.findall(r"\b[A-Z_]{5,}\b", text)}
+    assert named == {*ANYWHERE, *STORED, *READ, *CHANGING, "NOT_FOUND"}
 
 
 def test_every_hook_and_option_is_documented() -> None:

@@ -150,7 +150,7 @@ async def test_a_driver_error_of_one_change_is_its_own(chats: list[Chat]) -> Non
                 asyncio.ensure_future(bad),
                 asyncio.create_task(chat.api.add_participants("alice", group.id, ["carol"])),
             ]
-            await until(lambda: len(sequencer.changes[group.id]._waiting) == 2)
+            await until(lambda: len(sequencer.changes._by_key[group.id]._waiting) == 2)
         first, failed, other = await asyncio.gather(*tasks, return_exceptions=True)
     assert max(sizes.seen) > 1
     assert isinstance(failed, Exception)
@@ -169,7 +169,7 @@ async def test_a_queue_whose_callers_have_left_is_let_go_of(chats: list[Chat]) -
         first.cancel()
         await asyncio.wait({first})
         assert group.id in chat._context.sequencer.changes
-    await until(lambda: not chat._context.sequencer.changes)
+    await until(lambda: group.id not in chat._context.sequencer.changes)
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat, Hooks, Options
+from chat_aio.actions import editing
 from chat_aio.errors import InviteExpired, UserBanned
 from chat_aio.store import clock as module
 from chat_aio.store import edits
@@ -102,7 +103,7 @@ async def test_times_of_a_message_never_fall(
 
     times = await scenario()
     assert times == sorted(times)
-    monkeypatch.setattr(edits, "later_than", lambda message, at: at)
+    monkeypatch.setattr(editing, "_later_than", lambda message, at: at)
     monkeypatch.setattr(edits, "_unchanged_after", lambda at: {})
     times = await scenario()
     assert times != sorted(times)

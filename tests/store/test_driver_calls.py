@@ -102,7 +102,7 @@ async def test_no_call_is_made_where_it_could_be_cancelled(serve: MakePeople) ->
 
 def calls_only(patch: pytest.MonkeyPatch, watch: Watch) -> None:
     """Tasks that `Calls` makes are known; those that the rest of the program makes are not."""
-    run, apart = Calls.run, Calls._apart
+    run, leave = Calls.run, Calls.leave
 
     async def ran(self: Calls, call: Any, *, seconds: float) -> Any:
         async def noted() -> Any:
@@ -114,7 +114,7 @@ def calls_only(patch: pytest.MonkeyPatch, watch: Watch) -> None:
         return await run(self, noted, seconds=seconds)
 
     def left(self: Calls, work: Any) -> asyncio.Task[Any]:
-        task = apart(self, work)
+        task = leave(self, work)
         watch.known.add(task)
         return task
 
@@ -125,7 +125,7 @@ def calls_only(patch: pytest.MonkeyPatch, watch: Watch) -> None:
         return await select(topology, *args, **options)
 
     patch.setattr(Calls, "run", ran)
-    patch.setattr(Calls, "_apart", left)
+    patch.setattr(Calls, "leave", left)
     patch.setattr(Topology, "select_server", selected)
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from chat_aio.store.drafts import EpochMoved
 from chat_aio.store.membership import change_conversation
+from chat_aio.store.numbering import EpochMoved
 from tests.store.conftest import MakeStore, Store, epochs
 
 

@@ -9,9 +9,9 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from chat_aio.errors import InternalError, StorageUnavailable
-from chat_aio.store import batch
+from chat_aio.store import batch, numbering
 from chat_aio.store.documents import ConversationDocument
-from chat_aio.store.drafts import EpochMoved
+from chat_aio.store.numbering import EpochMoved
 from chat_aio.store.sequencer import MAX_APART, Sequencer
 from chat_aio.store.transactions import Conflict
 from tests.store.conftest import MakeStore, Store, stored_seqs
@@ -272,7 +272,9 @@ async def test_what_still_holds_is_written_in_a_later_epoch(store: Store) -> Non
         assert moved == [False, True, False] * 4 + [False] * 4
         assert await stored_seqs(store, group["_id"]) == list(range(1, last + 9))
 
-    await prove(scenario, sabotage=patch.object(batch, "_recheck", AsyncMock(return_value=set())))
+    await prove(
+        scenario, sabotage=patch.object(numbering, "_recheck", AsyncMock(return_value=set()))
+    )
     now = await store.database.conversations.find_one({"_id": group["_id"]})
     assert now is not None
     current = await store.sequencer.append(

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_aio.actions.context import utc_now
-from chat_aio.store.messages import new_message, weight_of
-from chat_aio.store.search import search_fields
+from chat_aio.store.messages import new_message
+from chat_aio.store.numbering import weight_of
 from chat_aio.store.tokenizer import (
     MAX_INDEXED,
     MAX_MARKS,
@@ -17,6 +17,7 @@ from chat_aio.store.tokenizer import (
     indexed_terms_of,
     is_run,
     most_telling,
+    search_fields,
     terms_of,
     tokens_of,
 )

@@ -2,17 +2,23 @@
 
 import json
 import re
+import sys
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from aiohttp import web
 from click.testing import CliRunner
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from chat_aio import Chat, ChatError, Options
 from chat_aio.admin.cli import main
+from chat_aio.errors import InvalidInput, StorageUnavailable
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
-from chat_aio.web.openapi.document import describe
+from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED, describe
 from chat_aio.web.openapi.routes import add_openapi
+from chat_aio.web.operations import Operation
+from chat_aio.web.plugins import PluginOperation, operations_of
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database
 from tests.spec.test_documents import table
@@ -23,6 +29,10 @@ OPERATIONS = [
     (method.upper(), path, operation)
     for path, methods in description()["paths"].items()
     for method, operation in methods.items()
+]
+ROWS: list[Operation | PluginOperation] = [
+    *(each for each in ROUTES if isinstance(each, Operation)),
+    *operations_of([Typing(), Presence(), Receipts()]),
 ]
 
 
@@ -41,14 +51,52 @@ def test_every_route_is_described() -> None:
     assert all(operation["summary"] and operation["description"] for _, _, operation in OPERATIONS)
 
 
-def test_every_error_is_described_where_it_comes_from() -> None:
-    codes = {
+def described_codes(operation: Any) -> set[str]:
+    return {
         code
-        for _, _, operation in OPERATIONS
         for answer in operation["responses"].values()
         for code in re.findall(r"- `([A-Z_]+)`", answer["description"])
     }
+
+
+def test_every_error_is_described_where_it_comes_from() -> None:
+    codes = {code for _, _, operation in OPERATIONS for code in described_codes(operation)}
     assert codes == ChatError.catalogue.keys() - {"NOT_FOUND"}
+
+
+def test_the_errors_of_a_route_are_those_of_its_row_and_those_of_any_route() -> None:
+    for each in ROWS:
+        described = described_codes(description()["paths"][each.path][each.method.lower()])
+        declared = {error.code for error in each.errors}
+        assert declared <= described
+        assert described - declared <= ANYWHERE | STORED | READ | CHANGING
+
+
+ERRORS = {each.__name__: each for each in ChatError.catalogue.values()}
+IMPLIED = {InvalidInput, StorageUnavailable}
+"""What docstrings may name and rows do not: any route with input, any with a database."""
+
+
+@pytest.mark.parametrize("each", ROWS, ids=lambda each: f"{each.method} {each.path}")
+def test_docstrings_raise_what_rows_declare(each: Operation | PluginOperation) -> None:
+    """People read the docstring, programs the row."""
+    functions = (
+        [each.route.handler]
+        if isinstance(each, PluginOperation)
+        else [each.action, each.documented]
+    )
+    raised = set().union(*map(raised_by, functions))
+    assert raised - IMPLIED == {*each.errors} - IMPLIED
+
+
+def raised_by(function: Callable[..., Any]) -> set[type[ChatError]]:
+    """The errors that a docstring names after "Raises", also those of another function `as` that
+    it raises."""
+    named = " ".join(re.findall(r"Raises\s([^.]*)\.", function.__doc__ or ""))
+    raised = {ERRORS[each] for each in re.findall(r"\b[A-Z]\w+", named) if each in ERRORS}
+    for other in re.findall(r"as `(\w+)`", named):
+        raised |= raised_by(getattr(sys.modules[function.__module__], other))
+    return raised
 
 
 def test_every_event_is_described() -> None:

@@ -10,7 +10,7 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from chat_aio import Options, Quotas
-from chat_aio.actions.rate_limits import RateLimits, limits_of
+from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.errors import RateLimited, StorageUnavailable
 from chat_aio.store import conversations
 from chat_aio.store.sequencer import Sequencer
@@ -158,7 +158,7 @@ async def test_a_request_that_is_limited_otherwise_is_given_back(serve: MakePeop
 
 def test_they_are_of_any_stretch_of_time_and_nobody_is_remembered_for_ever() -> None:
     now = [0.0]
-    spending = RateLimits(limits_of(Quotas(messages_per_minute=3)), clock=lambda: now[0])
+    spending = Limits(limits_of(Quotas(messages_per_minute=3)), clock=lambda: now[0])
     for now[0] in (0, 30, 59):
         spending.count("ada", "messages")
     for now[0], wait in ((59, 1), (59.5, 1), (60, 0), (60, 30)):

@@ -7,7 +7,7 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from chat_aio import Hooks, Options
-from chat_aio.actions.rate_limits import RateLimits, rate_limits_from
+from chat_aio.actions.rate_limits import Limits, rate_limits_from
 from chat_aio.errors import RateLimited, StorageUnavailable
 from chat_aio.hooks import RateContext
 from chat_aio.plugins import Typing
@@ -141,7 +141,7 @@ async def test_a_limit_that_cannot_be_read(make_chat: MakeChat, written: str) ->
 
 
 def test_a_limit_that_is_written_twice_is_one() -> None:
-    rates = RateLimits(rate_limits_from({"*": "4/minute;4/minute"}, methods=()))
+    rates = Limits(rate_limits_from({"*": "4/minute;4/minute"}, methods=()))
     for _ in range(4):
         rates.count("ada", "x")
     with pytest.raises(RateLimited):
@@ -149,7 +149,7 @@ def test_a_limit_that_is_written_twice_is_one() -> None:
 
 
 def test_several_limits_say_when_all_of_them_allow_it() -> None:
-    rates = RateLimits(rate_limits_from({"*": "2/second;2/minute"}, methods=()))
+    rates = Limits(rate_limits_from({"*": "2/second;2/minute"}, methods=()))
     for _ in range(2):
         rates.count("ada", "x")
     with pytest.raises(RateLimited) as refused:
@@ -159,7 +159,7 @@ def test_several_limits_say_when_all_of_them_allow_it() -> None:
 
 def test_limits_are_of_any_stretch_of_time_and_nobody_is_remembered_for_ever() -> None:
     now = [0.0]
-    rates = RateLimits(rate_limits_from({"*": "3/minute"}, methods=()), clock=lambda: now[0])
+    rates = Limits(rate_limits_from({"*": "3/minute"}, methods=()), clock=lambda: now[0])
     for now[0] in (0, 30, 59):
         rates.count("ada", "x")
     with pytest.raises(RateLimited) as refused:

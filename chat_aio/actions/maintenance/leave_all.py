@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, cast
 
 from chat_aio.actions.context import Context
+from chat_aio.actions.groups import seniority, without_erased
 from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.maintenance.erasure import Erasure, rename_in_stamp
 from chat_aio.store.membership import Locked, MembershipChange, change_conversation
@@ -39,20 +40,10 @@ async def _departure(settings: Settings, of: Erasure, locked: Locked) -> Members
     change = of.change("participant.removed")
     change["removedUserIds"] = [of.user_id]
     if conversation["type"] == "group":
-        return MembershipChange(
-            change=change, fields={"participants": left_behind(of, conversation)}
-        )
+        staying = without_erased(conversation["participants"], of.user_id)
+        return MembershipChange(change=change, fields={"participants": staying})
     await settings.count_erasure(of.pseudonym, locked.session)
     return MembershipChange(change=change, fields=_replaced(of, conversation))
-
-
-def left_behind(of: Erasure, conversation: ConversationDocument) -> list[ParticipantDocument]:
-    """Who stays in a group. If no admin stays, the participant who joined first becomes one."""
-    staying = [each for each in conversation["participants"] if each["userId"] != of.user_id]
-    if staying and not any(each["role"] == "admin" for each in staying):
-        heir = min(staying, key=_seniority)
-        return [{**each, "role": "admin"} if each is heir else each for each in staying]
-    return staying
 
 
 def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]:
@@ -64,11 +55,7 @@ def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]
     ]
     pair = sorted(each["userId"] for each in participants)
     return {
-        "participants": sorted(participants, key=_seniority),
+        "participants": sorted(participants, key=seniority),
         "pairKey": ":".join(pair),
         "blockedBy": [],
     }
-
-
-def _seniority(participant: ParticipantDocument) -> tuple[Any, str]:
-    return participant["joinedAt"], participant["userId"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from chat_aio.actions import reading
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_message
-from chat_aio.actions.maintenance.operators import require_operator
+from chat_aio.actions.guards import load_message, require_user
 from chat_aio.schema.models import Message
 from chat_aio.store import audit, edits
 from chat_aio.store.documents import AuditEntry, Change, MessageDocument
@@ -30,7 +29,7 @@ class Removal:
 
 async def plan_removal(context: Context, user_id: str, message_id: str) -> Removal:
     """Find what is to be removed. Raises UserBanned and MessageNotFound."""
-    await require_operator(context, user_id)
+    await require_user(context, user_id)
     return Removal(await load_message(context, message_id))
 
 

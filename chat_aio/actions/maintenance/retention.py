@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Literal
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.maintenance.operators import Advance, Progress, require_operator, silent
+from chat_aio.actions.guards import require_user
+from chat_aio.actions.maintenance.operators import Advance, Progress, silent
 from chat_aio.store import audit
 from chat_aio.store.documents import Change
 from chat_aio.store.maintenance import audit_log, retention
@@ -55,7 +56,7 @@ async def plan_retention(
     context: Context, user_id: str, wanted: Retention, *, progress: Progress = silent
 ) -> RetentionPlan:
     """Look for what is old. Raises UserBanned and ConversationNotFound."""
-    await require_operator(context, user_id)
+    await require_user(context, user_id)
     database = context.database
     find = retention.find_old_to_remove if wanted.removes else retention.find_old_to_empty
     heads = await retention.list_heads(database, conversation_id=wanted.conversation_id)

@@ -7,7 +7,6 @@ from typing import Any
 
 from chat_aio.store.database import COLLECTIONS, Database
 from chat_aio.store.indexes import Index
-from chat_aio.store.reports import OPEN
 from chat_aio.store.shapes import validator
 from chat_aio.store.transactions import Session, transact
 
@@ -142,9 +141,9 @@ async def list_wrong_active_bans(database: Database) -> list[Row]:
     return await _all_of(database, rows)
 
 
-async def list_keyed_reports(database: Database) -> list[Row]:
-    """Reports that are open or have an `openKey`."""
-    chosen = {"$or": [{"openKey": {"$exists": True}}, {"status": {"$in": OPEN}}]}
+async def list_keyed_reports(database: Database, unresolved: Sequence[str]) -> list[Row]:
+    """Reports in one of the `unresolved` statuses, and those that have an `openKey`."""
+    chosen = {"$or": [{"openKey": {"$exists": True}}, {"status": {"$in": list(unresolved)}}]}
     shown = {"status": 1, "openKey": 1, "reporterUserId": 1, "targetType": 1, "targetId": 1}
     return await _all_of(database, database.reports.find(chosen, shown))
 

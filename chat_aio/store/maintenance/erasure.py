@@ -4,7 +4,7 @@ may be repeated, or come late. `actions/maintenance/erasure.py` decides what is 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pymongo import DeleteOne, UpdateOne
 
@@ -41,16 +41,24 @@ class Erasure:
         return [self.pseudonym if each == self.user_id else each for each in user_ids]
 
 
-def empty_message(of: Erasure, message: Mapping[str, Any]) -> UpdateOne:
+class Traces(NamedTuple):
+    """What goes from a message with its sender: fields that get an empty value, and fields that are
+    removed. `actions/maintenance/erasure.py` says which."""
+
+    emptied: Mapping[str, Any]
+    removed: Sequence[str]
+
+
+def empty_message(of: Erasure, message: Mapping[str, Any], traces: Traces) -> UpdateOne:
     """Turn a message of the user into a tombstone; clients get an event."""
-    update = _without_sender(of)
+    update = _without_sender(of, traces)
     update["$set"] |= emptied(of.change("message.deleted"))["$set"]
     return UpdateOne({**_sent_by(of, message), "deletedAt": None}, update)
 
 
-def scrub_tombstone(of: Erasure, message: Mapping[str, Any]) -> UpdateOne:
+def scrub_tombstone(of: Erasure, message: Mapping[str, Any], traces: Traces) -> UpdateOne:
     """Remove from a tombstone what it still says about its sender; clients get no event."""
-    update = _without_sender(of)
+    update = _without_sender(of, traces)
     if value_at(message, "change.actorId") == of.user_id:
         # One field of `change`: the feed follows only writes of the whole `change`.
         update["$set"]["change.actorId"] = of.pseudonym
@@ -61,10 +69,10 @@ def _sent_by(of: Erasure, message: Mapping[str, Any]) -> dict[str, Any]:
     return {"_id": message["_id"], "senderId": of.user_id}
 
 
-def _without_sender(of: Erasure) -> dict[str, Any]:
+def _without_sender(of: Erasure, traces: Traces) -> dict[str, Any]:
     return {
-        "$set": {"senderId": of.pseudonym, "metadata": {}, "forwardedFrom": None},
-        "$unset": {"clientMessageId": "", "requestHash": "", "terms": "", "search": ""},
+        "$set": {"senderId": of.pseudonym, **traces.emptied},
+        "$unset": dict.fromkeys(traces.removed, ""),
         "$pull": {"reactions": {"userId": of.user_id}, "mentions": {"userId": of.user_id}},
     }
 

@@ -1,4 +1,7 @@
-"""The API's description in OpenAPI 3.1, built from the route table, the models and docstrings."""
+"""The API's description in OpenAPI 3.1, built from the route table, the models and docstrings.
+
+The errors of a route are those of its row, and those that any route of its kind may answer.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +13,7 @@ from pydantic import BaseModel
 from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin
 from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
-from chat_aio.web.openapi.prose import Described, codes_in, name_of, prose_of, summary_of
+from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, links_to
 from chat_aio.web.operations import Operation, Posting, Streaming
 from chat_aio.web.plugins import operations_of
@@ -122,7 +125,7 @@ def _errors(each: Described) -> Json:
 
 def codes_of(each: Described) -> set[str]:
     """The codes of all errors with which an operation may answer."""
-    codes = ANYWHERE | codes_in(each)
+    codes = ANYWHERE | {error.code for error in each.errors}
     # A stream that cannot be opened is closed without an answer (docs/behaviour.md 7.8).
     if not isinstance(each, Streaming):
         codes |= STORED
@@ -132,7 +135,7 @@ def codes_of(each: Described) -> set[str]:
         codes |= READ
     if each.method != "GET" or isinstance(each, Streaming):
         codes |= CHANGING
-    return codes | ({"STREAM_UNSUPPORTED"} if isinstance(each, Streaming) else set())
+    return codes
 
 
 def _error(errors: Sequence[type[ChatError]]) -> Json:

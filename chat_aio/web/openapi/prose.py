@@ -2,19 +2,15 @@
 
 import inspect
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from chat_aio.errors import ChatError
 from chat_aio.web.operations import Operation, Streaming
 from chat_aio.web.plugins import PluginOperation
 
 Described = Operation | Streaming | PluginOperation
-
-ERRORS = {each.__name__: code for code, each in ChatError.catalogue.items()}
 
 
 def name_of(each: Described) -> str:
@@ -48,21 +44,6 @@ def _aliases(each: Described) -> dict[str, str | None]:
     for shape in filter(None, shapes):
         found |= {name: field.alias for name, field in shape.model_fields.items()}
     return found
-
-
-def codes_in(each: Described) -> set[str]:
-    """The codes of the errors that the docstring names after "Raises", and those of a function that
-    it refers to with "Raises as `function`"."""
-    codes = _codes(_function(each))
-    return codes | _codes(each.action) if isinstance(each, Operation) else codes
-
-
-def _codes(function: Callable[..., Any]) -> set[str]:
-    named = " ".join(re.findall(r"Raises\s([^.]*)\.", function.__doc__ or ""))
-    codes = {ERRORS[each] for each in re.findall(r"\b[A-Z]\w+", named) if each in ERRORS}
-    for other in re.findall(r"as `(\w+)`", named):
-        codes |= _codes(getattr(sys.modules[function.__module__], other))
-    return codes
 
 
 def _function(each: Described) -> Callable[..., Any]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chat_aio.actions.maintenance.checks.findings import MOST, Findings, Violation
+from chat_aio.actions.reports import UNRESOLVED
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import checking
 from chat_aio.store.maintenance.checking import NAMING
-from chat_aio.store.reports import OPEN, open_key
+from chat_aio.store.reports import open_key
 from chat_aio.store.shapes import problems
 
 MOST_NAMED = 5
@@ -80,7 +81,7 @@ async def _active_bans(database: Database) -> list[Violation]:
 
 async def _open_reports(database: Database) -> list[Violation]:
     """An open report has its key, or another one has it; no other report has one."""
-    kept = await checking.list_keyed_reports(database)
+    kept = await checking.list_keyed_reports(database, UNRESOLVED)
     suspects = [each["_id"] for each in kept if each.get("openKey") != _key_of(each)]
     found = [await _open_report(database, each) for each in suspects]
     return [each for each in found if each]
@@ -99,7 +100,7 @@ async def _open_report(database: Database, report_id: object) -> Violation | Non
 
 def _key_of(report: Mapping[str, Any]) -> str | None:
     """The key that a report has, or might have."""
-    if report.get("status") not in OPEN:
+    if report.get("status") not in UNRESOLVED:
         return None
     return open_key(
         *(str(report.get(each)) for each in ("reporterUserId", "targetType", "targetId"))

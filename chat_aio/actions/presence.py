@@ -1,11 +1,9 @@
-"""Who notices whom: the options `separate_blocked` and `presence_needs_exchange`."""
+"""Presence: who may see whether a user is here. The plugin of that name sends and answers it."""
 
 from collections.abc import Collection
 
 from chat_aio.actions.context import Context
-from chat_aio.errors import DirectInteractionBlocked
 from chat_aio.store import blocks, conversations, exchanges
-from chat_aio.store.transactions import Session
 
 
 async def noticeable(context: Context, user_id: str, others: Collection[str]) -> set[str]:
@@ -19,16 +17,3 @@ async def noticeable(context: Context, user_id: str, others: Collection[str]) ->
         ids = await conversations.ids_of_user(context.database, user_id)
         found &= await exchanges.who_wrote_with(context.database, user_id, ids, found)
     return found
-
-
-async def require_together(
-    context: Context, user_id: str, others: Collection[str], session: Session
-) -> None:
-    """Raise DirectInteractionBlocked if the user and one of those they add have a block between
-    them (docs/behaviour.md 11.7)."""
-    if not context.options.separate_blocked:
-        return
-    # Blocks among the others do not count: a refusal would reveal them.
-    pairs = {(user_id, each) for each in others}
-    if await blocks.pairs_apart(context.database, pairs, session):
-        raise DirectInteractionBlocked

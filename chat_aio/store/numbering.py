@@ -1,0 +1,207 @@
+"""Numbering: every message gets the next `seq` of its conversation, in order and without gaps.
+
+The counter documents are the locks (docs/decisions/0002): a transaction first raises them, in the
+order of their ids, and then gives the numbers to its messages. Only what is still allowed under the
+lock is counted.
+"""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+import orjson
+from pymongo import UpdateOne
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.messages import Key
+from chat_aio.store.shapes import WHOLE, readable
+from chat_aio.store.transactions import Session
+
+BYTES_OF_A_TERM = 20
+BYTES_OF_AN_ENTRY = 200
+
+_COUNTS = {"seq": {"$type": WHOLE}}
+
+StillAllowed = Callable[[ConversationDocument], bool]
+"""Whether a message may still be written, judged by the stored conversation alone."""
+
+
+class EpochMoved(Exception):
+    """Who may write has changed since the draft was checked; nothing was written.
+
+    `epoch` is the current one, which a majority may not have yet.
+    """
+
+    def __init__(self, epoch: int) -> None:
+        super().__init__()
+        self.epoch = epoch
+
+
+@dataclass(slots=True)
+class Appended:
+    """The stored message; `repeated` if its idempotency key was used before."""
+
+    message: MessageDocument
+    repeated: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A message without its `seq` and `createdAt`, checked on a snapshot of `epoch`. In a later
+    epoch it is valid if `still_allowed` says so; None means it must be checked again."""
+
+    message: MessageDocument
+    epoch: int
+    deadline: float
+    answer: asyncio.Future[Appended] = field(repr=False)
+    still_allowed: StillAllowed | None = None
+    origin: Context | None = None
+    queued: bool = True
+    weight: int = field(init=False)
+    conversation_id: str = field(init=False)
+    key: Key | None = field(init=False)
+    """The scope in which an idempotency key is unique: (conversation, sender, key)."""
+
+    def __post_init__(self) -> None:
+        message = self.message
+        self.weight = weight_of(message)
+        self.conversation_id = message["conversationId"]
+        name = message.get("clientMessageId")
+        self.key = (self.conversation_id, message["senderId"], name) if name else None
+
+
+def weight_of(message: MessageDocument) -> int:
+    """Roughly what a message costs a batch, in bytes. An index entry counts as 200 bytes: a batch
+    full of entries takes as long as one full of text."""
+    entries = message.get("search", "").count(" ") + 1
+    metadata = len(orjson.dumps(message["metadata"])) if message["metadata"] else 2
+    texts = 2 * len(message["body"]) + BYTES_OF_A_TERM * len(message.get("terms", ()))
+    return 512 + texts + metadata + BYTES_OF_AN_ENTRY * entries
+
+
+Heads = dict[str, CounterDocument]
+"""Counter documents by conversation, as they are under the lock."""
+
+
+async def count(
+    database: Database, drafts: Sequence[Draft], now: datetime, session: Session
+) -> tuple[list[Draft], Heads]:
+    """Lock the counters and raise them by the drafts that may be written; returns those drafts, and
+    the heads that exist."""
+    heads = await _raise_counters(database, drafts, now, session)
+    known = [each for each in drafts if each.conversation_id in heads]
+    outdated = {each for each in known if heads[each.conversation_id]["epoch"] != each.epoch}
+    allowed = await _recheck(database, outdated, heads, now, session) if outdated else set()
+    return [each for each in known if each not in outdated or each in allowed], heads
+
+
+def number(drafts: Sequence[Draft], heads: Heads) -> None:
+    """Give drafts the numbers just counted for them, in their order, and the time of their head."""
+    following = {name: head["seq"] for name, head in heads.items()}
+    for draft in reversed(drafts):
+        at = heads[draft.conversation_id]["activityAt"]
+        draft.message["seq"] = following[draft.conversation_id]
+        draft.message["createdAt"] = at
+        for mention in draft.message["mentions"]:
+            mention["createdAt"] = at
+        following[draft.conversation_id] -= 1
+
+
+async def _raise_counters(
+    database: Database, drafts: Iterable[Draft], now: datetime, session: Session
+) -> Heads:
+    """Raise the counters whose epoch is unchanged and read them back; they are locked from here on.
+
+    `activityAt`, which becomes the messages' `createdAt`, never falls: `$max` ignores clocks that
+    are behind.
+    """
+    groups = _by_conversation(drafts)
+    # One conversation, the usual case, takes one round trip instead of two.
+    if len(groups) == 1:
+        ((conversation_id, group),) = groups.items()
+        epoch, amount = _newest(group)
+        head = await database.counters.find_one_and_update(
+            {"_id": conversation_id, "epoch": epoch, **_COUNTS},
+            {"$inc": {"seq": amount}, "$max": {"activityAt": now}},
+            return_document=True,
+            session=session,
+        )
+        if head:
+            return {conversation_id: head}
+    else:
+        await _raise_many(database, groups, now, session)
+    found = await database.counters.find({"_id": {"$in": list(groups)}}, session=session).to_list(
+        None
+    )
+    return {each["_id"]: cast(CounterDocument, each) for each in readable("counters", found)}
+
+
+async def _raise_many(
+    database: Database, groups: dict[str, list[Draft]], now: datetime, session: Session
+) -> None:
+    await database.counters.bulk_write(
+        [
+            UpdateOne(
+                {"_id": conversation_id, "epoch": epoch, **_COUNTS},
+                {"$inc": {"seq": amount}, "$max": {"activityAt": now}},
+            )
+            for conversation_id in sorted(groups)  # One lock order for all processes.
+            for epoch, amount in [_newest(groups[conversation_id])]
+        ],
+        ordered=False,
+        session=session,
+    )
+
+
+async def _recheck(
+    database: Database,
+    outdated: Iterable[Draft],
+    heads: Heads,
+    now: datetime,
+    session: Session,
+) -> set[Draft]:
+    """Check drafts of an older epoch again, on the stored conversation, and count those that pass.
+
+    Without it, a group that people join and leave all the time would send every message back to
+    its checks. Counting locks the head, so participants stay as read here until the commit.
+    """
+    asked = [each for each in outdated if each.still_allowed]
+    chosen = {"_id": {"$in": list({each.conversation_id for each in asked})}}
+    found = (
+        await database.conversations.find(chosen, session=session).to_list(None) if asked else []
+    )
+    conversations = {each["_id"]: each for each in readable("conversations", found)}
+    allowed = [
+        each
+        for each in asked
+        if each.conversation_id in conversations
+        and each.still_allowed
+        and each.still_allowed(conversations[each.conversation_id])
+    ]
+    for conversation_id, group in _by_conversation(allowed).items():
+        heads[conversation_id] = await database.counters.find_one_and_update(
+            {"_id": conversation_id},
+            {"$inc": {"seq": len(group)}, "$max": {"activityAt": now}},
+            return_document=True,
+            session=session,
+        )
+    return set(allowed)
+
+
+def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
+    """The newest epoch among drafts of one conversation, and how many drafts have it."""
+    epochs = Counter(each.epoch for each in drafts)
+    epoch = max(epochs)
+    return epoch, epochs[epoch]
+
+
+def _by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:
+    groups: dict[str, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        groups[draft.conversation_id].append(draft)
+    return groups
