@@ -1,6 +1,7 @@
 """One open stream: the order of its events, and the limits on how far its reader falls behind."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Protocol
@@ -13,6 +14,7 @@ from chat_aio.plugins.base import DeliveredMessage
 
 PATIENCE_SECONDS = 10.0
 BURST = 4
+NO_REPLAY = Replay()
 
 
 class Pipe(Protocol):
@@ -67,12 +69,12 @@ class Stream:
         on_message: Callable[[str, DeliveredMessage], None] | None = None,
         sieve: Callable[["Stream", Event], bool] | None = None,
     ) -> None:
-        self.user_id = user_id
+        self.user_id = sys.intern(user_id)
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
-        self.denied: set[str] = set()
-        self.replay = Replay()
+        self.denied: frozenset[str] = frozenset()  # Not a set: most streams have none for ever.
+        self.replay = NO_REPLAY
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.ending: Ending = "left"
         self.still_logged_in: Callable[[], Awaitable[bool]] | None = None
@@ -141,7 +143,7 @@ class Stream:
     def go_live(self, pipe: Pipe, *, chunked: bool) -> None:
         """After the replay was sent: write the held-back events that it does not contain, and from
         now on each event as it comes. Releases the replay."""
-        replay, self.replay = self.replay, Replay()
+        replay, self.replay = self.replay, NO_REPLAY
         if self.ended.done():
             return
         self._pipe, self._chunked = pipe, chunked
