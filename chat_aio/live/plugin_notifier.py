@@ -14,6 +14,7 @@ class PluginNotifier:
 
     def __init__(self, plugins: Iterable[Plugin]) -> None:
         self._plugins = tuple(plugins)
+        # Plugins that do not override these are left out: each delivery would call a no-op.
         self._opening_plugins = [each for each in self._plugins if each.overrides("stream_opening")]
         self._delivery_plugins = [
             each for each in self._plugins if each.overrides("message_delivered")

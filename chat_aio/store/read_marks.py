@@ -36,6 +36,7 @@ class ReadMarks:
             (user_id, message_id), asyncio.get_running_loop().create_future()
         )
         if conversation_id not in self._flights:
+            # A fresh context: the deadline of the first caller must not limit everybody's write.
             self._flights[conversation_id] = asyncio.create_task(
                 self._fly(conversation_id), context=Context()
             )
@@ -111,6 +112,7 @@ class ReadMarks:
                 )
             )
             return {}
+        # By default this returns the document before the update.
         before = await self._database.write(
             lambda: self._database.conversations.find_one_and_update(
                 place,

@@ -30,6 +30,7 @@ class PluginOperation:
         return self.route.path
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
+        # Before the body is read: a request that cannot be read counts as well.
         await require_rate(request.config_dict[CONTEXT], request[USER_ID], self.route.name)
         context = request.config_dict[CONTEXT]
         limit, turns = context.options.max_body_bytes, context.database.turns
