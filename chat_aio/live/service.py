@@ -5,7 +5,6 @@ import logging
 from collections.abc import Sequence
 from contextlib import ExitStack
 from contextvars import Context as Variables
-from functools import partial
 
 from chat_aio.actions.context import Context
 from chat_aio.capabilities import Capability
@@ -29,7 +28,6 @@ from chat_aio.tasks import cancel_and_wait
 log = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 1.0
-_NOTHING = Variables()
 OPENING_AT_ONCE = 32
 """How many streams read their conversations at once: when thousands reconnect, database connections
 must be left for those who write."""
@@ -53,6 +51,7 @@ class Live:
             MessageFilter(context) if context.permissions.asks_for_messages else None
         )
         self._take_message = self._message_filter.take if self._message_filter else None
+        self._on_end = self._closed  # Bound once, not for each stream.
         self._plugin_notifier = PluginNotifier(context.plugins)
         self.feed = Feed(
             database,
@@ -105,11 +104,11 @@ class Live:
             await self._plugin_notifier.opened(user_id)
             failing.pop_all()
         notify_opened(stream, self._context.observers)
-        # In a context of its own: that of the request would stay in memory as long as the stream.
-        stream.ended.add_done_callback(partial(self._closed, stream), context=_NOTHING)
+        # Only here: a stream that is ended meanwhile must not be closed before it has opened.
+        stream.when_over(self._on_end)
         return stream
 
-    def _closed(self, stream: Stream, _: asyncio.Future[None]) -> None:
+    def _closed(self, stream: Stream) -> None:
         self.hub.remove(stream)
         self._plugin_notifier.closed(stream.user_id)
         notify(self._context.observers, Observer.stream_closed, stream.ending)

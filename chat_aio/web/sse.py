@@ -3,12 +3,12 @@
 import asyncio
 import random
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
 from typing import cast
 
-from aiohttp import HttpVersion11, web
+from aiohttp import web
 from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
@@ -19,7 +19,7 @@ from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.web.authentication import authenticated
 from chat_aio.web.handover import can_take_over
 from chat_aio.web.keys import CONTEXT, LIVE, STREAMS, USER_ID
-from chat_aio.web.stream_connection import FAREWELL_SECONDS, StreamConnection
+from chat_aio.web.stream_connection import StreamConnection
 
 NEVER = 10.0**8
 UNACKNOWLEDGED_SECONDS = 30
@@ -47,30 +47,30 @@ async def stream(request: web.Request) -> web.StreamResponse:
             failing.pop_all()
     except (StorageUnavailable, ConnectionError, TimeoutError):
         return hung_up(request)
-    if not can_take_over(request):
-        return await _stay(request, response, events)
-    connection = StreamConnection(request, events, request.config_dict[STREAMS])
-    response.hand_over = partial(connection.take, request)
     return response
 
 
 class _Response(EventSourceResponse):
     """An SSE response without a keep-alive of its own, because the hub sends one heartbeat to all
-    streams. Where aiohttp would end it, `hand_over` is
-    called."""
+    streams. Where aiohttp would end it, the stream's connection takes over."""
 
     def __init__(self) -> None:
         super().__init__(sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS)
         self.headers["Cache-Control"] = "no-cache, no-transform"
         self.headers["Connection"] = "close"
         self.force_close()
-        self.hand_over: Callable[[], None] | None = None
+        self.opened: tuple[web.Request, StreamConnection] | None = None
 
     async def write_eof(self, data: bytes = b"") -> None:
-        if self.hand_over is None:
+        # Only here all middleware has returned, and aiohttp needs the connection no more.
+        if self.opened is not None:
+            request, connection = self.opened
+            if can_take_over(request):
+                connection.take(request)
+                return
+            await connection.wait_over()
+        with suppress(ConnectionError):
             await super().write_eof(data)
-        else:  # Only here all middleware has returned, and aiohttp needs the connection no more.
-            self.hand_over()
 
 
 async def _begin(request: web.Request, events: Stream) -> _Response:
@@ -86,8 +86,11 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     await _write_replay(response, events)
     # From here on events are written to the transport itself: `response.write` may wait for a slow
     # client, and delivery waits for nobody.
-    pipe = cast(Pipe, request.transport)
-    events.go_live(pipe, chunked=request.version >= HttpVersion11)
+    if request.transport is None:
+        raise ConnectionResetError
+    connection = StreamConnection(request, events, request.config_dict[STREAMS])
+    response.opened = request, connection
+    events.go_live(connection)
     return response
 
 
@@ -120,7 +123,7 @@ async def _write_replay(response: EventSourceResponse, events: Stream) -> None:
     try:
         async with asyncio.timeout(REPLAY_SECONDS):
             for part in _parts((opening, *events.replay.frames)):
-                if events.ended.done():
+                if events.is_over:
                     return
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     await response.write(part)
@@ -150,18 +153,3 @@ def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-
-
-async def _stay(
-    request: web.Request, response: EventSourceResponse, events: Stream
-) -> EventSourceResponse:
-    """Where the connection is not of aiohttp's own server, the request lasts as long as its stream.
-    A client that does not take the end is cut off a few seconds later."""
-    await events.ended
-    # Scheduled before `write_eof`, which waits for a client that does not read.
-    if request.transport is not None:
-        abort = cast(Pipe, request.transport).abort
-        asyncio.get_running_loop().call_later(FAREWELL_SECONDS, abort)
-    with suppress(ConnectionError, RuntimeError):
-        await response.write_eof()
-    return response

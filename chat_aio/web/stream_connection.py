@@ -1,46 +1,54 @@
 """The connection of a live stream, after aiohttp has begun the response."""
 
 import asyncio
-from contextvars import Context
 
 from aiohttp import HttpVersion11, web
 
 from chat_aio.live.stream import Stream
+from chat_aio.observability.observer import Ending
 from chat_aio.web.handover import take_over
 
 LAST_CHUNK = b"0\r\n\r\n"
 FAREWELL_SECONDS = 3
 LAST_FAREWELL_SECONDS = 1
 
-_NOTHING = Context()
-"""What callbacks run in. A copy of the request's context would keep the request in memory."""
-
 
 class StreamConnection(asyncio.Protocol):
     """Takes aiohttp's place on a connection: no task, request or parser is kept for an open stream.
 
-    What the client sends is ignored. A stream that ends closes its connection after what is
+    What the client sends is ignored. A stream that is over closes its connection after what is
     buffered, and a client that leaves ends its stream.
     """
 
-    __slots__ = ("_abort", "_all", "_chunked", "_stream", "_transport")
+    __slots__ = ("_abort", "_all", "_ending", "_is_taken", "_over", "_stream", "chunked", "pipe")
 
     def __init__(self, request: web.Request, stream: Stream, all_open: "StreamConnections") -> None:
         assert request.transport is not None
-        self._transport = request.transport
-        self._chunked = request.version >= HttpVersion11
+        self.pipe = request.transport
+        self.chunked = request.version >= HttpVersion11
         self._stream = stream
         self._all = all_open
+        self._is_taken = False
+        self._ending: Ending | None = None
+        self._over: asyncio.Future[None] | None = None
         self._abort: asyncio.TimerHandle | None = None
 
     def take(self, request: web.Request) -> None:
-        """Take the connection of the request over, which is answered up to here."""
+        """Take the connection over from aiohttp, which has answered the request up to here."""
         if request.transport is None:
             self._stream.end()
             return
         take_over(request, self)
+        self._is_taken = True
         self._all.add(self)
-        self._stream.ended.add_done_callback(self._finish, context=_NOTHING)
+        if self._ending is not None:
+            self.finish(self._ending)
+
+    async def wait_over(self) -> None:
+        """Where the connection cannot be taken, the request lasts as long as its stream."""
+        if self._ending is None:
+            self._over = asyncio.get_running_loop().create_future()
+            await self._over
 
     def connection_lost(self, error: Exception | None) -> None:
         self._all.remove(self)
@@ -48,17 +56,21 @@ class StreamConnection(asyncio.Protocol):
         if self._abort is not None:
             self._abort.cancel()
 
-    def _finish(self, _: asyncio.Future[None]) -> None:
+    def finish(self, ending: Ending) -> None:
         """End the response after what is buffered; a client that does not take it is cut off a few
         seconds later."""
-        if self._transport.is_closing():
+        self._ending = ending
+        if self._over is not None:
+            self._over.set_result(None)
+        # Until the connection is taken, aiohttp is still at work on the request.
+        elif not self._is_taken or self.pipe.is_closing():
             return
-        if self._chunked:
-            self._transport.write(LAST_CHUNK)
-        self._transport.close()
-        closing = self._stream.ending == "closing"
-        patience = LAST_FAREWELL_SECONDS if closing else FAREWELL_SECONDS
-        self._abort = asyncio.get_running_loop().call_later(patience, self._transport.abort)
+        else:
+            if self.chunked:
+                self.pipe.write(LAST_CHUNK)
+            self.pipe.close()
+        patience = LAST_FAREWELL_SECONDS if ending == "closing" else FAREWELL_SECONDS
+        self._abort = asyncio.get_running_loop().call_later(patience, self.pipe.abort)
 
 
 class StreamConnections:

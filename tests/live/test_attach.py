@@ -13,6 +13,7 @@ from chat_aio.live.service import Live
 from chat_aio.live.stream import Stream
 from chat_aio.store import conversations
 from tests.support.membership import change
+from tests.support.pipes import Connected
 from tests.support.saboteurs import prove
 from tests.unit.test_live_parts import Pipe
 
@@ -44,7 +45,7 @@ async def told_to_bob(chat: Chat, last_event_id: str | None, afterwards: Meanwhi
     stream = await chat._live.open_stream("bob", last_event_id)
     await afterwards()
     replayed = [each.plain for each in stream.replay.frames]
-    stream.go_live(pipe, chunked=False)
+    stream.go_live(Connected(pipe))
     stream.end()
     await asyncio.sleep(0)  # What ends with a stream is done in the loop's next round.
     return b"".join([*replayed, *pipe.written]).decode()
@@ -140,7 +141,7 @@ async def replay_before_attach(self: Live, user_id: str, last_event_id: str) -> 
     stream.replay = await resuming.replay(stream, await resuming.find(last_event_id), began)
     self.hub.register(stream)
     self.hub.subscribe(stream, await conversations.ids_of_user(self._database, user_id))
-    stream.ended.add_done_callback(lambda _: self.hub.remove(stream))
+    stream.when_over(self.hub.remove)
     return stream
 
 
