@@ -33,6 +33,7 @@ from chat_aio.store.signals import Signals
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.upkeep import Upkeep
 from chat_aio.web.application import Auth, make_application
+from chat_aio.web.keys import STREAMS
 from chat_aio.web.observing import observe_requests
 from chat_aio.web.operations import Operation
 from chat_aio.web.routes import ROUTES
@@ -214,8 +215,9 @@ class Chat:
     async def _on_startup(self, _: web.Application) -> None:
         await self.open()
 
-    async def _on_shutdown(self, _: web.Application) -> None:
+    async def _on_shutdown(self, sub: web.Application) -> None:
         await self.close()
+        await sub[STREAMS].wait_closed()
 
 
 def _assemble(

@@ -1,6 +1,7 @@
 """The hub: which streams of this process are subscribed to which conversation."""
 
 import asyncio
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 
@@ -115,7 +116,7 @@ class Hub:
 
     def deny(self, stream: Stream, conversation_id: str) -> None:
         """Unsubscribe a stream from a conversation that its user may not read."""
-        stream.denied.add(conversation_id)
+        stream.denied |= {conversation_id}
         self._leave(stream, conversation_id)
 
     def end_user(self, user_id: str, ending: Ending) -> bool:
@@ -169,10 +170,12 @@ class Hub:
             for stream in self._by_user.get(user_id, ()):
                 if not stream.subscribed:
                     stream.membership[event.conversation_id] = False
-                stream.denied.discard(event.conversation_id)
+                stream.denied -= {event.conversation_id}
                 self._leave(stream, event.conversation_id)
 
     def _enter(self, stream: Stream, conversation_id: str) -> None:
+        # Every stream has read ids of its own: thousands of copies of the same few strings.
+        conversation_id = sys.intern(conversation_id)
         stream.conversation_ids.add(conversation_id)
         self._by_conversation[conversation_id].add(stream)
 

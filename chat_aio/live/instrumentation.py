@@ -1,7 +1,6 @@
-"""Reports streams to the observers, and the state of live delivery when they ask for it."""
+"""Reports new streams to the observers, and the state of live delivery when they ask for it."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from chat_aio.live.feed import Feed
 from chat_aio.live.hub import Hub
@@ -11,23 +10,14 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, Replayed, State
 
 
-@contextmanager
-def observed(stream: Stream, observers: Sequence[Observer]) -> Iterator[None]:
-    """Report a stream's opening, with its replay, and its end."""
+def notify_opened(stream: Stream, observers: Sequence[Observer]) -> None:
+    """Report a stream's opening, with its replay."""
     if not observers:
-        yield
         return
     replay = stream.replay
     size = sum(len(each.plain) for each in replay.frames)
     replayed = Replayed(source=replay.source, events=replay.events, bytes=size)
     notify(observers, Observer.stream_opened, replayed, replay.reset)
-    try:
-        yield
-    except TimeoutError:  # The client did not take its replay in time.
-        stream.end("slow")
-        raise
-    finally:
-        notify(observers, Observer.stream_closed, stream.ending)
 
 
 def state_of(

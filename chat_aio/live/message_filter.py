@@ -41,7 +41,7 @@ class MessageFilter:
         # must queue behind the events that are being decided.
         waiting = self._waiting.get(stream)
         if waiting is None:
-            if event.shown is None or stream.ended.done():
+            if event.shown is None or stream.is_over:
                 return False
             self._waiting[stream] = [event]
             # A fresh context: the deadline of whoever caused this must not limit the host's answer.
@@ -63,7 +63,7 @@ class MessageFilter:
         """Pass on the events that may be read until the queue is empty. Events that arrive during a
         round are asked about together in the next one."""
         try:
-            while (waiting := self._waiting[stream]) and not stream.ended.done():
+            while (waiting := self._waiting[stream]) and not stream.is_over:
                 self._waiting[stream] = []
                 for event in await self.sift(stream.user_id, waiting):
                     # The conversation may have been denied while the host was being asked.

@@ -1,7 +1,6 @@
 """Notifies plugins of streams and of delivered messages."""
 
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 
 from chat_aio.observability.dispatch import notify, notify_and_wait
 from chat_aio.plugins.base import DeliveredMessage, Plugin
@@ -21,24 +20,19 @@ class PluginNotifier:
             each for each in self._plugins if each.overrides("message_delivered")
         ]
 
-    @asynccontextmanager
-    async def around(self, user_id: str) -> AsyncIterator[None]:
-        """Wrap the life of a stream. It begins after `stream_opening` has run, which does what must
-        be done before the client has an answer."""
-        notify(self._plugins, Plugin.stream_opened, user_id)
-        try:
-            # Inside `try`: the client may leave meanwhile, and each `stream_opened` needs its end.
-            await notify_and_wait(
-                self._opening_plugins, Plugin.stream_opening, OPENING_SECONDS, user_id
-            )
-            yield
-        finally:
-            notify(self._plugins, Plugin.stream_closed, user_id)
-
-    @property
-    def message_delivered(self) -> Callable[[str, DeliveredMessage], None] | None:
+        self.message_delivered = self._message_delivered if self._delivery_plugins else None
         """The callback for each delivered message; None if no plugin overrides it."""
-        return self._message_delivered if self._delivery_plugins else None
+
+    async def opened(self, user_id: str) -> None:
+        """A stream is open. Returns after `stream_opening` has run, which does what must be done
+        before the client has an answer."""
+        notify(self._plugins, Plugin.stream_opened, user_id)
+        await notify_and_wait(
+            self._opening_plugins, Plugin.stream_opening, OPENING_SECONDS, user_id
+        )
+
+    def closed(self, user_id: str) -> None:
+        notify(self._plugins, Plugin.stream_closed, user_id)
 
     def _message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
         if message.sender_id != user_id:

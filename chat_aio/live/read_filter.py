@@ -67,7 +67,7 @@ class ReadFilter:
     async def _let_in(self, stream: Stream, conversation_id: str) -> None:
         allowed = await self._readable(stream.user_id, [conversation_id])
         if allowed:
-            stream.denied.discard(conversation_id)
+            stream.denied -= {conversation_id}
         else:
             self._hub.deny(stream, conversation_id)
         stream.release(without=None if allowed else conversation_id)

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from contextvars import Context as Variables
 
 from chat_aio.actions.bans import require_unbanned
@@ -12,7 +12,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
 from chat_aio.live.hub import Hub
-from chat_aio.live.instrumentation import observed, state_of
+from chat_aio.live.instrumentation import notify_opened, state_of
 from chat_aio.live.message_filter import MessageFilter
 from chat_aio.live.plugin_notifier import PluginNotifier
 from chat_aio.live.read_filter import ReadFilter
@@ -50,6 +50,8 @@ class Live:
         self._message_filter = (
             MessageFilter(context) if context.permissions.asks_for_messages else None
         )
+        self._take_message = self._message_filter.take if self._message_filter else None
+        self._on_end = self._closed  # Bound once, not for each stream.
         self._plugin_notifier = PluginNotifier(context.plugins)
         self.feed = Feed(
             database,
@@ -79,9 +81,9 @@ class Live:
         await closing
         await self._delivery.close()
 
-    @asynccontextmanager
-    async def attach(self, user_id: str, last_event_id: str | None) -> AsyncIterator[Stream]:
-        """Open a stream: it holds back live events until its `replay` has been sent.
+    async def open_stream(self, user_id: str, last_event_id: str | None) -> Stream:
+        """Open a stream: it holds back live events until its `replay` has been sent. Whoever ends
+        it, `Stream.end` is all that it takes.
 
         Raises RateLimited, UserBanned and StorageUnavailable.
         """
@@ -90,19 +92,26 @@ class Live:
             max_bytes=self._options.stream_buffer_bytes,
             max_events=self._options.stream_buffer_events,
             on_message=self._plugin_notifier.message_delivered,
-            sieve=self._message_filter.take if self._message_filter else None,
+            sieve=self._take_message,
         )
         # Register before reading the conversations: a membership change during the read is then
         # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
-        try:
+        with ExitStack() as failing:
+            failing.callback(self.hub.remove, stream)
             await self._prepare(stream, last_event_id)
-            async with self._plugin_notifier.around(user_id):
-                with observed(stream, self._context.observers):
-                    yield stream
-        finally:
-            stream.end()
-            self.hub.remove(stream)
+            failing.callback(self._plugin_notifier.closed, user_id)
+            await self._plugin_notifier.opened(user_id)
+            failing.pop_all()
+        notify_opened(stream, self._context.observers)
+        # Only here: a stream that is ended meanwhile must not be closed before it has opened.
+        stream.when_over(self._on_end)
+        return stream
+
+    def _closed(self, stream: Stream) -> None:
+        self.hub.remove(stream)
+        self._plugin_notifier.closed(stream.user_id)
+        notify(self._context.observers, Observer.stream_closed, stream.ending)
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
         # After registering: a ban from here on ends the stream through the hub.

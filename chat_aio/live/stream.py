@@ -1,8 +1,10 @@
 """One open stream: the order of its events, and the limits on how far its reader falls behind."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from typing import Protocol
 
 from chat_aio.live.event import Event
@@ -13,6 +15,9 @@ from chat_aio.plugins.base import DeliveredMessage
 
 PATIENCE_SECONDS = 10.0
 BURST = 4
+NO_REPLAY = Replay()
+NONE: frozenset[str] = frozenset()
+"""Shared, as most streams have none for ever: an empty set takes as much memory as a full one."""
 
 
 class Pipe(Protocol):
@@ -22,6 +27,16 @@ class Pipe(Protocol):
     def is_closing(self) -> bool: ...
     def get_write_buffer_size(self) -> int: ...
     def abort(self) -> None: ...
+
+
+class Connection(Protocol):
+    """What a stream that is live writes to; `finish` is called when the stream is over."""
+
+    @property
+    def pipe(self) -> Pipe: ...
+    @property
+    def chunked(self) -> bool: ...
+    def finish(self, ending: Ending) -> None: ...
 
 
 class Stream:
@@ -36,6 +51,7 @@ class Stream:
     __slots__ = (
         "_behind_since",
         "_chunked",
+        "_connection",
         "_cover",
         "_covered",
         "_delivered",
@@ -43,14 +59,15 @@ class Stream:
         "_holds",
         "_max_bytes",
         "_max_events",
+        "_on_end",
         "_on_message",
         "_pipe",
         "_position",
         "_sieve",
         "conversation_ids",
         "denied",
-        "ended",
         "ending",
+        "is_over",
         "membership",
         "replay",
         "still_logged_in",
@@ -67,13 +84,13 @@ class Stream:
         on_message: Callable[[str, DeliveredMessage], None] | None = None,
         sieve: Callable[["Stream", Event], bool] | None = None,
     ) -> None:
-        self.user_id = user_id
+        self.user_id = sys.intern(user_id)
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
-        self.denied: set[str] = set()
-        self.replay = Replay()
-        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.denied = NONE
+        self.replay = NO_REPLAY
+        self.is_over = False
         self.ending: Ending = "left"
         self.still_logged_in: Callable[[], Awaitable[bool]] | None = None
         self._position: Frame | None = None
@@ -81,12 +98,14 @@ class Stream:
         self._covered: int | None = None
         self._delivered = 0
         self._held: list[Event] = []
+        self._connection: Connection | None = None
         self._pipe: Pipe | None = None
         self._chunked = True
         self._max_bytes = max_bytes
         self._behind_since: float | None = None
         self._max_events = max_events
         self._holds = 0
+        self._on_end: Callable[[Stream], None] | None = None
         self._on_message = on_message
         self._sieve = sieve
 
@@ -119,7 +138,7 @@ class Stream:
 
     def pass_on(self, event: Event) -> None:
         """Write an event now, or hold it back until the stream is live."""
-        if self.ended.done():
+        if self.is_over:
             return
         if self._pipe is None or self._holds:
             self._held.append(event)
@@ -138,13 +157,16 @@ class Stream:
         else:
             self._write(event.frame)
 
-    def go_live(self, pipe: Pipe, *, chunked: bool) -> None:
+    def go_live(self, connection: Connection) -> None:
         """After the replay was sent: write the held-back events that it does not contain, and from
         now on each event as it comes. Releases the replay."""
-        replay, self.replay = self.replay, Replay()
-        if self.ended.done():
+        replay, self.replay = self.replay, NO_REPLAY
+        if self.is_over:
+            connection.finish(self.ending)
             return
-        self._pipe, self._chunked = pipe, chunked
+        self._connection = connection
+        # Kept here as well: each delivery reads them.
+        self._pipe, self._chunked = connection.pipe, connection.chunked
         self._position = replay.position
         if replay.cover is not None:
             self._cover = replay.cover
@@ -192,11 +214,26 @@ class Stream:
     def end(self, ending: Ending = "left") -> bool:
         """End the stream once what is buffered is sent; the client reconnects and resumes. Returns
         False if the stream had ended before."""
-        if self.ended.done():
+        if self.is_over:
             return False
-        self.ending = ending
-        self.ended.set_result(None)
+        self.is_over, self.ending = True, ending
+        if self._on_end is not None:
+            self._finish_soon(self._on_end)
         return True
+
+    def when_over(self, on_end: Callable[["Stream"], None]) -> None:
+        """Call `on_end` once the stream is over, also if it is over already."""
+        self._on_end = on_end
+        if self.is_over:
+            self._finish_soon(on_end)
+
+    def _finish_soon(self, on_end: Callable[["Stream"], None]) -> None:
+        # Later: whoever ends it may be iterating over the hub's streams. And in an empty context:
+        # the deadline of whoever ends it must not limit what follows.
+        loop, context = asyncio.get_running_loop(), Context()
+        loop.call_soon(on_end, self, context=context)
+        if self._connection is not None:
+            loop.call_soon(self._connection.finish, self.ending, context=context)
 
     def end_if_gone(self) -> None:
         """End the stream if its client has left."""
@@ -207,7 +244,7 @@ class Stream:
         """Write frames in one piece; returns whether they were written. The bytes of a single frame
         are shared with all other streams."""
         pipe = self._pipe
-        if pipe is None or self.ended.done():
+        if pipe is None or self.is_over:
             return False
         if pipe.is_closing():
             self.end()

@@ -5,13 +5,14 @@ from aiohttp import web
 from chat_aio.actions.context import Context
 from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.live.service import Live
-from chat_aio.web.keys import AUTH, CONTEXT, LIVE, QUOTAS, Auth
+from chat_aio.web.keys import AUTH, CONTEXT, LIVE, QUOTAS, STREAMS, Auth
 from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.operations import Streaming
 from chat_aio.web.origins import add_cors
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.protecting import protect
 from chat_aio.web.routes import ROUTES
+from chat_aio.web.stream_connection import StreamConnections
 
 __all__ = ["Auth", "make_application"]
 
@@ -20,6 +21,7 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     """Make the app to mount. It answers on every path and accepts a trailing slash."""
     app = web.Application(middlewares=[respond])
     app[CONTEXT], app[LIVE], app[AUTH] = context, live, auth
+    app[STREAMS] = StreamConnections()
     if context.options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(context.options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))

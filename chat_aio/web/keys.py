@@ -8,11 +8,13 @@ from aiohttp import web
 from chat_aio.actions.context import Context
 from chat_aio.actions.rate_limits import Limits
 from chat_aio.live.service import Live
+from chat_aio.web.stream_connection import StreamConnections
 
 Auth = Callable[[web.Request], Awaitable[Any] | Any]
 
 CONTEXT = web.AppKey("context", Context)
 LIVE = web.AppKey("live", Live)
+STREAMS = web.AppKey("streams", StreamConnections)
 AUTH: web.AppKey[Auth] = web.AppKey("auth", object)  # type: ignore[arg-type]
 
 USER_ID = web.RequestKey("user_id", str)

@@ -8,6 +8,8 @@ import asyncio
 
 from aiohttp import web
 
+from chat_aio.web.handover import take_over
+
 GOODBYE_SECONDS = 2.0
 """How long a client that is still sending has to notice the answer."""
 
@@ -29,13 +31,9 @@ async def answer_and_part(request: web.Request, response: web.StreamResponse) ->
     await response.write_eof()
     if request.transport is None:
         return
-    transport = request.transport
     # Taken away from aiohttp, which would read the rest of the body or close at once. If the socket
     # closes while the client still sends, the reset can destroy the answer before it is read.
-    transport.set_protocol(_Goodbye(transport))
-    request.protocol.transport = None  # Else `connection_lost` closes it before all is sent.
-    request.protocol.connection_lost(None)
-    transport.resume_reading()
+    take_over(request, _Goodbye(request.transport))
 
 
 class _Goodbye(asyncio.Protocol):

@@ -4,11 +4,11 @@ import asyncio
 import random
 import socket
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import cast
 
-from aiohttp import HttpVersion11, web
+from aiohttp import web
 from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
@@ -16,15 +16,14 @@ from chat_aio.errors import InternalError, StorageUnavailable, Unauthenticated
 from chat_aio.live.frames import Frame, opening_frame
 from chat_aio.live.service import Live
 from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
-from chat_aio.observability.observer import Ending
 from chat_aio.web.authentication import authenticated
-from chat_aio.web.keys import CONTEXT, LIVE, USER_ID
+from chat_aio.web.handover import can_take_over
+from chat_aio.web.keys import CONTEXT, LIVE, STREAMS, USER_ID
+from chat_aio.web.stream_connection import StreamConnection
 
 NEVER = 10.0**8
 UNACKNOWLEDGED_SECONDS = 30
 SEND_BUFFER_BYTES = 64 * 1024
-FAREWELL_SECONDS = 3
-LAST_FAREWELL_SECONDS = 1
 REPLAY_SECONDS = 60
 OPENING_SECONDS = 3
 
@@ -37,28 +36,62 @@ async def stream(request: web.Request) -> web.StreamResponse:
     """
     require(request.config_dict[CONTEXT], Capability.STREAMS)
     live: Live = request.config_dict[LIVE]
-    response = _response()
     if not await live.feed.wait_live(seconds=OPENING_SECONDS):
         return hung_up(request)
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
-        async with live.attach(request[USER_ID], last_event_id) as events:
-            if request.transport is None:  # The client left while its replay was read.
-                return hung_up(request)
-            if request.config_dict[CONTEXT].options.reauthenticate:
-                events.still_logged_in = partial(_is_logged_in, request)
-            _bound_kernel_buffer(request.transport)
-            await response.prepare(request)
-            response.stop_streaming()  # Its keep-alive would be a task for each stream.
-            await _write_replay(response, events)
-            # From here on events are written to the transport itself: `response.write` may wait
-            # for a slow client, and delivery waits for nobody.
-            pipe = cast(Pipe, request.transport)
-            events.go_live(pipe, chunked=request.version >= HttpVersion11)
-            await events.ended
+        events = await live.open_stream(request[USER_ID], last_event_id)
+        with ExitStack() as failing:
+            failing.callback(events.end)
+            response = await _begin(request, events)
+            failing.pop_all()
     except (StorageUnavailable, ConnectionError, TimeoutError):
         return hung_up(request)
-    return await _finished(request, response, events.ending)
+    return response
+
+
+class _Response(EventSourceResponse):
+    """An SSE response without a keep-alive of its own, because the hub sends one heartbeat to all
+    streams. Where aiohttp would end it, the stream's connection takes over."""
+
+    def __init__(self) -> None:
+        super().__init__(sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS)
+        self.headers["Cache-Control"] = "no-cache, no-transform"
+        self.headers["Connection"] = "close"
+        self.force_close()
+        self.opened: tuple[web.Request, StreamConnection] | None = None
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        # Only here all middleware has returned, and aiohttp needs the connection no more.
+        if self.opened is not None:
+            request, connection = self.opened
+            if can_take_over(request):
+                connection.take(request)
+                return
+            await connection.wait_over()
+        with suppress(ConnectionError):
+            await super().write_eof(data)
+
+
+async def _begin(request: web.Request, events: Stream) -> _Response:
+    """Send headers and replay; the stream is live afterwards."""
+    if request.transport is None:  # The client left while its replay was read.
+        raise ConnectionResetError
+    if request.config_dict[CONTEXT].options.reauthenticate:
+        events.still_logged_in = partial(_is_logged_in, request)
+    _bound_kernel_buffer(request.transport)
+    response = _Response()
+    await response.prepare(request)
+    response.stop_streaming()  # Its keep-alive would be a task for each stream.
+    await _write_replay(response, events)
+    # From here on events are written to the transport itself: `response.write` may wait for a slow
+    # client, and delivery waits for nobody.
+    if request.transport is None:
+        raise ConnectionResetError
+    connection = StreamConnection(request, events, request.config_dict[STREAMS])
+    response.opened = request, connection
+    events.go_live(connection)
+    return response
 
 
 async def _is_logged_in(request: web.Request) -> bool:
@@ -83,28 +116,20 @@ def hung_up(request: web.Request) -> web.StreamResponse:
     return web.Response(status=503)
 
 
-def _response() -> EventSourceResponse:
-    """An SSE response without a keep-alive of its own, because the hub sends one heartbeat to all
-    streams. The connection is not reused afterwards."""
-    response = EventSourceResponse(
-        sep="\n", ping_interval=NEVER, send_timeout=UNACKNOWLEDGED_SECONDS
-    )
-    response.headers["Cache-Control"] = "no-cache, no-transform"
-    response.headers["Connection"] = "close"
-    response.force_close()
-    return response
-
-
 async def _write_replay(response: EventSourceResponse, events: Stream) -> None:
     """Write the replay as fast as the client takes it, in parts, so that the whole replay is not in
     memory a second time. Raises TimeoutError for a client that is too slow."""
     opening = opening_frame(random.randint(2_000, 5_000))
-    async with asyncio.timeout(REPLAY_SECONDS):
-        for part in _parts((opening, *events.replay.frames)):
-            if events.ended.done():
-                return
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await response.write(part)
+    try:
+        async with asyncio.timeout(REPLAY_SECONDS):
+            for part in _parts((opening, *events.replay.frames)):
+                if events.is_over:
+                    return
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await response.write(part)
+    except TimeoutError:
+        events.end("slow")
+        raise
 
 
 def _parts(frames: Iterable[Frame]) -> Iterator[bytes]:
@@ -128,18 +153,3 @@ def _bound_kernel_buffer(transport: asyncio.BaseTransport) -> None:
     if connection is not None:
         with suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-
-
-async def _finished(
-    request: web.Request, response: EventSourceResponse, ending: Ending
-) -> EventSourceResponse:
-    """End the response after what is buffered; a client that does not take it is cut off a few
-    seconds later."""
-    # Scheduled before `write_eof`, which waits for a client that does not read.
-    if request.transport is not None:
-        abort = cast(Pipe, request.transport).abort
-        patience = LAST_FAREWELL_SECONDS if ending == "closing" else FAREWELL_SECONDS
-        asyncio.get_running_loop().call_later(patience, abort)
-    with suppress(ConnectionError, RuntimeError):
-        await response.write_eof()
-    return response

@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 from chat_aio.live import stream
 from chat_aio.live.stream import BURST
-from chat_aio.web import sse
+from chat_aio.web import sse, stream_connection
 from tests.conftest import MakePeople
 from tests.support.people import BASE, Person
 
@@ -159,7 +159,7 @@ async def test_who_does_not_take_the_end(serve: MakePeople) -> None:
     person = await serve(stream_buffer_bytes=1024 * 1024)
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")
-    with patch.object(sse, "FAREWELL_SECONDS", 0.3):
+    with patch.object(stream_connection, "FAREWELL_SECONDS", 0.3):
         async with silent(bob) as client:
             await until_live(bob)
             while unsent(bob) <= BOUND:

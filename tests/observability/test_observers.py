@@ -11,6 +11,7 @@ from chat_aio.live.frames import frame_from
 from chat_aio.live.stream import BURST, Stream
 from chat_aio.observability.observer import Observer
 from tests.observability.conftest import Measure
+from tests.support.pipes import Connected
 
 TOLD = [name for name in vars(Observer) if not name.startswith("_")]
 
@@ -92,9 +93,9 @@ async def test_why_a_stream_is_over(
     """The first reason counts."""
     stream = Stream("ada", max_bytes=MOST, max_events=2)
     if pipe is not None:
-        stream.go_live(pipe, chunked=True)
+        stream.go_live(Connected(pipe, chunked=True))
     act(stream)
-    assert stream.ended.done()
+    assert stream.is_over
     assert stream.end("closing") is False
     assert stream.ending == ending
 
@@ -103,5 +104,5 @@ async def test_what_waits_in_a_stream() -> None:
     stream = Stream("ada", max_bytes=MOST, max_events=2)
     stream.deliver(EVENT)
     assert (stream.unsent, stream.held) == (0, 1)
-    stream.go_live(Pipe(7, closing=False), chunked=False)
+    stream.go_live(Connected(Pipe(7, closing=False)))
     assert (stream.unsent, stream.held) == (7 + len(EVENT.frame.plain), 0)

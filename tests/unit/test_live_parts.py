@@ -27,6 +27,7 @@ from chat_aio.live.replay.replay import (
 from chat_aio.live.stream import Stream
 from chat_aio.plugins.base import DeliveredMessage
 from chat_aio.schema.events import ResetEvent
+from tests.support.pipes import Connected
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
@@ -280,7 +281,7 @@ async def test_a_stream_holds_back_until_it_is_live() -> None:
     one.deliver(event(5, "a:3"))
     one.deliver(event(6, "a:4"))
     one.replay = Replay(cover=Cover(created=told, changed={}, shown={}, passed=passed))
-    one.go_live(pipe, chunked=False)
+    one.go_live(Connected(pipe))
     one.deliver(event(7, "a:5"))
     one.deliver(event(8, "a:6"))
     assert pipe.written == [b"created a:4", b"created a:6"]
@@ -295,7 +296,7 @@ async def test_a_stream_holds_back_until_it_is_live() -> None:
 
 async def test_an_update_is_written_together_with_the_newest_position() -> None:
     one, pipe = stream(), Pipe()
-    one.go_live(pipe, chunked=False)
+    one.go_live(Connected(pipe))
     one.deliver(event(1, "a:1"))
     one.deliver(event(2, "b:7", created=False))
     assert pipe.written[-1] == b"updated b:7id: a:1\n\n"
@@ -305,18 +306,18 @@ async def test_a_stream_that_holds_back_too_much_ends() -> None:
     one = stream(max_events=2)
     for index in range(3):
         one.deliver(event(index, f"a:{index + 1}"))
-    assert one.ended.done()
+    assert one.is_over
 
 
 async def test_a_reader_that_falls_behind_is_cut_off() -> None:
     one, pipe = stream(max_bytes=10), Pipe()
-    one.go_live(pipe, chunked=True)
+    one.go_live(Connected(pipe, chunked=True))
     pipe.unsent = 40
     one.deliver(event(1, "a:1"))
-    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (False, False, 1)
+    assert (one.is_over, pipe.aborted, len(pipe.written)) == (False, False, 1)
     pipe.unsent = 41
     one.deliver(event(2, "a:2"))
-    assert (one.ended.done(), pipe.aborted, len(pipe.written)) == (True, True, 1)
+    assert (one.is_over, pipe.aborted, len(pipe.written)) == (True, True, 1)
 
 
 async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
@@ -324,23 +325,23 @@ async def test_a_burst_is_forgiven_and_being_behind_for_long_is_not(
 ) -> None:
     monkeypatch.setattr("chat_aio.live.stream.PATIENCE_SECONDS", 0.0)
     one, pipe = stream(max_bytes=10), Pipe()
-    one.go_live(pipe, chunked=True)
+    one.go_live(Connected(pipe, chunked=True))
     for unsent in (11, 10, 11):
         pipe.unsent = unsent
         one.beat()
-    assert not one.ended.done()
+    assert not one.is_over
     one.beat()
-    assert (one.ended.done(), pipe.aborted) == (True, True)
+    assert (one.is_over, pipe.aborted) == (True, True)
 
 
 async def test_a_client_that_left_is_noticed() -> None:
     one, pipe = stream(), Pipe()
-    one.go_live(pipe, chunked=True)
+    one.go_live(Connected(pipe, chunked=True))
     one.end_if_gone()
-    assert not one.ended.done()
+    assert not one.is_over
     pipe.closing = True
     one.end_if_gone()
-    assert one.ended.done()
+    assert one.is_over
 
 
 async def test_what_cannot_be_asked_about_now_is_not_left_out() -> None:

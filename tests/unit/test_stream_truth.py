@@ -9,6 +9,7 @@ from chat_aio.live.frames import frame_from
 from chat_aio.live.replay.replay import Replay
 from chat_aio.live.stream import BURST, Stream
 from chat_aio.plugins.base import DeliveredMessage
+from tests.support.pipes import Connected
 from tests.unit.test_live_parts import Pipe
 
 MAX_BYTES = 100
@@ -50,7 +51,7 @@ async def test_what_is_written_was_told() -> None:
     told: list[str] = []
     stream, pipe = a_stream(told), pipe_with()
     stream.deliver(message("held", 2))
-    stream.go_live(pipe, chunked=False)
+    stream.go_live(Connected(pipe))
     stream.deliver(message("live", 3))
     assert told == ["missed", "held", "live"]
     assert pipe.written == [b"held", b"live"]
@@ -61,7 +62,7 @@ async def test_a_stream_that_has_ended_tells_nothing() -> None:
     stream, pipe = a_stream(told), pipe_with()
     stream.deliver(message("held", 2))
     stream.end()
-    stream.go_live(pipe, chunked=False)
+    stream.go_live(Connected(pipe))
     assert (told, pipe.written) == ([], [])
 
 
@@ -73,7 +74,7 @@ async def test_what_the_client_cannot_be_sent_was_not_told(broken: Callable[[], 
     stream, pipe = a_stream(told), broken()
     stream.replay = Replay()
     stream.deliver(message("held", 2))
-    stream.go_live(pipe, chunked=False)
+    stream.go_live(Connected(pipe))
     stream.deliver(message("live", 3))
     assert (told, pipe.written) == ([], [])
-    assert stream.ended.done()
+    assert stream.is_over
