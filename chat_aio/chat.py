@@ -73,15 +73,15 @@ class Chat:
             prefix=self._options.collection_prefix,
             timeout=self._options.storage_timeout_seconds,
         )
-        primary = PrimaryClock() if clock is None else None
-        self._upkeep = Upkeep(self._database, primary, renew)
+        primary = PrimaryClock()
+        self._upkeep = Upkeep(self._database, primary if clock is None else None, renew)
         self._context = _assemble(
             self._database,
             hooks or Hooks(),
             self._options,
             tuple(plugins),
             tuple(observers),
-            clock or primary or PrimaryClock(),
+            clock or primary,
         )
         self._api = ServerAPI(self._context)
         self._live = Live(self._context)
@@ -111,7 +111,9 @@ class Chat:
         if self._context.observers:
             observe_requests(sub)
         sub.on_startup.append(self._on_startup)
+        # Not `on_cleanup`: the host may have closed its database client by then.
         sub.on_shutdown.append(self._on_shutdown)
+        # `add_subapp` freezes the sub-application: nothing can be added to it afterwards.
         app.add_subapp(path.rstrip("/"), sub)
         self._mounted = True
 
@@ -138,8 +140,10 @@ class Chat:
     async def _open(self) -> None:
         await self._database.require_replica_set()
         await self._upkeep.open()
+        # Before the indexes: those of a database of a newer version must stay as they are.
         await schema_version.require(self._database)
         await self._context.settings.require_key()
+        # Without a timeout: creating an index on a large collection can take minutes.
         verifying = indexes.require(self._database, manage=self._options.manage_indexes)
         await self._database.calls.to_the_end(verifying)
         if self._options.manage_indexes:

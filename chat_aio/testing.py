@@ -50,6 +50,8 @@ def running_mongod() -> Iterator[None]:
         return
     with (
         tempfile.TemporaryDirectory(prefix="chat-aio-tests-") as folder,
+        # One loop for start and stop, because a subprocess belongs to its loop. With a factory the
+        # runner does not touch the current event loop, which is that of the tests.
         asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner,
     ):
         mongod = Mongod(folder, options=OPTIONS)
@@ -98,6 +100,7 @@ async def chat_database(chat_mongo_url: str) -> AsyncIterator[Database]:
 @pytest_asyncio.fixture
 async def chat(chat_database: Database) -> AsyncIterator[Chat]:
     """An open chat over the test's database; use its `chat.api`."""
+    # All tests share one oplog: each test would read the minutes of others before it.
     async with Chat(chat_database, options=Options(ring_seconds=1)) as opened:
         yield opened
 

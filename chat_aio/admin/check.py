@@ -1,4 +1,4 @@
-"""`chat-aio check`: whether all that must hold in the database does, and repairing what can be."""
+"""`chat-aio check`: checks the database's invariants, and repairs what follows from other data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -53,10 +53,10 @@ def check(
     as_json: bool,
     **place: Any,
 ) -> None:
-    """Check all that must hold in the chat's database; exit code 3 where something does not.
+    """Check the invariants of the chat's database; exit code 3 if one is violated.
 
-    The server may be at work. Nothing is written without --repair, and nothing is mended that would
-    have to be guessed.
+    The server may be running. Nothing is written without --repair, and nothing is repaired that
+    would have to be guessed.
     """
     if dry_run and not repairs:
         raise click.UsageError("--dry-run goes with --repair")
@@ -76,6 +76,7 @@ def check(
         mended = await repair_all(
             database, findings.violations, dry_run=dry_run, progress=progress_bar
         )
+        # The exit code is that of the database as it is left.
         return (await look(database) if mended and not dry_run else findings), mended
 
     findings, mended = run(with_database(settings_from(**place), work))

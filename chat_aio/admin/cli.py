@@ -29,8 +29,9 @@ from chat_aio.store.maintenance.restore import Behind
 from chat_aio.web.openapi.document import describe
 
 GC_THRESHOLDS = (50_000, 20, 20)
-END_SECONDS = 4.5
 
+END_SECONDS = 4.5
+"""Less than the 5 seconds within which a process ends after a signal (docs/operations.md)."""
 
 OPERATORS = {
     "check": "chat_aio.admin.check:check",
@@ -40,7 +41,7 @@ OPERATORS = {
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
 }
-"""The operators' commands, each `module:command`."""
+"""The operators' commands, each as `module:command`."""
 
 
 class Commands(click.Group):
@@ -76,6 +77,7 @@ def main() -> None:
 @click.option("--mongo-url", envvar="CHAT_AIO_MONGO_URL", help="Use this replica set instead.")
 def demo(port: int, data: Path, mongo_url: str | None) -> None:
     """A chat in the browser with sample people, over an embedded MongoDB."""
+    # Imported here, so that a process that serves does not load the demo.
     from chat_aio.demo.application import make_demo
 
     at = _bound("127.0.0.1", port)
@@ -94,7 +96,7 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 @click.option(
     "--extra-events",
     is_flag=True,
-    default=None,
+    default=None,  # None unless it is given, as for the other flags: then the environment decides.
     help="Events beyond the contract, such as read.updated.",
 )
 @click.option(
@@ -120,8 +122,8 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     --host, --port, --workers and --log-format apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
-    /healthz and /readyz say whether the process is well, /metrics how it fares, where the extra
-    `metrics` is installed, and /openapi what may be asked of it.
+    /healthz and /readyz say whether the process is healthy and ready, /metrics has its metrics
+    (with the extra `metrics`), and /openapi describes the API.
     """
     settings = settings_from(**given)
     if settings.auth_header is not None and settings.app is not None:
@@ -134,6 +136,7 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
             "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
             "or --app module:factory"
         )
+    # Checked before workers are started: each of them would report the same mistake.
     plugins = plugins_from(settings.plugins)
     _log(settings.log_format)
     if as_worker is not None:
@@ -161,7 +164,7 @@ def openapi(plugins: str, extra_events: bool, mount: str) -> None:
 def migrate(**given: Any) -> None:
     """Bring the database to this version's schema, while the chat is at work.
 
-    Cut short, it goes on where it was when it is called again.
+    If it is interrupted, run it again: it continues where it was.
     """
     version = run(
         with_database(
@@ -177,8 +180,8 @@ def migrate(**given: Any) -> None:
 def restored(*, repair: bool, **given: Any) -> None:
     """After a backup was restored, before the chat is started: note when, and check counters.
 
-    Clients that come back with a position of before the restore are told to refetch. Exit code 3
-    where counters are behind, which would give out numbers again; --repair raises them.
+    Clients that return with a position from before the restore are told to refetch. Exit code 3 if
+    counters are behind and would assign numbers twice; --repair raises them.
     """
 
     async def work(database: Database) -> tuple[datetime, list[Behind]]:
@@ -205,8 +208,10 @@ def _log(written: LogFormat) -> None:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    """A socket at which nobody listens yet; a taken port is refused before anything is started."""
+    """A bound socket that does not listen yet, so that a port in use is refused before anything is
+    started."""
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    # Closed connections of an earlier process linger for a minute and would block a restart.
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((host, port))
@@ -219,8 +224,8 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 def spare_the_collector() -> None:
-    """For a process that serves and nothing else: what has been loaded stays, so the garbage
-    collector need not go through it; and it runs less often, for answers leave few cycles."""
+    """Make the garbage collector do less, in a process that only serves: it skips all that is
+    loaded by now, which stays, and runs less often, because answers leave few cycles."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
 

@@ -17,8 +17,8 @@ from chat_aio.errors import InvalidInput
 def erase(user_id: str, as_json: bool, **place: Any) -> None:
     """Erase a user: their messages are emptied, and a pseudonym stands in their place.
 
-    Close their account first, or ban them: what they write meanwhile is looked for until nothing
-    more comes. Run it again after it was cut short. It cannot be taken back.
+    Close their account first, or ban them: the search is repeated until nothing new is found. If it
+    is interrupted, run it again. It cannot be undone.
     """
 
     async def work(session: Session) -> Outcome:

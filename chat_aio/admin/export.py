@@ -30,7 +30,7 @@ def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> No
     """Write all that concerns a user, one JSON object a line, each with its `kind`.
 
     At the end it says how many there are of each kind: on stderr, or on stdout with --output. All
-    messages are gone through, which takes its time where there are many.
+    messages are read, which takes long if there are many.
     """
 
     async def work(session: Session) -> Outcome:
@@ -56,13 +56,15 @@ def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> No
 
 @contextmanager
 def _opened(output: Path | None) -> Iterator[IO[bytes]]:
-    """Where the lines go. A file is there whole or not at all, and for its owner alone."""
+    """The file for the lines, or stdout. A file appears only when it is complete, and only its
+    owner may read it."""
     if output is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     if output.exists():
         raise click.ClickException(f"--output: {output} is there already")
+    # In the same folder, because only within one file system a rename is atomic.
     with tempfile.NamedTemporaryFile(
         dir=output.parent, prefix=f".{output.name}.", delete=False
     ) as file:

@@ -51,6 +51,7 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
     validator is replaced."""
 
     async def work(database: Database) -> list[Difference]:
+        # An older program must not add its indexes to the database of a newer version.
         await schema_version.require(database)
         found = await stored.differences(database)
         if not dry_run:

@@ -34,12 +34,13 @@ from chat_aio.store.tokenizer import terms_of
 def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
     """Find messages, newest first; the options together narrow it.
 
-    A user's and a conversation's messages are found along indexes. A bare time span has none: every
-    conversation that was active since its beginning is gone through, from its end down, and that
-    takes its time where there are many, or where the span lies far back. So does a term that
-    hardly any message has. Deleted messages are shown as such; they have no terms.
+    The messages of a user or of a conversation are found by an index. A time span alone has no
+    index: every conversation that was active since its beginning is read, from its end down. This
+    takes long if there are many, or if the span lies far back. So does a term that hardly any
+    message has. Deleted messages are shown as such; they have no terms.
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
+    # A term alone is not enough: the text index can only be asked about known conversations.
     if not any(chosen.values()):
         beside = "--term needs" if text is not None else "give"
         raise click.UsageError(f"{beside} a --user, a --conversation, --since or --until")

@@ -29,8 +29,8 @@ from chat_aio.store.maintenance import audit_log
 def moderation() -> None:
     """Work on reports, bans and messages, on the chat's database.
 
-    The server may run or not: where it does, it hears of everything at once. Whoever reaches the
-    database may do this; --as says who it was.
+    The server may be running: every change takes effect there at once. Whoever has access to the
+    database may do this; --as says who acts.
     """
 
 

@@ -20,7 +20,7 @@ _MOMENT = TypeAdapter[datetime](Moment)
 
 
 def moment(text: str) -> datetime:
-    """A time as the chat takes it over HTTP."""
+    """A time, in the form that the HTTP API takes. Raises BadParameter."""
     try:
         return _MOMENT.validate_python(text)
     except ValidationError:
@@ -29,7 +29,7 @@ def moment(text: str) -> datetime:
 
 
 def an_id(text: str) -> str:
-    """What can be an id."""
+    """A text that could be an id. Raises BadParameter for any other."""
     if not is_id(text):
         raise click.BadParameter("an id is 1 to 256 characters, not blank, without NUL")
     return text
@@ -45,7 +45,8 @@ limit = click.option(
 
 
 def of_database(command: Command) -> Command:
-    """What every command takes that needs the chat's database: where it is."""
+    """Add the options that say where the chat's database is."""
+    # In reverse: click lists the option first that is applied last.
     for option in (
         click.option(
             "--collection-prefix",
@@ -59,13 +60,13 @@ def of_database(command: Command) -> Command:
 
 
 def reading(command: Command) -> Command:
-    """What every operator's command takes: where the database is, and how to print."""
+    """Add the options of every operator's command: where the database is, and how to print."""
     as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
     return of_database(as_json(command))
 
 
 def writing(command: Command) -> Command:
-    """What every command that writes takes besides: who acts, and whether it is a dry run."""
+    """Add the options of a command that writes: those of `reading`, who acts, and the dry run."""
     command = reading(command)
     command = click.option(
         "--dry-run", is_flag=True, help="Say what would be done, and write nothing."

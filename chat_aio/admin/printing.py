@@ -21,7 +21,7 @@ FOUND = 3
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The JSON document, the same as text, and what is to be said beside it (stderr)."""
+    """The result of a command as JSON and as text, and a remark for stderr."""
 
     document: Mapping[str, object]
     text: str
@@ -29,13 +29,14 @@ class Outcome:
 
 
 def dry_run_outcome(what: str, **found: object) -> Outcome:
-    """What a dry run says: what would be done, and to what, as it is now."""
+    """The outcome of a dry run: what would be done, and the present state of its object."""
     document = {"dryRun": True, "would": what, **found}
     return Outcome(document, f"Would {what}. Dry run: nothing was written.")
 
 
 def listed(name: str, rows: Sequence[object], text: str, *, limit: int) -> Outcome:
-    """A list that was read with one row more than asked for, `text` being of those asked for."""
+    """The outcome of a list. `rows` has one row more than `limit` if there are more rows; `text`
+    shows at most `limit`."""
     more = len(rows) > limit
     remark = f"There are more than {limit}: raise --limit to see them." if more else None
     return Outcome({name: rows[:limit], "more": more}, text, remark)
@@ -52,13 +53,13 @@ def show(outcome: Outcome, *, as_json: bool, err: bool = False) -> None:
 
 @contextmanager
 def progress_bar(stage: str, length: int) -> Iterator[Advance]:
-    """How far a stage is, on stderr."""
+    """The progress of a stage, on stderr: stdout is for the result."""
     with click.progressbar(length=length, label=stage, file=sys.stderr) as bar:
         yield bar.update
 
 
 def json_value(value: Any) -> Any:
-    """A stored value as JSON has it; what JSON has no form for becomes text."""
+    """A stored value as JSON; a type that JSON does not have becomes text."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, datetime):
@@ -71,7 +72,7 @@ def json_value(value: Any) -> Any:
 
 
 def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Rows under their head, columns aligned; the last one is free text, and cut."""
+    """Rows below their head, in aligned columns. The last column is free text and is shortened."""
     cells = [[*map(plain, row[:-1]), excerpt(plain(row[-1]))] for row in rows]
     if not cells:
         return "(none)"
@@ -86,13 +87,14 @@ def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def card_of(fields: Mapping[str, object]) -> str:
-    """One thing with all its fields, one a line, uncut."""
+    """All fields of one thing, one on each line, not shortened."""
     width = max(map(len, fields))
     return "\n".join(f"{name:<{width}}  {plain(value)}" for name, value in fields.items())
 
 
 def plain(value: object) -> str:
-    """A value on one line. What users wrote is not to move the cursor or turn the line about."""
+    """A value on one line, without control characters: text of users must not move the cursor or
+    reverse the line."""
     if value is None:
         return "-"
     text = timestamp(value) if isinstance(value, datetime) else str(value)

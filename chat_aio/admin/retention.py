@@ -44,8 +44,8 @@ def retention(
     """Delete messages that are older than some days, in all conversations.
 
     A deleted message leaves a tombstone, as when its sender deletes it, and connected clients see
-    it at once. With --remove nothing is left and clients are not told. Both are for good. The
-    server may run or not. What was cut short is finished by running it again.
+    it at once. With --remove nothing is left, and clients get no event. Neither can be undone. The
+    server may be running. If it is interrupted, run it again.
     """
 
     async def work(session: Session) -> Outcome:

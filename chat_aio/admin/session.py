@@ -20,14 +20,14 @@ from chat_aio.server.app import ServeSettings, client_of, settings_from
 from chat_aio.store.database import Database
 
 READER = "chat-aio"
-"""Who acts where nothing is written and nobody is named."""
+"""The acting user of commands that only read."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What one command may call, who acts, and whether anything is to be written."""
+    """What a command works with: the open chat, the acting user, and whether it is a dry run."""
 
     context: Context
     api: ModerationAPI
@@ -73,15 +73,19 @@ async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> Asyn
     async with client_of(settings.mongo_url) as client:
         chat = Chat(
             client[settings.database],
+            # There is no host to ask: who has access to the database may moderate.
             hooks=Hooks(can_moderate=lambda _: True),
             options=Options(
                 collection_prefix=settings.collection_prefix,
+                # A command must not create indexes on the side.
                 manage_indexes=False,
+                # No streams, so no feed: it would first read minutes of the past.
                 without=frozenset({Capability.STREAMS}),
             ),
         )
         async with chat:
             yield Session(
+                # Private to the package: the server API has no maintenance and no dry runs.
                 context=chat._context,
                 api=chat.api.moderation,
                 user_id=user_id,

@@ -40,4 +40,5 @@ def _body(fields: dict[str, object]) -> dict[str, object]:
 
 
 def _text(value: str | int | bool) -> str:
+    # JSON's `true` and `false`, not Python's words.
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -47,6 +47,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
 
         If nothing arrives for three times `heartbeat_seconds`, the connection counts as lost.
         """
+        # Closed ones are forgotten: a client that lives long may open many.
         self._streams = [each for each in self._streams if not each.closed]
         self._streams.append(EventStream(self._connection, last_event_id, heartbeat_seconds))
         return self._streams[-1]

@@ -80,6 +80,7 @@ class Connection:
             headers={**who, **(headers or {})},
             data=body,
             timeout=timeout,
+            # A session of the caller's may raise by itself; refusals are read here.
             raise_for_status=False,
         )
 
@@ -133,6 +134,7 @@ class Connection:
 def growing(first: float, attempt: int, longest: float) -> float:
     """The pause in seconds after `attempt` failed attempts: exponential back-off with jitter, so
     that clients that were cut off together do not return together."""
+    # A stream may fail thousands of times: the power of a larger number would overflow.
     return min(first * 2.0 ** min(attempt, 20), longest) * random.uniform(0.5, 1)
 
 
@@ -141,6 +143,7 @@ def _pause_after(failure: Exception, attempt: int) -> float | None:
     pause = growing(FIRST_PAUSE_SECONDS, attempt, LONGEST_PAUSE_SECONDS)
     if not isinstance(failure, ChatError):
         return pause
+    # Other refusals would be the same again.
     return max(pause, failure.retry_after or 0) if failure.status in TEMPORARY else None
 
 

@@ -23,6 +23,7 @@ def object_from(response: ClientResponse, raw: bytes) -> dict[str, Any]:
             answer = from_json(raw)
         except ValueError:
             answer = None
+        # A proxy's page with status 200 is not an answer of the chat either.
         if isinstance(answer, dict):
             return answer
     raise refusal_from(response, raw)
@@ -41,6 +42,8 @@ def refusal_from(response: ClientResponse, raw: bytes) -> ChatError:
         code, message = f"HTTP_{response.status}", f"no answer of a chat: {response.reason}"
     error = ChatError.catalogue.get(code, ChatError)(message)
     wait = response.headers.get("Retry-After", "")
+    # `isascii`, because `isdigit` also accepts digits such as `²`, which `int` refuses.
     retry_after = int(wait) if wait.isascii() and wait.isdigit() else None
+    # On the instance: in the classes of the catalogue they are class attributes.
     vars(error).update(code=code, status=response.status, retry_after=retry_after)
     return error

@@ -24,6 +24,7 @@ class Parser:
 
     def __init__(self) -> None:
         self.retry_ms: int | None = None
+        # As the standard says: a byte order mark is dropped, and invalid bytes are replaced.
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest = ""
         self._after_cr = False
@@ -43,6 +44,7 @@ class Parser:
             if line:
                 self._read(line)
             else:
+                # A frame with an id alone is passed on, too: it moves the client's position.
                 if self._data or self._id is not None:
                     yield Frame(self._id, self._event or "message", "\n".join(self._data))
                 self._id, self._event, self._data = None, "", []

@@ -110,10 +110,12 @@ class EventStream:
         """
         if position != self.last_event_id or not self._after_event:
             self._in_order = True
+        # An empty id means that there is no position, as the standard says.
         self.last_event_id = position or None
         self._after_event = False
 
     def _is_new(self, message_id: str) -> bool:
+        # Replays from storage begin a minute early (docs/behaviour.md 7.5).
         if message_id in self._told:
             return False
         self._told[message_id] = None
@@ -127,6 +129,7 @@ class EventStream:
             if self._response is None:
                 await self._connect()
             elif chunk := await self._response.content.readany():
+                # Not on connecting: a service that closes at once would be called in a loop.
                 self._failures = 0
                 self._frames.extend(self._parser.feed(chunk))
             else:
@@ -143,8 +146,10 @@ class EventStream:
         response = await self._connection.request(
             "GET", ("stream",), timeout=self._timeout, headers=headers
         )
+        # The type is checked, because a proxy may answer with a page of its own.
         if response.status == 200 and response.content_type == "text/event-stream":
             self._response, self._parser = response, Parser()
+            # Without a position nothing is replayed.
             self._in_order, self._after_event = self.last_event_id is None, False
             return
         async with response:

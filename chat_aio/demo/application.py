@@ -62,6 +62,7 @@ async def make_demo(
     app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
+    # The chat closes earlier, in `on_shutdown`, and still needs its client for that.
     app.on_cleanup.append(closed)
     return app
 
@@ -97,6 +98,7 @@ async def _only_from_here(request: web.Request, handler: Handler) -> web.StreamR
     pointed its own host name at this machine (DNS rebinding), so the host is checked as well."""
     origin = request.headers.get("Origin", f"http://{request.host}")
     known = HERE.fullmatch(request.host) and origin == f"http://{request.host}"
+    # A link from another site may lead to the page itself, and to nothing else.
     followed = request.headers.get("Sec-Fetch-Mode") == "navigate" and request.path == "/"
     elsewhere = request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
     if known and (followed or not elsewhere):

@@ -37,9 +37,11 @@ def ephemeral_deliveries_from(
             conversation_ids=tuple(note["conversationIds"]),
             user_ids=tuple(note["userIds"]),
             but=note["but"],
+            # `get`: a process of an earlier version does not write this field.
             needs_exchange=note.get("needsExchange") is True,
         )
-        texts = (delivery.name, delivery.data, *delivery.conversation_ids, *delivery.user_ids)
+        ids = (*delivery.conversation_ids, *delivery.user_ids, delivery.but or "")
+        texts = (delivery.name, delivery.data, *ids)
         if not all(isinstance(each, str) for each in texts):
             raise ValueError(f"not an ephemeral event: {note!r}")
         yield delivery

@@ -40,8 +40,8 @@ class EphemeralFilter:
         self._feed_live = False
 
     def take(self, ephemeral: EphemeralDelivery) -> bool:
-        """Take over an event that must be filtered and deliver it later. False: the caller sends
-        it."""
+        """Take over an event that must be filtered, and deliver it later. Returns False if it needs
+        no filter: the caller then sends it."""
         concerned = self._separates or (self._needs_exchange and ephemeral.needs_exchange)
         if ephemeral.but is None or not concerned:
             return False
@@ -94,6 +94,7 @@ class EphemeralFilter:
             if ephemeral.needs_exchange and self._needs_exchange:
                 ids = ephemeral.conversation_ids
                 allowed = await exchanges.who_wrote_with(self._database, sender, ids, allowed)
+            # `only`: nobody has checked the users whose streams opened during the lookup.
             await self._hub.send(ephemeral, only=allowed)
 
     async def _find_apart(
@@ -104,6 +105,7 @@ class EphemeralFilter:
         if not self._separates:
             return {}
         asked = {
+            # In one order: a block separates the two in both directions.
             _sorted((ephemeral.but or "", each))
             for ephemeral, audience in zip(events, audiences, strict=True)
             for each in audience

@@ -53,6 +53,7 @@ def unquoted(frame: Frame) -> Frame:
     """The event without its quote, for a reader who may not read the quoted message; the quote
     shows as deleted."""
     head, _, data = frame.plain.partition(b"data: ")
+    # orjson is exact here: metadata have no integer of more than 64 bits (docs/behaviour.md 1.4).
     event = orjson.loads(data)
     event["message"]["replyTo"] |= {"senderId": "", "excerpt": "", "deleted": True}
     return frame_from(b"%bdata: %b\n\n" % (head, orjson.dumps(event)))

@@ -37,6 +37,8 @@ class MessageFilter:
     def take(self, stream: Stream, event: Event) -> bool:
         """Queue an event that the host is asked about, or that must wait behind such an event; this
         filter passes it on later. Returns False if the stream may deliver it at once."""
+        # A stream has an entry while the host is asked for it, also an empty one: what comes then
+        # must queue behind the events that are being decided.
         waiting = self._waiting.get(stream)
         if waiting is None:
             if event.shown is None or stream.ended.done():
@@ -91,6 +93,7 @@ class MessageFilter:
             return snapshot is not None and await self._context.permissions.may_read_message(
                 user_id, snapshot.conversation, bare_message_from(message)
             )
+        # Not a refusal, which would lose the event: the stream ends, and its client resumes.
         except StorageUnavailable:
             raise
         except ChatError:

@@ -15,6 +15,7 @@ class PluginNotifier:
 
     def __init__(self, plugins: Iterable[Plugin]) -> None:
         self._plugins = tuple(plugins)
+        # Plugins that do not override these are left out: each delivery would call a no-op.
         self._opening_plugins = [each for each in self._plugins if each.overrides("stream_opening")]
         self._delivery_plugins = [
             each for each in self._plugins if each.overrides("message_delivered")
@@ -26,6 +27,7 @@ class PluginNotifier:
         be done before the client has an answer."""
         notify(self._plugins, Plugin.stream_opened, user_id)
         try:
+            # Inside `try`: the client may leave meanwhile, and each `stream_opened` needs its end.
             await notify_and_wait(
                 self._opening_plugins, Plugin.stream_opening, OPENING_SECONDS, user_id
             )

@@ -60,6 +60,7 @@ class ReadFilter:
             for stream in streams:
                 if stream.denied & readable:
                     stream.end("readable_again")
+                # `& ids`: the host was not asked about what the user was added to meanwhile.
                 for each in (stream.conversation_ids & ids) - readable:
                     self._hub.deny(stream, each)
 
@@ -86,6 +87,7 @@ class ReadFilter:
             if snapshot is None:
                 return False
             return await permissions.may_read(user_id, snapshot.conversation)
+        # Also if storage is out of reach. The next heartbeat asks again.
         except ChatError:
             return False
         except Exception:

@@ -34,7 +34,7 @@ must be left for those who write."""
 
 
 class Live:
-    """The live part of a chat. `open` returns once the feed is live."""
+    """The live part of a chat. `open` waits for the feed to be live, but not for ever."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -57,6 +57,7 @@ class Live:
             clock=context.clock,
             past=options.ring_seconds,
             stall=options.feed_stall_seconds,
+            # Only observers use the times, which would make each change larger.
             timed=bool(context.observers),
         )
 
@@ -66,6 +67,7 @@ class Live:
     async def open(self) -> None:
         self.feed.open()
         self._beats = asyncio.create_task(self._beat(), context=Variables())
+        # Opens in any case: without a feed streams are refused, and everything else works.
         await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
 
     async def close(self) -> None:
@@ -107,9 +109,13 @@ class Live:
         if self._context.enforces_bans and await self._context.bans.is_banned(stream.user_id):
             notify(self._context.observers, Observer.ban_enforced, "request")
             raise UserBanned
+        # Before anything is read: `began` may become the client's position, and a position after
+        # the reads would hide what was written between the two.
         began = self._context.clock()
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
+        # Before subscribing: `find` may wait until the feed has delivered the client's position. A
+        # subscribed stream would hold back those events and send them a second time.
         wanted = await self._resuming.find(last_event_id)
         await self._read_filter.ask_for(stream, ids)
         # Subscribe before reading the replay, so that no event falls between the two. An event may

@@ -80,6 +80,7 @@ class Translator:
         updated = _updated_ids(changes, "messages")
         edited = await messages.find_many(self._database, updated) if updated else []
         created = [each.document for each in changes if self._is_new_message(each)]
+        # The host is also asked about the quoted message, and gets all of it.
         find = messages.find_whole_parents if self._keeps_messages else messages.find_parents
         parents = await find(self._database, [*created, *edited])
         changed = _updated_ids(changes, "conversations")
@@ -90,6 +91,7 @@ class Translator:
             conversations=found,
             messages={each["_id"]: each for each in edited},
             parents=parents,
+            # A conversation that is gone has no participants: nobody is shown its message.
             inside={each: _inside(found[each]) if each in found else frozenset() for each in later},
         )
 

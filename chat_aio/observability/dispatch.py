@@ -46,6 +46,7 @@ async def notify_and_wait(
         except Exception:
             log.exception("%s failed in %s", type(listener).__name__, event.__name__)
 
+    # A fresh context: a listener that takes longer must not inherit the caller's deadline.
     calls = {asyncio.create_task(call(each), context=Context()) for each in listeners}
     for each in calls:
         _under_way.add(each)

@@ -76,6 +76,7 @@ class SharedGauges(Gauges):
     values to the shared folder every few seconds while it has an open chat."""
 
     def _register(self, registry: CollectorRegistry) -> None:
+        # Not registered for collecting: a scrape reads the files of all processes instead.
         self._timer: asyncio.TimerHandle | None = None
         self._gauges = {each.field: _shared(each, registry) for each in KINDS}
 
@@ -93,6 +94,7 @@ class SharedGauges(Gauges):
             self._timer = None
         for kind, value in self._values():
             self._gauges[kind.field].set(value)
+        # Without an open chat the values do not change any more.
         if self._chats:
             self._timer = asyncio.get_running_loop().call_later(WRITE_SECONDS, self._write)
 

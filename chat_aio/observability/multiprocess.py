@@ -19,6 +19,7 @@ def shared_metrics() -> Iterator[Forget]:
     A folder named by the environment is used as it is; otherwise one is made and removed again.
     """
     try:
+        # Before the variable is set: only the workers are measured, not the supervisor.
         from prometheus_client.multiprocess import mark_process_dead
     except ImportError:
         yield lambda _: None

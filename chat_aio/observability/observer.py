@@ -23,6 +23,7 @@ Ending = Literal[
 Banned = Literal["request", "stream"]
 
 
+# Compared by identity, as Batch: observers use them as keys, and headers cannot be hashed.
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Request:
     """A request. `route` is a template such as `/api/chat/messages/{message_id}`, or `(no route)`

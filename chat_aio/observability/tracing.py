@@ -30,6 +30,7 @@ class Tracing(Observer):
         self._begun: dict[Request | Batch, Begun] = {}
 
     def request_begun(self, request: Request) -> None:
+        # The host's own instrumentation may have begun a span for this request.
         is_inner = trace.get_current_span().get_span_context().is_valid
         span = self._tracer.start_span(
             f"{request.method} {request.route}",
@@ -81,6 +82,7 @@ class Tracing(Observer):
         self._begun[of] = span, context.attach(trace.set_span_in_context(span))
 
     def _leave(self, of: Request | Batch) -> Span | None:
+        # None if no span was begun, because `request_begun` or `batch_begun` has failed.
         span, token = self._begun.pop(of, (None, None))
         if token is not None:
             context.detach(token)

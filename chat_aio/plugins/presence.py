@@ -85,6 +85,7 @@ class Presence(Plugin):
         """Wait until the user's presence is written: a client that has the stream's headers is
         online on every process (docs/behaviour.md 12.3)."""
         if settling := self._publishing.get(user_id):
+            # `wait` does not cancel the write if this client leaves: other streams need it, too.
             await asyncio.wait({settling})
 
     def stream_closed(self, user_id: str) -> None:
@@ -135,6 +136,7 @@ class Presence(Plugin):
 
     async def _renew(self) -> None:
         if not await self._attendance.renew():
+            # Entries under the old id do not count: all users are entered again under the new one.
             self._present.clear()
         for user_id in {*self._streams, *self._leaving, *self._present}:
             self._publish_later(user_id)

@@ -66,7 +66,9 @@ class Attendance:
         with suppress(StorageUnavailable):
             await self._api.write(
                 lambda: self._processes.update_one(
-                    {"_id": self.id}, [{"$set": {"seenAt": {"$subtract": ["$$NOW", ago]}}}]
+                    {"_id": self.id},
+                    # A pipeline, because no operator subtracts from the server's own time.
+                    [{"$set": {"seenAt": {"$subtract": ["$$NOW", ago]}}}],
                 )
             )
 
@@ -103,6 +105,7 @@ class Attendance:
         for process in dead:
             seen_at = process.get("seenAt")
             at = seen_at if isinstance(seen_at, datetime) else self._api.now()
+            # Several processes may sweep the same one: `_leave` ignores an entry that is gone.
             while users := await self._users_of(process["_id"]):
                 for user_id in users:
                     await self._leave(user_id, process["_id"], at)
@@ -135,6 +138,8 @@ class Attendance:
             if before is None or not _among(before, {process_id}):
                 return
             elsewhere = _among(before, living - {process_id})
+            # A sweep gives the dead process's last sign of life. The user may have been seen on
+            # another process since.
             seen = max(at, _seen_at(before) or at)
             gone = {"processes": sorted(elsewhere), "lastSeenAt": seen}
             await self._users.update_one({"_id": user_id}, {"$set": gone}, session=session)

@@ -28,6 +28,7 @@ class Receipts(Plugin):
 
     async def close(self) -> None:
         if self._timer is not None:
+            # What is gathered is published now: the timer would fire after the chat is closed.
             self._timer.cancel()
             self._publish()
 

@@ -94,6 +94,7 @@ def _client_id(value: str) -> str:
 def _json_object(value: object, info: ValidationInfo) -> object:
     """Check metadata. `info.context` is the limit in bytes of JSON, None for no limit."""
     if isinstance(value, dict):
+        # First: orjson refuses what is not JSON with errors of its own.
         _check_json(value, most=info.context)
         _check_size(value, most=info.context)
     return value
@@ -106,6 +107,7 @@ def _check_size(value: object, *, most: int | None) -> None:
 
 def _check_json(value: object, *, most: int | None) -> None:
     """Raise ValueError unless `value` is JSON that comes back exactly as it went in."""
+    # By layers, so that depth and size are bounded while the value is walked.
     layer, seen = [value], 0
     for _ in range(MAX_METADATA_LEVELS + 1):
         containers = [each for each in layer if isinstance(each, dict | list)]
@@ -142,6 +144,7 @@ def _check_scalar(value: object) -> None:
     if isinstance(value, str):
         _text(value)
     elif isinstance(value, int):
+        # BSON has no larger integers.
         if not -(2**63) <= value < 2**63:
             raise ValueError("must have no integer of more than 64 bits")
     elif type(value) is float:
@@ -152,12 +155,14 @@ def _check_scalar(value: object) -> None:
 
 
 def _list(value: object) -> object:
+    # In-process callers may give any collection; over HTTP it is always a list.
     return list(value) if isinstance(value, tuple | set | frozenset) else value
 
 
 def _users(value: object) -> object:
     """The users of a group. The length is checked before the entries, duplicates included."""
     if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_PARTICIPANTS:
+        # Not a ValueError: pydantic lets it pass, so it is not reported as an invalid field.
         raise GroupLimitExceeded
     return _list(value)
 
@@ -207,6 +212,7 @@ def _moment(value: object) -> datetime:
         moment = moment.astimezone(UTC)
     except OverflowError:
         raise ValueError("must be a time between the years 1 and 9999 in UTC") from None
+    # As MongoDB stores it; otherwise an answer could differ from the stored time.
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
@@ -239,6 +245,7 @@ def _text_of(**schema: object) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", **schema})
 
 
+# Python counts U+001C to U+001F as white space; `\s` in JSON Schema does not contain them.
 NOT_BLANK = r"[^\s\x1c-\x1f]"
 NOT_BLANK_NOR_NUL = r"^[^\x00]*[^\s\x00\x1c-\x1f][^\x00]*$"
 WITHOUT_NUL = r"^[^\x00]*$"
@@ -278,6 +285,8 @@ ClientId = Annotated[
     _text_of(minLength=1, maxLength=MAX_CLIENT_ID_LENGTH, pattern=WITHOUT_NUL),
 ]
 Metadata = Annotated[dict[str, Any], BeforeValidator(_json_object)]
+# No upper limit: a larger `limit` counts as 200 (docs/behaviour.md 1.5).
 PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAULT_LIMIT})]
+# The action checks the bounds, after the permission. Here OpenAPI's description gets them.
 Seconds = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_SECONDS})]
 Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_USES})]

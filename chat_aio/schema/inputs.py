@@ -255,6 +255,7 @@ def read(shape: type[I], *, metadata_within: int | None = None, **values: object
     try:
         return shape.model_validate(values, context=metadata_within)
     except ValidationError as error:
+        # `from None`: pydantic's error quotes the input, which must not get into logs.
         raise InvalidInput(_sentence(shape, error.errors(include_url=False)[0])) from None
 
 

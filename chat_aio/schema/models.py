@@ -20,9 +20,11 @@ ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
 JoinRequestStatus = Literal["pending", "approved", "denied"]
 
 
+# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
 @lru_cache(4_096)
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
+    # The last six characters are `+00:00`: times are always in UTC.
     return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
@@ -37,8 +39,10 @@ CONFIG = ConfigDict(
     frozen=True,
     alias_generator=to_camel,
     populate_by_name=True,
+    # So the described shapes allow no other keys, and tests compare all answers with them.
     extra="forbid",
     json_schema_serialization_defaults_required=True,
+    # Errors are logged, and logs must not quote what users have written.
     hide_input_in_errors=True,
 )
 

@@ -56,6 +56,7 @@ def position_from(kind: str, cursor: object, *types: type[Key]) -> tuple[Key, ..
         sound = (found, *map(type, keys)) == (kind, *types) and cursor == cursor_from(kind, *keys)
     except (ValueError, TypeError, OverflowError):
         sound = False
+    # An integer of more than 64 bits in a query would be an error of the driver.
     if not sound or any(isinstance(key, int) and not 0 <= key < 2**53 for key in keys):
         raise InvalidInput(FOREIGN_CURSOR)
     return tuple(keys)

@@ -58,6 +58,7 @@ class ServeSettings(BaseSettings):
     separate_blocked: bool = False
     presence_needs_exchange: bool = False
     allowed_origins: str = ""
+    # `Json` parses text, in the environment as on the command line: so the default is text, too.
     rate_limits: Json[dict[str, str]] = Field("{}", validate_default=True)
     quotas: Json[dict[str, int | None] | None] = Field("{}", validate_default=True)
     workers: int = Field(1, ge=1)
@@ -68,11 +69,14 @@ def settings_from(**given: object) -> ServeSettings:
     """The options that were given, else the environment, else the defaults."""
     try:
         return ServeSettings.model_validate(
+            # An option that was not given must not hide the environment's value.
             {name: value for name, value in given.items() if value is not None}
         )
     except ValidationError as error:
         first = error.errors()[0]
-        name = f"CHAT_AIO_{'_'.join(map(str, first['loc'])).upper()}"
+        option = "_".join(map(str, first["loc"]))
+        of_flag = given.get(option) is not None
+        name = f"--{option.replace('_', '-')}" if of_flag else f"CHAT_AIO_{option.upper()}"
         raise click.ClickException(f"{name}: {first['msg']}") from None
 
 
@@ -115,6 +119,7 @@ async def make_served(settings: ServeSettings, plugins: Iterable[Plugin]) -> web
     app.on_response_prepare.append(hide_server)
     add_health(app)
     add_openapi(app)
+    # Without the extra `metrics` there is no /metrics.
     with suppress(ImportError):
         from chat_aio.web.metrics import add_metrics
 
@@ -128,6 +133,7 @@ def _make_standalone(settings: ServeSettings, plugins: Iterable[Plugin]) -> web.
     clients = Clients(settings.mongo_url, settings.database)
     try:
         chat = Chat(
+            # Made here, within the event loop: a client belongs to the loop in which it is made.
             clients.make(),
             renew=clients.make,
             auth=lambda request: {"id": _only(request.headers.getall(header, ()))},

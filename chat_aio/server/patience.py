@@ -8,7 +8,8 @@ from aiohttp import web
 from aiohttp.web_server import Server
 
 HEAD_SECONDS = 15.0
-"""From connecting to the end of the first request's head."""
+"""From connecting to the end of the first request's head. aiohttp knows only one time for this and
+for idle connections, and IDLE_SECONDS would be too long for a client that sends nothing."""
 
 IDLE_SECONDS = 75.0
 """From an answer to the end of the next request's head. Proxies by default close idle connections
@@ -49,7 +50,9 @@ class FirstHead(asyncio.Protocol):
         seen = self._last + data
         if END_OF_HEAD in seen:
             self._end.cancel()
+            # From here on aiohttp gets the bytes directly, so long connections cost nothing extra.
             self._transport.set_protocol(self._protocol)
+        # The end of the head may be cut in two: its first three bytes may have arrived already.
         self._last = seen[1 - len(END_OF_HEAD) :]
         self._protocol.data_received(data)
 

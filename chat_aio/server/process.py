@@ -54,6 +54,7 @@ async def serve(
         keepalive_timeout=IDLE_SECONDS,
         auto_decompress=False,  # Encoded bodies are refused, so aiohttp must not inflate them.
     )
+    # The start is part of the task, so that a signal ends a slow start as well.
     serving = asyncio.create_task(_run(runner, at, lifeline))
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # On Windows; there Ctrl+C cancels this coroutine.
@@ -62,6 +63,7 @@ async def serve(
     if lifeline is not None:
         loop.add_reader(lifeline, _cut, lifeline, serving)
     try:
+        # `wait` does not raise when a signal cancels `serving`; that is an ordinary end.
         await asyncio.wait({serving})
     finally:
         serving.cancel()

@@ -12,7 +12,9 @@ from chat_aio.observability.multiprocess import Forget, shared_metrics
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1.0
+
 GRACE_SECONDS = 8.0
+"""More than a worker needs: it cuts off by itself what it cannot finish within 5 seconds."""
 
 AS_WORKER = "--as-worker"
 """Appended to our own command line, followed by the worker's two sockets as file descriptors."""
@@ -84,6 +86,7 @@ class _Worker:
         # A socket pair shows each side that the other has ended, even if it was killed.
         self._lifeline, theirs = socket.socketpair()
         self._lifeline.setblocking(False)
+        # Our copy of the worker's end is closed, or we would never see the worker close its own.
         with theirs:
             given = (self._at.fileno(), theirs.fileno())
             self._process = await asyncio.create_subprocess_exec(
@@ -100,6 +103,7 @@ class _Worker:
         while True:
             if self._process is None:
                 await self.start()
+            # A worker that ended cleanly was asked to, so that it is replaced: that needs no pause.
             if code := await self.ended():
                 # After a pause, or an app that fails at its start would keep the machine busy.
                 log.warning("a worker ended with exit code %d and is replaced", code)
@@ -131,6 +135,7 @@ class _Worker:
             process.terminate()
         try:
             async with asyncio.timeout(GRACE_SECONDS):
+                # SIGTERM itself ends a worker that has not installed its signal handlers yet.
                 return 0 if await process.wait() in (0, -signal.SIGTERM) else 1
         except TimeoutError:
             log.error("worker %d did not end, and is killed", process.pid)

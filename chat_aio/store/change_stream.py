@@ -16,15 +16,19 @@ from chat_aio.store.calls import LateCall, maybe_await
 from chat_aio.store.database import Database
 
 BATCH = 256
-AWAIT_MS = 400  # How long the server holds a read open while nothing changes.
 CLOSE_SECONDS = 1.0
 
+AWAIT_MS = 400
+"""How long the server holds a read open while nothing changes. Stopping may take as long."""
+
+# The server removes what nobody reads, so that it is neither sent nor decoded.
 _UNREAD = ("clusterTime", "lsid", "txnNumber", "updateDescription.removedFields")
 _UNREAD_OF_MESSAGES = ("requestHash", "terms", "search")
 
 FOLLOWED = ("conversations", "messages", "signals", "blocks", "bans")
 _WRITES = ("insert", "update", "replace", "delete")
 
+# CappedPositionLost, InvalidResumeToken, ChangeStreamFatalError and ChangeStreamHistoryLost.
 _HISTORY_LOST = frozenset({136, 260, 280, 286})
 _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
 
@@ -78,7 +82,11 @@ class Changes:
         return self._database.calls.leave(self._read(take))
 
     def stop(self) -> None:
-        """Take no more changes. Killing the cursor ends a read that is waiting for changes."""
+        """Take no more changes, and close the cursor, which the server would keep for minutes.
+
+        MongoDB does not end a read that is waiting for changes when its cursor is killed. The task
+        of `start` ends when that read does: after `AWAIT_MS` at most, or by its timeout.
+        """
         if not self._stopped:
             self._stopped = True
             self._database.calls.leave(self._close())
@@ -88,6 +96,7 @@ class Changes:
             while change := await self._next():
                 await take(change)
         except PyMongoError as error:
+            # After `stop`, reading from a cursor that was killed is an error like any other.
             if not self._stopped:
                 raise _broken(error) from error
         finally:
@@ -99,6 +108,7 @@ class Changes:
             # Bounded, since a server that is paused would hold the read for ever.
             with pymongo.timeout(self._database.timeout):
                 raw: Mapping[str, Any] | None = await self._cursor.try_next()
+            # After these the stream cannot be resumed.
             if raw and raw["operationType"] in _ENDS:
                 raise HistoryLost(f"the change stream ended with {raw['operationType']}")
             if raw and not self._stopped:
@@ -206,5 +216,6 @@ def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
 
 async def _operation_time(database: Database, past: float) -> Timestamp:
     hello = await database.handle.command("hello")
+    # `startAtOperationTime` includes the operation of that time, which is over already.
     now: Timestamp = hello["operationTime"]
     return Timestamp(max(1, now.time - int(past)), 1) if past else Timestamp(now.time, now.inc + 1)

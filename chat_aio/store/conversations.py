@@ -99,6 +99,7 @@ async def _sharing(
 ) -> list[Collection[str]]:
     """For up to a hundred conversations of a user with any of `others`: which of them are in it."""
     both = [{"participants.userId": user_id}, {"participants.userId": {"$in": list(others)}}]
+    # `$literal`: an id that begins with `$` would be read as the name of a field.
     here = {"$setIntersection": ["$participants.userId", {"$literal": list(others)}]}
     pipeline: list[dict[str, Any]] = [
         {"$match": {"$and": both}},
@@ -154,6 +155,7 @@ def new_conversation(
         "visibility": "private",
         "joinPolicy": "approval",
         "epoch": 0,
+        # In the order of ids, because all join at the same time (docs/behaviour.md 3.4).
         "participants": [new_participant(each, role=roles[each], at=at) for each in sorted(roles)],
         "change": {
             "id": change_id,
@@ -224,6 +226,8 @@ async def _make_head(
     database: Database, conversation: ConversationDocument, session: Session
 ) -> None:
     """Create the head, which is the first lock. If a block has left a stub, its epoch goes on."""
+    # If there is a full head, nothing matches and the upsert is a duplicate key: then the
+    # conversation exists already.
     head = await database.counters.find_one_and_update(
         {"_id": conversation["_id"], "seq": {"$exists": False}},
         {

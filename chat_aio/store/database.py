@@ -59,6 +59,7 @@ _OUT_OF_REACH = (
 )
 _NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
 _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
+# What the drivers' specification counts as a server that is not, or no longer, primary.
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
 _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
@@ -145,6 +146,7 @@ class Database:
         )
         self.client = self.handle.client
         self.conversations = self.collection("conversations")
+        # With naive times: aware ones take longer to decode than all the rest of a long list.
         plain = self.handle.with_options(codec_options=CodecOptions(datetime_conversion=_CLAMP))
         self.plain_conversations = plain[self.prefix + "conversations"]
         self.counters = self.collection("counters")
@@ -246,6 +248,7 @@ class Database:
     async def require_replica_set(self) -> None:
         """Raise SetupError, saying what to do, unless this is a reachable replica set."""
         try:
+            # Not `read`, which removes MongoDB's texts: operators need them.
             hello = await self.calls.run(lambda: self.handle.command("hello"), seconds=self.timeout)
         except (LateCall, StorageUnavailable) as error:
             raise SetupError("MongoDB was not reached: it does not answer.") from error
@@ -263,8 +266,10 @@ class Database:
 
 
 def _is_replicated(hello: Mapping[str, Any]) -> bool:
+    # `isdbgrid` is the answer of mongos, behind which each shard is a replica set.
     return "setName" in hello or hello.get("msg") == "isdbgrid"
 
 
 def _first_line(error: Exception) -> str:
+    # PyMongo appends its timeout and a description of the whole topology.
     return str(error).split(", Timeout:")[0].splitlines()[0][:200] if str(error) else repr(error)

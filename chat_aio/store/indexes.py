@@ -84,6 +84,8 @@ async def apply(database: Database) -> None:
         for name in COLLECTIONS:
             if models := [_model(each) for each in described.get(name, ())]:
                 await database.collection(name).create_indexes(models)
+            # Creating an index creates its collection. The others must also exist before the first
+            # transaction and before the change stream.
             elif name not in existing:
                 await _create_collection(database, database.prefix + name)
     except PyMongoError as error:
@@ -128,6 +130,7 @@ async def _set_own(database: Database) -> list[Difference]:
                 await _set_validator(database, name)
             except OperationFailure as error:
                 log.warning("a validator could not be set: code %s", error.code)
+                # The role may not set validators: the others would be refused as well.
                 break
     return [each for each in await differences(database) if each.of == "validator"]
 
@@ -138,6 +141,7 @@ async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
     answer = await maybe_await(
         database.handle.command("listCollections", filter={"name": {"$in": list(wanted)}})
     )
+    # The first batch has all: there are no more than the chat's own collections.
     found = answer["cursor"]["firstBatch"]
     return {wanted[each["name"]]: each["options"].get("validator", {}) for each in found}
 

@@ -51,6 +51,7 @@ Parents = Mapping[str, ParentDocument]
 """The parents of replies, by id."""
 
 
+# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
 @lru_cache(4_096)
 def aware(moment: datetime) -> datetime:
     """A stored time as aware UTC, also if it was read as a naive one."""
@@ -197,6 +198,7 @@ def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview
         return None
     parent = parents.get(parent_id)
     if parent is None or parent["deletedAt"]:
+        # The sender of a tombstone stays; of a message that does not exist nothing is known.
         sender_id = parent["senderId"] if parent else ""
         return ReplyPreview(id=parent_id, sender_id=sender_id, excerpt="", deleted=True)
     excerpt = _excerpt(parent["body"])

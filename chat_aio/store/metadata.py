@@ -36,6 +36,7 @@ def unescaped(value: Any) -> Any:
 
 def _escaped_key(key: str) -> str:
     if not key:
+        # This cannot be mistaken for an escape, which has two digits after the `%`.
         return "%"
     return _SPECIAL.sub(lambda found: f"%{ord(found[0]):02X}", key)
 

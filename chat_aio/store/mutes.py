@@ -19,6 +19,7 @@ async def put(database: Database, mute: MuteDocument) -> MuteDocument:
     )
     if shapes.readable("mutes", [found]):
         return cast(MuteDocument, found)
+    # Lists leave a malformed row out: the user would mute, and see no mute.
     await database.write(lambda: database.mutes.replace_one({"_id": mute["_id"]}, mute))
     return mute
 

@@ -45,6 +45,7 @@ async def end_orphans(database: Database, *, since: float) -> None:
     if now - max(since, database.looked_for_orphans) < PATIENCE_SECONDS:
         return
     database.looked_for_orphans = now
+    # `$currentOp` allows no other read concern than `local`.
     admin = database.client.get_database(
         "admin", CodecOptions(), ReadPreference.PRIMARY, read_concern=ReadConcern("local")
     )

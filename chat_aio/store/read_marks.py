@@ -93,6 +93,7 @@ class ReadMarks:
                 )
             )
             return {}
+        # By default this returns the document before the update.
         before = await self._database.write(
             lambda: self._database.conversations.find_one_and_update(
                 place,

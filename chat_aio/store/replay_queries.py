@@ -75,6 +75,7 @@ async def list_changed(
     database: Database, ids: Iterable[str], *, since: datetime, bounds: Bounds
 ) -> list[MessageDocument]:
     """The messages edited or deleted since then, of any age. Raises TooMuch."""
+    # With `$type`, as in the filter of the partial index: MongoDB would not use it otherwise.
     changed = {"$gte": since, "$type": "date"}
     stages = [{"$match": {"conversationId": {"$in": list(ids)}, "changedAt": changed}}]
     return await _bounded(database, database.messages, stages, bounds)
@@ -92,6 +93,8 @@ async def members_of(database: Database, ids: Iterable[str]) -> list[Conversatio
 async def _newest(
     database: Database, ids: Iterable[str], *, since: datetime, depth: int, bounds: Bounds
 ) -> list[MessageDocument]:
+    # A lookup for each conversation, because each has a limit of its own. The limit is before the
+    # match, which no index serves, so that a conversation's older messages are not read.
     newest = {
         "from": database.messages.name,
         "localField": "_id",
@@ -118,8 +121,10 @@ async def _bounded(
 ) -> list[MessageDocument]:
     """Run an aggregation; raises TooMuch if it finds more than the bounds allow."""
     shown: list[dict[str, Any]] = [
+        # `+ 1`: one more than is allowed shows that there is too much.
         {"$limit": bounds.most + 1},
         {"$unset": list(UNTOLD)},
+        # Measured by the server: here each document would have to be encoded again.
         {"$set": {"size": {"$bsonSize": "$$ROOT"}}},
     ]
 

@@ -51,6 +51,7 @@ async def put(database: Database, report: ReportDocument) -> ReportDocument:
 
 
 def _keyed(key: str) -> dict[str, Any]:
+    # With `$type`, as in the filter of the partial index: MongoDB would not use it otherwise.
     return {"openKey": {"$eq": key, "$type": "string"}}
 
 

@@ -40,6 +40,7 @@ async def read_rows(
         cursor = await maybe_await(opened())
         async for batch in cursor:
             batches.append(batch)
+            # What is beyond `most` in this batch is cut below, row by row.
             if most is not None and sum(map(len, batches)) > most:
                 break
         await maybe_await(cursor.close())

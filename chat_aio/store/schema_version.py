@@ -66,6 +66,7 @@ async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS)
         return
     is_new = await database.read(lambda: database.conversations.find_one({}, {"_id": 1})) is None
     version = newest(migrations) if is_new else FIRST
+    # `$setOnInsert`: a version that another process has stored since stays.
     await database.write(
         lambda: database.settings.update_one(
             {"_id": SCHEMA}, {"$setOnInsert": {"version": version}}, upsert=True
@@ -95,6 +96,7 @@ async def migrate(
 
 
 async def _run(database: Database, migration: Migration) -> None:
+    # Each write asks for the version: a second `migrate` that is behind changes nothing.
     before = {"_id": SCHEMA, "version": migration.to - 1}
     found = await database.read(lambda: database.settings.find_one(before))
     position = ((found or {}).get("migrating") or {}).get("position")

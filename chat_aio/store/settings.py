@@ -95,6 +95,7 @@ class Settings:
                     {"_id": _DM_KEY}, {"$setOnInsert": new}, upsert=True, return_document=True
                 )
             )
+        # Another process has made the key in this moment. Its key counts.
         except DuplicateKeyError:
             kept = await self._database.read(lambda: settings.find_one({"_id": _DM_KEY}))
         return bytes(kept["value"])

@@ -79,6 +79,7 @@ def revision_of(found: Mapping[str, Any]) -> int | None:
 def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list[Row]:
     """The rows that have the shape of their collection, or `shape` if only some fields were read.
     The others are logged by their ids, never with their content."""
+    # `isinstance_python` describes no errors, which makes it quick enough for every row.
     fits = _adapter(shape or DOCUMENTS[collection]).validator.isinstance_python
     found = list(rows)
     kept = [each for each in found if fits(each, strict=True)]
@@ -105,6 +106,7 @@ def note_left_out(collection: str, rows: Sequence[Any]) -> None:
 def problems(collection: str, row: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a row, by field: `mentions: missing`."""
     if collection == "counters" and "seq" not in row:
+        # A stub lacks the other fields: they are filled in, so that only its own are checked.
         row = {"seq": 0, "activityAt": datetime.min, **_STUB, **row}
     try:
         _adapter(DOCUMENTS[collection]).validate_python(row, strict=True)

@@ -71,6 +71,7 @@ class Signals:
             del self._waiting[:surplus]
             notify(self._observers, Observer.ephemeral_events_lost, surplus)
         if self._waiting and self._flight is None:
+            # A fresh context: the deadline of the first caller must not limit everybody's write.
             self._flight = asyncio.create_task(self._fly(), context=Context())
 
     async def close(self, *, seconds: float) -> None:
@@ -78,6 +79,7 @@ class Signals:
         if self._flight is not None:
             _, late = await asyncio.wait({self._flight}, timeout=seconds)
             for flight in late:
+                # This cancels the waiting only: the driver call runs in a task of its own.
                 flight.cancel()
 
     async def _fly(self) -> None:
@@ -108,6 +110,7 @@ class Signals:
         """Have every process end the streams of a user. Raises StorageUnavailable."""
         at = self._clock()
         signal = {"_id": self._new_id(), "kind": END, "at": at, "userIds": [user_id]}
+        # At majority, unlike events: a logout that was answered must not be lost.
         await self._database.write(lambda: self._database.signals.insert_one(signal))
 
     async def _write(self, notes: Sequence[EphemeralEvent]) -> None:
@@ -125,6 +128,7 @@ def document_from(note: EphemeralEvent) -> dict[str, Any]:
     """An event as it is stored in a signal."""
     return {
         "name": note.name,
+        # As text: it is encoded once, and every process passes it on as it is.
         "data": json_from({"type": note.name, **note.data}).decode(),
         "conversationIds": list(note.conversation_ids),
         "userIds": list(note.user_ids),

@@ -44,6 +44,7 @@ class Turns:
                 try:
                     return work()
                 finally:
+                    # Within the lock, so that the next long work waits for this pause as well.
                     await asyncio.sleep(time.perf_counter() - began)
 
     async def on_text(self, text: str, work: Callable[[], T]) -> T:

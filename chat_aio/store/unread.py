@@ -59,6 +59,7 @@ async def count_unread(
         if keep and count > CHECKPOINT_AFTER:
             await _keep(database, user_id, name, open_spans[name], count)
     return {
+        # A read-state may be newer than the head, which was read before it.
         name: max(0, span.upto - span.start - span.known - counted.get(name, 0))
         for name, span in spans.items()
     }
@@ -79,6 +80,7 @@ async def count_viewed(
 def _span(reader: ParticipantDocument, head: CounterDocument) -> _Span:
     start = max(reader["lastReadSeq"], head["floorSeq"])
     own = reader.get("own")
+    # `to` may be after the head, which was read earlier: such a checkpoint counts too much.
     if own and own["from"] == start and own["to"] <= head["seq"]:
         return _Span(start, own["to"], head["seq"], own["count"])
     return _Span(start, start, head["seq"], 0)

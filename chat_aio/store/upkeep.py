@@ -32,6 +32,8 @@ class Upkeep:
         self._clock = clock
         self._renew = renew
         self._task: asyncio.Task[None] | None = None
+        self._said = False
+        self.looks = 0
 
     async def open(self) -> None:
         """Set the clock, then start the background task. Raises StorageUnavailable."""
@@ -45,15 +47,14 @@ class Upkeep:
             self._task = None
 
     async def _run(self) -> None:
-        looks = 0
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            looks += 1
+            self.looks += 1
             try:
                 self._replace_if_stuck()
-                if self._clock is not None and looks % CLOCK_EVERY == 0:
+                if self._clock is not None and self.looks % CLOCK_EVERY == 0:
                     await self._clock.set(self._database)
-            except StorageUnavailable:
+            except StorageUnavailable:  # The clock goes on from when it was last set.
                 continue
             except Exception:
                 log.exception("setting the clock or replacing the client failed")
@@ -62,7 +63,9 @@ class Upkeep:
         if not self._database.calls.is_stuck:
             return
         if self._renew is None:
-            log.critical("the database client is stuck: this process needs a restart")
+            if not self._said:  # Once: it stays so until the process is restarted.
+                log.critical("the database client is stuck: this process needs a restart")
+            self._said = True
             return
         log.error("the database client is stuck and is being replaced")
         self._database.rebind(self._renew())

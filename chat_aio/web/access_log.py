@@ -23,6 +23,7 @@ class RouteAccessLogger(AbstractAccessLogger):
 
     def __init__(self, logger: logging.Logger, log_format: str) -> None:
         super().__init__(logger, log_format)
+        # aiohttp makes a logger for each connection; the same filter is added only once.
         server_logger.addFilter(without_quotes)
 
     def log(self, request: BaseRequest, response: StreamResponse, time: float) -> None:
@@ -53,4 +54,5 @@ def route_of(request: BaseRequest) -> str:
     except AssertionError:  # The request could not be read, so it has no route.
         matched = None
     resource = matched.route.resource if matched is not None else None
+    # The chat's routes end in `{_slash}`, which is an optional slash.
     return resource.canonical.removesuffix("{_slash}") if resource else "(no route)"

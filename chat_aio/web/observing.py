@@ -19,6 +19,7 @@ _ASKED = web.RequestKey("asked", tuple[Request, float])
 
 def observe_requests(app: web.Application) -> None:
     """Report every request of a chat's application to the chat's observers."""
+    # Outermost, so that it reports what the client gets, also from other middlewares.
     app.middlewares.insert(0, _observed)
     app.on_response_prepare.append(_answered)
 
@@ -26,6 +27,7 @@ def observe_requests(app: web.Application) -> None:
 @web.middleware
 async def _observed(request: web.Request, handler: Handler) -> web.StreamResponse:
     asked = Request(
+        # Any client can make up methods; each would be another time series of the metrics.
         method=request.method if request.method in METHODS else "other",
         route=route_of(request),
         scheme=request.scheme,

@@ -30,6 +30,7 @@ class PluginOperation:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         context = request.config_dict[CONTEXT]
+        # Before the body is read: a request that cannot be read counts as well.
         await context.rate_limits.count(request[USER_ID], self.route.name)
         limit, turns = context.options.max_body_bytes, context.database.turns
         body: dict[str, Any] = {}

@@ -106,6 +106,9 @@ async def test_a_wrong_setting_names_its_variable() -> None:
     result = await run("serve", "--auth-header", "X", env={"CHAT_AIO_PORT": "many"})
     assert result.exit_code == 1
     assert result.output.startswith("Error: CHAT_AIO_PORT")
+    result = await run("serve", "--auth-header", "X", "--workers", "0")
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: --workers: ")
 
 
 async def test_a_plugin_that_there_is_not() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chat_aio.live.ephemeral import ephemeral_deliveries_from
 from tests.conftest import Database, MakePeople
 
 LONG_AGO = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -52,6 +53,15 @@ MOVES: list[Any] = [
     for name in ("addedUserIds", "removedUserIds", "affectedUserIds")
     for users in NO_IDS
 ]
+
+
+def test_the_sender_of_an_ephemeral_event_is_an_id() -> None:
+    """Else the next look-up of who is kept apart from whom fails, for the whole batch."""
+    now = datetime.now(UTC)
+    for but in (7, {"a": 1}, ["bob"]):
+        signal = {"kind": "notes", "at": now, "notes": [{**NOTE, "but": but}]}
+        with pytest.raises(ValueError):
+            list(ephemeral_deliveries_from(signal, now=now))
 
 
 async def test_signals_that_cannot_be_read(serve: MakePeople, database: Database) -> None:

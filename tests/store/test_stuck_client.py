@@ -78,7 +78,9 @@ async def test_a_stuck_client_is_replaced(clients: Clients) -> None:
         assert [each.body for each in page.messages] == ["hi"]
 
 
-async def test_without_another_client_a_restart_is_asked_for(clients: Clients) -> None:
+async def test_without_another_client_a_restart_is_asked_for(
+    clients: Clients, caplog: pytest.LogCaptureFixture
+) -> None:
     app = web.Application()
     chat = Chat(clients.make(), auth=picked_by_header, options=OPTIONS)
     chat.mount(app)
@@ -93,6 +95,14 @@ async def test_without_another_client_a_restart_is_asked_for(clients: Clients) -
             "status": "unavailable",
             "reason": "the database client is stuck",
         }
+        async with asyncio.timeout(PATIENCE):
+            while "needs a restart" not in caplog.text:
+                await client.get("/healthz")
+        looks = chat._upkeep.looks
+        async with asyncio.timeout(PATIENCE):
+            while chat._upkeep.looks < looks + 3:
+                await client.get("/healthz")
+    assert caplog.text.count("needs a restart") == 1
 
 
 async def test_a_database_that_is_away_is_no_stuck_client(unused_tcp_port: int) -> None:

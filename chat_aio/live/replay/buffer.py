@@ -102,6 +102,7 @@ class ReplayBuffer:
     def _drop_oldest(self) -> None:
         event = self._events.popleft()
         self._bytes -= event.size
+        # The oldest event of all is also the oldest one of its conversation.
         remaining = self._by_conversation[event.conversation_id]
         remaining.popleft()
         if not remaining:

@@ -63,6 +63,7 @@ class BufferReplays:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         if self._sift is not None:
             allowed = await self._sift(user_id, [each for _, each in events if each])
+            # The events that were let through, not ours: the filter may have emptied a quote.
             readable = {(each.name, each.is_change): each for each in allowed}
             events = [
                 (kept, each and readable.get((each.name, each.is_change))) for kept, each in events

@@ -31,8 +31,12 @@ from chat_aio.store.replay_queries import Bounds, TooMuch
 from chat_aio.store.settings import Settings
 
 MOST_TOGETHER = 512
+
 AN_AGE_SECONDS = 300
+"""Replays whose positions are of the same five minutes are read together."""
+
 WHOLE_REPLAYS = 8
+"""One round of reads may find as much as so many replays of full length."""
 
 TOO_MANY: Final = "too_many_missed"
 
@@ -52,9 +56,9 @@ _Heads = Mapping[str, CounterDocument]
 class StorageReplays:
     """Finds the positions of reconnecting clients and the events that they have missed since.
 
-    `catch_up` returns once the feed has delivered everything committed by now, the future of
-    `passed` is done then. A replay has at most `limit` events and `max_bytes` bytes; `sift` removes
-    what a user may not read.
+    `catch_up` returns once the feed has delivered everything committed by now; `passed` returns a
+    future that is done then. A replay has at most `limit` events and `max_bytes` bytes; `sift`
+    removes what a user may not read.
     """
 
     def __init__(
@@ -78,7 +82,10 @@ class StorageReplays:
         self._limit = limit
         self._max_bytes = max_bytes
         self._bounds = Bounds(
-            each=limit + 1, most=WHOLE_REPLAYS * limit, most_bytes=WHOLE_REPLAYS * max_bytes
+            # `+ 1`: one more than a replay may have shows that there are too many.
+            each=limit + 1,
+            most=WHOLE_REPLAYS * limit,
+            most_bytes=WHOLE_REPLAYS * max_bytes,
         )
         self._names = Coalescer(self._find, most=MOST_TOGETHER)
         self._restored = Coalescer[None, datetime | None](self._look, most=MOST_TOGETHER)
@@ -141,6 +148,8 @@ class StorageReplays:
         since = min(each.horizon for each in group)
         # Heads first: the stream is subscribed, so the feed delivers what is newer than they are.
         heads = await replay_queries.heads_of(self._database, ids, since=since)
+        # Each of these heads stands for an event at least: too many heads are too many events,
+        # which is known before any message is read.
         if busy := [each for each in group if len(heads.keys() & each.ids) > self._limit]:
             others = [each for each in group if each not in busy]
             rest = await self._answer_group(others) if others else {}

@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 SKEW = timedelta(minutes=1)
 """How far apart the clocks of processes may be."""
 
+# SKEW is subtracted from it: from the earliest time of all that would be an OverflowError.
 ALWAYS = datetime.min.replace(tzinfo=UTC) + SKEW
 
 
@@ -95,6 +96,7 @@ class MissedEvents:
         if stored := replayed_event_from(document, parents, is_change=is_change):
             at = stored.created_at
             if is_change and stored.changed_at:
+                # Clocks differ: an edit must not come before the creation of its message.
                 at = max(stored.changed_at, at)
             self._entries[stored.name[0]].append(Entry(at=at, stored=stored))
 

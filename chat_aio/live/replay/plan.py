@@ -62,6 +62,7 @@ class ReplayPlanner:
         name = position_from(last_event_id)
         if name is None:
             return Wanted(None, NOWHERE)
+        # After a restore the same id may name another message, also if the buffer holds one.
         if self._buffer.find_created(*name) and not await self._past.restored_at():
             return Wanted(name, None)
         return Wanted(name, await self._past.find(name))

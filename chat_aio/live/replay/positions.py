@@ -15,6 +15,7 @@ from chat_aio.observability.observer import Reset
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.pagination import millis_from, moment_from
 
+# 18 digits: a longer number may not fit into BSON's 64 bits.
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
 _MOMENT = ":"
 """Stands in place of a conversation's id and cannot be one, because ids have no colon."""

@@ -38,6 +38,8 @@ class Cover:
             return False
         if event.changed_at is None or event.changed_at < shown:
             return True
+        # A reaction, which has no position, is not covered: it may be newer than the replay even if
+        # the text that it shows is the same.
         return event.position is not None and self.changed.get(event.name) == event.changed_at
 
 
@@ -95,6 +97,7 @@ def replayed_event_from(
             ),
             shown=shown_message(document, parents),
             created_at=message.created_at,
+            # A change without its time has no place in a replay: the KeyError counts as malformed.
             changed_at=document["changedAt"] if is_change else document.get("changedAt"),
             is_change=is_change,
         )

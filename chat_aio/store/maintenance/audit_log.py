@@ -1,4 +1,4 @@
-"""The audit log as operators read it, and adding a row to it alone."""
+"""Reads the audit log for operators, and adds single rows to it."""
 
 from datetime import datetime
 from typing import Any, cast
@@ -11,7 +11,7 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 
 
 async def list_newest(database: Database, *, target_id: str | None, limit: int) -> list[AuditEntry]:
-    """Rows of the audit log, newest first: all of them, or what was decided about a target."""
+    """Rows of the audit log, newest first: all rows, or those about one target."""
     if target_id is None:
         found = await database.read(
             lambda: keyset_query.page(database.audit, {}, None, limit=limit, at="at")
@@ -34,7 +34,7 @@ async def add_once(database: Database, row: AuditEntry) -> None:
 
 
 def entry_from(row: AuditEntry) -> dict[str, Any]:
-    """A row as it goes out, with the names and times of the wire."""
+    """A row as JSON, with field names and times as in the HTTP API."""
     return {
         "id": row["_id"],
         "at": timestamp(row["at"]),

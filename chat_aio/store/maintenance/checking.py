@@ -1,5 +1,5 @@
-"""What a check reads outside of a conversation's snapshot: ids, messages page by page, rows of
-moderation, rows of a wrong shape, and documents that a missing unique index would forbid."""
+"""What a check reads outside of a conversation's snapshot: ids, pages of messages, rows of
+moderation, malformed rows, and duplicates of unique keys."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -44,7 +44,7 @@ _MESSAGE = {
     "terms": {"$cond": [{"$eq": [{"$type": "$terms"}, "missing"]}, "$$REMOVE", "(terms)"]},
     "search": {"$cond": [{"$eq": [{"$type": "$search"}, "missing"]}, "$$REMOVE", "(search)"]},
 }
-"""Nothing of what people have written leaves the server."""
+"""The fields of a message that a check reads. What users have written stays on the server."""
 
 
 async def count_conversations(database: Database) -> int:
@@ -65,6 +65,7 @@ async def conversation_ids(database: Database) -> AsyncIterator[Sequence[Any]]:
     """The ids of all conversations, and then those that only other rows name, in pages."""
     last = ""
     while True:
+        # `$gt` with a string finds strings only. Ids of other types are reported as malformed rows.
         rows = database.conversations.find({"_id": {"$gt": last}}, {"_id": 1})
         rows = rows.sort("_id", 1).limit(IDS_AT_A_TIME)
         found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
@@ -79,7 +80,7 @@ async def conversation_ids(database: Database) -> AsyncIterator[Sequence[Any]]:
 
 
 async def _without_conversation(database: Database, collection: str) -> set[Any]:
-    """The ids that rows name and no conversation has. A stub of a head is no such row."""
+    """The ids of missing conversations that rows name. Stubs of heads do not count."""
     stages: list[Row] = [
         {"$match": {"seq": {"$exists": True}} if collection == "counters" else {}},
         {"$group": {"_id": f"${NAMING[collection]}"}},
@@ -134,6 +135,7 @@ async def list_unlike_their_ids(
 
 async def list_wrong_active_bans(database: Database) -> list[Row]:
     """Bans with an `activeUserId` that is not the banned user's, or that are revoked."""
+    # In an expression a missing field is not equal to null, unless `$ifNull` makes it so.
     over = {"$ne": [{"$ifNull": ["$revokedAt", None]}, None]}
     wrong = {"$or": [{"$ne": ["$activeUserId", "$userId"]}, over]}
     rows = database.bans.find({"activeUserId": {"$exists": True}, "$expr": wrong})
@@ -150,8 +152,9 @@ async def list_keyed_reports(database: Database) -> list[Row]:
 async def find_report_and_holder(
     database: Database, report_id: object, key_of: Callable[[Row], str | None]
 ) -> tuple[Row | None, bool]:
-    """A report, and whether any report has the `openKey` that `key_of` it, in one snapshot."""
+    """A report, and whether any report has the key that `key_of` returns; in one snapshot."""
 
+    # One snapshot: a key may pass from one report to another between two reads.
     async def body(session: Session) -> tuple[Row | None, bool]:
         report = await database.reports.find_one({"_id": report_id}, session=session)
         key = report and key_of(report)
@@ -173,7 +176,7 @@ async def list_misshapen(
     database: Database, conversation_id: str | None, *, limit: int
 ) -> AsyncIterator[tuple[str, list[Row]]]:
     """Rows that their collection's validator would refuse, in all collections or of one
-    conversation. The server looks for them."""
+    conversation. The server compares, so that sound rows are not sent."""
     for collection in COLLECTIONS if conversation_id is None else NAMING:
         chosen: Row = {"$nor": [validator(collection)]}
         if conversation_id is not None:
@@ -183,7 +186,7 @@ async def list_misshapen(
 
 
 async def list_twins(database: Database, index: Index) -> list[Mapping[str, Any]]:
-    """The keys that several documents have, which stand in the way of making a unique index."""
+    """The keys that several documents have, so that the unique index cannot be created."""
     key = {field: f"${field}" for field, _ in index.keys}
     stages: list[Row] = [
         {"$match": index.options.get("partialFilterExpression", {})},

@@ -1,5 +1,5 @@
-"""Writing an erasure. Each write is guarded by what it changes, so that it may be repeated, and may
-come late. What is to be written, and where, is decided in `actions/maintenance/erasure.py`."""
+"""The writes of an erasure. Each one applies only while the document still names the user, so it
+may be repeated, or come late. `actions/maintenance/erasure.py` decides what is written where."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ STAMPED = ("addedUserIds", "removedUserIds", "affectedUserIds")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """Who is erased, and who stands in their place."""
+    """The user who is erased, and the pseudonym that replaces their id."""
 
     user_id: str
     pseudonym: str
@@ -42,16 +42,17 @@ class Erasure:
 
 
 def empty_message(of: Erasure, message: Mapping[str, Any]) -> UpdateOne:
-    """Their message becomes a tombstone, which clients hear of."""
+    """Turn a message of the user into a tombstone; clients get an event."""
     update = _without_sender(of)
     update["$set"] |= emptied(of.change("message.deleted"))["$set"]
     return UpdateOne({**_sent_by(of, message), "deletedAt": None}, update)
 
 
 def scrub_tombstone(of: Erasure, message: Mapping[str, Any]) -> UpdateOne:
-    """Their tombstone loses what it still says of them. Clients do not hear of it."""
+    """Remove from a tombstone what it still says about its sender; clients get no event."""
     update = _without_sender(of)
     if value_at(message, "change.actorId") == of.user_id:
+        # One field of `change`: the feed follows only writes of the whole `change`.
         update["$set"]["change.actorId"] = of.pseudonym
     return UpdateOne({**_sent_by(of, message), "deletedAt": {"$ne": None}}, update)
 
@@ -69,7 +70,7 @@ def _without_sender(of: Erasure) -> dict[str, Any]:
 
 
 def remove_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
-    """Their reaction goes, which clients hear of."""
+    """Remove a reaction of the user; clients get an event."""
     reaction = {"emoji": emoji, "userId": of.user_id}
     change = {**of.change("reaction.removed"), "emoji": emoji}
     return UpdateOne(
@@ -79,18 +80,18 @@ def remove_reaction(of: Erasure, message_id: str, emoji: str) -> UpdateOne:
 
 
 def remove_mention(of: Erasure, message_id: str) -> UpdateOne:
-    """Their mention goes. Clients do not hear of it."""
+    """Remove a mention of the user; clients get no event."""
     here = {"_id": message_id, "mentions.userId": of.user_id}
     return UpdateOne(here, {"$pull": {"mentions": {"userId": of.user_id}}})
 
 
 def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
-    """The pseudonym in place of the id, in one field. Clients do not hear of it."""
+    """Replace the id by the pseudonym in one field; clients get no event."""
     return UpdateOne({"_id": document_id, place: of.user_id}, {"$set": {place: of.pseudonym}})
 
 
 def rename_banned(of: Erasure, ban_id: object) -> UpdateOne:
-    """The pseudonym in a ban that is over. A ban in force stays as it is."""
+    """Replace the id in a ban that is over. A ban in force must go on naming whom it keeps out."""
     over = {"_id": ban_id, "userId": of.user_id, "$nor": [active(of.user_id, at=of.clock())]}
     return UpdateOne(over, {"$set": {"userId": of.pseudonym}, "$unset": {"activeUserId": ""}})
 
@@ -101,12 +102,13 @@ def delete_row(document_id: object, **guards: str) -> DeleteOne:
 
 async def write(database: Database, collection: str, writes: Sequence[Write]) -> None:
     rows = database.collection(collection)
+    # Unordered: a write that fails must not keep those after it from being done.
     await database.write(lambda: rows.bulk_write([*writes], ordered=False))
 
 
 async def rename_in_stamp(database: Database, of: Erasure, conversation: Mapping[str, Any]) -> None:
-    """The pseudonym in the last change of a conversation. It is written field by field, which
-    streams do not hear of."""
+    """Replace the id in the last change of a conversation. It is written field by field, so that
+    clients get no event."""
     change: Mapping[str, Any] = conversation.get("change") or {}
     fields: dict[str, Any] = {
         f"change.{name}": of.renamed(change[name])
@@ -127,8 +129,8 @@ async def rename_in_stamp(database: Database, of: Erasure, conversation: Mapping
 async def rename_in_report(
     database: Database, report_id: str, fields_of: Callable[[ReportDocument], dict[str, Any]]
 ) -> None:
-    """Set the fields of one report that `fields_of` gives, if any. It stays the open one of its
-    reporter on its target, unless another one is."""
+    """Set the fields of a report that `fields_of` returns, if any. An `openKey` is renewed for the
+    new ids, or removed if another report has that key."""
 
     async def body(session: Session) -> None:
         found = await database.reports.find_one({"_id": report_id}, session=session)
@@ -155,7 +157,7 @@ async def list_bans_in_force(database: Database, user_id: str, *, at: datetime) 
 
 
 def value_at(document: Any, place: str) -> Any:
-    """What stands at a place such as `change.actorId`; None where nothing does."""
+    """The value at a place such as `change.actorId`; None if there is none."""
     for name in place.split("."):
         document = document.get(name) if isinstance(document, Mapping) else None
     return document

@@ -1,5 +1,5 @@
-"""Finding messages: conversation by conversation, each from its newest message down, along the
-indexes that the chat has. What is older than all that is wanted is not read."""
+"""Finds messages conversation by conversation, each from its newest message down, along the indexes
+that the chat has. It stops where older messages can no longer be wanted."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which messages are looked for; `terms` are in normal form, and a message has them all."""
+    """Which messages are wanted; `terms` are in normal form, and a message must have them all."""
 
     user_id: str | None = None
     conversation_id: str | None = None
@@ -31,7 +31,7 @@ class Wanted:
     most: int
 
     def is_met_by(self, message: MessageDocument) -> bool:
-        """As a search matches: words as they are, runs within runs."""
+        """Whether a message matches, as in a search: whole words, and runs as parts of runs."""
         if not self.terms:
             return True
         have = terms_of(message["body"])
@@ -42,19 +42,20 @@ class Wanted:
 
 
 class Newest:
-    """The newest of the messages that have come by."""
+    """Keeps the newest of the messages that are added."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._kept: list[tuple[datetime, str, MessageDocument]] = []
 
     def add(self, message: MessageDocument) -> None:
+        # Ids differ, so the messages themselves, which have no order, are never compared.
         heapq.heappush(self._kept, (message["createdAt"], message["_id"], message))
         if len(self._kept) > self._wanted.most:
             heapq.heappop(self._kept)
 
     def is_behind(self, at: datetime) -> bool:
-        """Whether nothing of this time or older can be wanted any more."""
+        """Whether messages of this time, and older ones, can no longer be wanted."""
         if self._wanted.since is not None and at < self._wanted.since:
             return True
         return len(self._kept) >= self._wanted.most and at < self._kept[0][0]
@@ -76,11 +77,12 @@ async def list_heads(database: Database, wanted: Wanted) -> list[CounterDocument
 
 
 async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocument]:
-    """Where a user has written anything, whether they are in it still or not."""
+    """The heads of conversations in which a user has written, also of those that they have left."""
     heads: list[CounterDocument] = []
     ids = await database.read(
         lambda: database.messages.distinct("conversationId", {"senderId": user_id}), seconds=SECONDS
     )
+    # In portions, because MongoDB limits the size of a query.
     for start in range(0, len(ids), HEADS_AT_A_TIME):
         rows = database.counters.find({"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}})
         heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
@@ -93,7 +95,7 @@ async def list_newest(
     heads: Sequence[CounterDocument],
     advance: Callable[[int], object],
 ) -> list[MessageDocument]:
-    """The newest messages that are wanted; `advance` is told how many places were gone past."""
+    """The newest messages that are wanted; `advance` is called with how many seqs were passed."""
     newest = Newest(wanted)
     for head in heads:
         await _look_into(database, wanted, head, newest, advance)

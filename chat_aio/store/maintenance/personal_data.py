@@ -1,4 +1,4 @@
-"""Where the data name a person: what is theirs, and what is about them."""
+"""Where documents name a user: their own data, and data about them."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -33,16 +33,16 @@ PLACES: dict[str, tuple[str, ...]] = {
     "presence": ("_id",),
     "audit": ("actorUserId", "targetId", "details.userId", "details.senderId"),
 }
-"""The fields that hold a user's id, by collection; a report's target is one where it is a user."""
+"""The fields that hold a user's id, by collection. So does the target of a report about a user."""
 
 INDEXED = {"conversations": "participants.userId", "mutes": "userId", "presence": "_id"}
-"""Where what concerns a user is found by an index on this field."""
+"""The collections in which an index on this field finds the documents that concern a user."""
 
 SCANNED = PLACES.keys() - INDEXED.keys()
-"""The collections that are gone through as a whole."""
+"""The collections that must be scanned as a whole."""
 
 KEPT_APART = {"terms": 0, "search": 0, "requestHash": 0, "change": 0}
-"""What a message has for searches and clients only."""
+"""The fields of a message that only serve searches and clients."""
 
 
 def naming(collection: str, user_id: str) -> dict[str, Any]:
@@ -54,18 +54,18 @@ def naming(collection: str, user_id: str) -> dict[str, Any]:
 
 
 def naming_for_good(collection: str, user_id: str, *, at: datetime) -> dict[str, Any]:
-    """The same without the bans in force, which name whom they keep out."""
+    """As `naming`, without the bans in force, which must go on naming whom they keep out."""
     if collection != "bans":
         return naming(collection, user_id)
-    others = [{each: user_id} for each in PLACES["bans"][1:]]
+    others = [{each: user_id} for each in PLACES["bans"] if each != "userId"]
     return {"$or": [{"userId": user_id, "$nor": [active(user_id, at=at)]}, *others]}
 
 
 async def concerning(
     database: Database, collection: str, user_id: str, decided: Sequence[str]
 ) -> AsyncIterator[tuple[int, list[Any]]]:
-    """The documents of a collection that concern a user, and how many were gone past. Of the audit
-    log these include the rows about what was `decided`, by the ids of reports and bans."""
+    """The documents of a collection that concern a user, and how many were passed. In the audit log
+    these include the rows about the reports and bans whose ids are in `decided`."""
     rows = database.collection(collection)
     if place := INDEXED.get(collection):
         async for found in listed(database, rows, {place: user_id}):

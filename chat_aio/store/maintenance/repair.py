@@ -1,4 +1,4 @@
-"""Writing a repair: all of a conversation in one transaction, behind the lock of its head."""
+"""Writes a repair: all that is wrong in a conversation, in one transaction that locks its head."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -18,7 +18,7 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One thing that is mended in a conversation: what it was, and what it becomes."""
+    """One value of a conversation that is repaired: what it was, and what it becomes."""
 
     conversation_id: object
     what: str
@@ -28,10 +28,10 @@ class Repair:
 
 @dataclass(slots=True)
 class RepairPlan:
-    """What is to be written about a conversation, and `repairs`, which says the same to people.
+    """What is to be written in a conversation; `repairs` says the same to people.
 
-    `read_states` has the new (seq, message id) by user id, `untrue_own` whose count of own messages
-    is dropped, `threads` the new summary of each root, None where it loses it.
+    `read_states` has the new (seq, message id) by user id. `untrue_own` names the users whose count
+    of own messages is removed. `threads` has the new summary of each root, None to remove it.
     """
 
     head: dict[str, Any] = field(default_factory=dict)
@@ -53,6 +53,7 @@ async def repair(
     """
 
     async def body(session: Session) -> RepairPlan:
+        # Locks the head, as a send does. An update that changes no value would lock nothing.
         await database.counters.update_one(
             {"_id": conversation_id},
             {"$inc": {"fence": 1}, "$setOnInsert": {"epoch": 0}},

@@ -12,7 +12,7 @@ SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """A head that would give out numbers again: it is at `seq`, and a message has `newest`."""
+    """A head that would assign numbers twice: it is at `seq`, and a message has number `newest`."""
 
     conversation_id: str
     seq: int
@@ -21,7 +21,7 @@ class Behind:
 
 
 async def note(database: Database) -> datetime:
-    """Write down, in the primary's time, that this database was restored now; returns the time."""
+    """Store the primary's present time as the time of the restore, and return it."""
     found = await database.write(
         lambda: database.settings.find_one_and_update(
             {"_id": RESTORED},
@@ -62,7 +62,7 @@ async def heads_behind(database: Database) -> list[Behind]:
 
 
 async def raise_head(database: Database, behind: Behind) -> None:
-    """Let a head go on behind its newest message; it never falls."""
+    """Raise a head to its newest message; it is never lowered."""
     await database.write(
         lambda: database.counters.update_one(
             {"_id": behind.conversation_id},

@@ -1,7 +1,7 @@
-"""Keeping only what is needed: the old messages of a conversation are emptied, or removed.
+"""Retention: the old messages of a conversation are emptied or removed.
 
-They are the ones up to a seq, as `createdAt` never falls while `seq` rises. The head says how far
-that was done, so that nothing is gone through twice (docs/data-model.md, counters).
+Old messages are those up to some seq, because `createdAt` never falls as `seq` rises. The head says
+how far retention has come, so that nothing is examined twice (docs/data-model.md, counters).
 """
 
 import asyncio
@@ -24,7 +24,7 @@ HEADS_AT_A_TIME = 10_000
 SECONDS = 60.0
 
 TOMBSTONES_PER_SECOND = 1_000
-"""Streams tell of each, beside all that is being said."""
+"""Each one is an event on the streams, in addition to what users send."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,21 +75,21 @@ async def list_heads(
 async def find_old_to_empty(
     database: Database, head: CounterDocument, *, before: datetime
 ) -> Old | None:
-    """What was created before a moment and is not known to be tombstones; None if nothing is."""
+    """The messages from before a moment that are not known to be tombstones; None without any."""
     return await _find_old(database, head, before, done=head.get("emptiedSeq", 0))
 
 
 async def find_old_to_remove(
     database: Database, head: CounterDocument, *, before: datetime
 ) -> Old | None:
-    """What was created before a moment, and what a removal that was cut short has left."""
+    """The messages from before a moment, and what an interrupted removal has left."""
     return await _find_old(database, head, before, done=0)
 
 
 async def _find_old(
     database: Database, head: CounterDocument, before: datetime, *, done: int
 ) -> Old | None:
-    """A message that follows a younger one, or whose time is unreadable, is not old."""
+    """A message that follows a younger one, or one without a valid time, does not count as old."""
     known = max(done, head.get("floorSeq", 0))
     here = {"conversationId": head["_id"]}
     young = {"seq": {"$gt": known, "$lte": head["seq"]}, "createdAt": {"$not": {"$lt": before}}}
@@ -100,6 +100,7 @@ async def _find_old(
     upto = first_young["seq"] - 1 if first_young else head["seq"]
     if upto <= done:
         return None
+    # Not from the floor on: an interrupted removal has left messages below it.
     oldest = await database.read(
         lambda: database.messages.find_one(
             {**here, "seq": {"$gt": done, "$lte": upto}}, {"seq": 1}, sort=[("seq", 1)]
@@ -111,7 +112,7 @@ async def _find_old(
 
 
 async def count(database: Database, old: Old, *, live: bool) -> int:
-    """How many messages there are of the old ones: all, or those that are no tombstones."""
+    """The number of old messages; with `live`, of those that are no tombstones."""
     chosen = {**old.whole, "deletedAt": None} if live else old.whole
     return cast(
         int, await database.read(lambda: database.messages.count_documents(chosen), seconds=SECONDS)
@@ -121,9 +122,10 @@ async def count(database: Database, old: Old, *, live: bool) -> int:
 async def empty(
     database: Database, old: Old, *, change: Callable[[], Change], advance: Callable[[int], object]
 ) -> int:
-    """Leave tombstones, as a deletion does, and note it in the head; how many are new.
+    """Turn old messages into tombstones, as a deletion does, and note that in the head; returns
+    how many.
 
-    `change` gives the stamp of what is written now, `advance` is told how many seqs were gone past.
+    `change` returns the stamp of a write; `advance` is called with how many seqs were passed.
     """
     done = 0
     for part, size in old.parts():
@@ -134,6 +136,7 @@ async def empty(
         done += written.modified_count
         advance(size)
         await asyncio.sleep(written.modified_count / TOMBSTONES_PER_SECOND)
+    # Only at the end: an interrupted run begins again where the last complete one has ended.
     await database.write(
         lambda: database.counters.update_one(
             {"_id": old.conversation_id}, {"$max": {"emptiedSeq": old.upto}}
@@ -143,7 +146,7 @@ async def empty(
 
 
 async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
-    """Note in the heads what is about to be removed: unread counts leave it out from here on."""
+    """Note in the heads what will be removed. From then on unread counts leave it out."""
     updates = [
         UpdateOne({"_id": each.conversation_id}, {"$max": {"floorSeq": each.upto}}) for each in olds
     ]

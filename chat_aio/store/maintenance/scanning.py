@@ -1,4 +1,4 @@
-"""Going through a whole collection where no index helps: a stretch at a time, along its ids."""
+"""Scans a whole collection where no index helps, one stretch of ids at a time."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from chat_aio.store.database import Database
 STRETCH = 2_000
 AT_ONCE = 100
 SECONDS = 60.0
-"""For one stretch: a server that is busy may take its time."""
+"""The timeout of one stretch, long enough for a busy server."""
 
 _BY_ID = [("_id", 1)]
 
@@ -19,13 +19,14 @@ async def scan(
     chosen: Mapping[str, Any],
     shown: Mapping[str, int] | None = None,
 ) -> AsyncIterator[tuple[int, list[Any]]]:
-    """What is chosen in a collection, a few documents at a time, each time with how many documents
-    were gone past. Ids may be of any type. What is inserted meanwhile may be missed.
+    """The documents that are `chosen`, a few at a time, and how many documents were passed since
+    the last time. Ids may be of any type. What is inserted meanwhile may be missed.
     """
     start: Any = None
     while True:
         end = await _end(database, collection, start)
         rows = collection.find(chosen, shown).sort(_BY_ID).hint(_BY_ID)
+        # `min` and `max` are bounds in the index. `$gt` would compare ids of one type only.
         rows = rows if start is None else rows.min(_place(start))
         rows = rows if end is None else rows.max(_place(end))
         async for found in _pages(database, rows):
@@ -45,7 +46,7 @@ async def size_of(database: Database, collections: Iterable[str]) -> int:
 async def listed(
     database: Database, collection: Any, chosen: Mapping[str, Any]
 ) -> AsyncIterator[list[Any]]:
-    """What is chosen along an index, a few documents at a time."""
+    """The documents that are `chosen`, which an index finds, a few at a time."""
     async for found in _pages(database, collection.find(chosen)):
         yield found
 
@@ -59,7 +60,7 @@ async def _pages(database: Database, rows: Any) -> AsyncIterator[list[Any]]:
 
 
 async def _end(database: Database, collection: Any, start: Any) -> Any:
-    """Where the stretch from `start` ends: the id that is no more in it, None at the last one."""
+    """The end of the stretch from `start`: the first id behind it, None for the last stretch."""
     rows = collection.find({}, {"_id": 1}).sort(_BY_ID).hint(_BY_ID).skip(STRETCH).limit(1)
     rows = rows if start is None else rows.min(_place(start))
     found = await database.read(lambda: rows.to_list(1), seconds=SECONDS)

@@ -51,7 +51,7 @@ class ConversationSnapshot:
 
     @property
     def last_seq(self) -> int:
-        """The last number that the head has given out, 0 if it has none that can be read."""
+        """The last number that the head has assigned, 0 if that cannot be read."""
         seq = (self.head or {}).get("seq")
         return seq if is_whole(seq) else 0
 
@@ -62,13 +62,13 @@ class ConversationSnapshot:
 
     @property
     def least_activity(self) -> datetime | None:
-        """The later of two times: of the newest message, and when the conversation was made."""
+        """The time of the newest message or of the creation, whichever is later."""
         times = [(each or {}).get("createdAt") for each in (self.newest, self.conversation)]
         return max((each for each in times if isinstance(each, datetime)), default=None)
 
     @property
     def participants(self) -> list[Row]:
-        """The participants that have a form which can be read."""
+        """The participants that can be read."""
         found = (self.conversation or {}).get("participants")
         return [
             each
@@ -123,9 +123,10 @@ class ConversationSnapshot:
         return counts
 
     async def count_unread(self, user_id: str) -> int:
-        """What a user is shown as unread. Nothing is check-pointed."""
+        """The unread count that a user is shown. No checkpoint is stored."""
         conversation = cast(ConversationDocument, self.conversation)
         heads = {conversation["_id"]: cast(CounterDocument, self.head)}
+        # The chat's own function: a check compares with what users are really shown.
         within = cast(Database, _Within(self.database, self.session))
         shown = await count_unread(within, user_id, [conversation], heads, keep=False)
         return shown[conversation["_id"]]
@@ -141,6 +142,7 @@ class ConversationSnapshot:
         }
         roots = await self._aggregate([{"$match": chosen}, *_THREADS])
         ids = [each["_id"] for each in roots]
+        # A root that was removed has no summary to be wrong; its replies alone made this group.
         here = {"_id": {"$in": ids}, "conversationId": self.id, "seq": {"$gt": self.floor}}
         rows = self.database.messages.find(here, {"_id": 1}, session=self.session)
         there = {each["_id"] for each in await rows.to_list(None)}
@@ -171,7 +173,7 @@ async def in_snapshot(
     conversation_id: object,
     read: Callable[[ConversationSnapshot], Awaitable[T]],
 ) -> T:
-    """What `read` finds in one snapshot of a conversation. It may be called several times."""
+    """What `read` returns for a snapshot of a conversation. It may be called several times."""
 
     async def body(session: Session) -> T:
         return await read(await load_snapshot(database, session, conversation_id))
@@ -223,6 +225,7 @@ _THREADS: tuple[Row, ...] = (
             "_id": "$part.root",
             "count": {"$sum": "$part.count"},
             "last": {"$max": "$part.last"},
+            # Only the root itself has one: `$max` picks it.
             "said": {"$max": "$part.said"},
         }
     },

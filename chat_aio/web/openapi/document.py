@@ -18,6 +18,7 @@ from chat_aio.web.routes import ROUTES
 
 Json = dict[str, Any]
 
+# Codes that no docstring names, because the middleware or the reading of a request raises them.
 ANYWHERE = {
     *("UNAUTHENTICATED", "USER_BANNED", "UNSUPPORTED_ENCODING", "RATE_LIMITED", "INTERNAL_ERROR"),
 }
@@ -122,6 +123,7 @@ def _errors(each: Described) -> Json:
 def codes_of(each: Described) -> set[str]:
     """The codes of all errors with which an operation may answer."""
     codes = ANYWHERE | codes_in(each)
+    # A stream that cannot be opened is closed without an answer (docs/behaviour.md 7.8).
     if not isinstance(each, Streaming):
         codes |= STORED
     if isinstance(each, Operation) and (each.query or each.body):

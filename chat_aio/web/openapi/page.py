@@ -39,7 +39,8 @@ def _parts(document: Json) -> Iterator[str]:
     subject = None
     for path, methods in sorted(document["paths"].items()):
         for method, operation in methods.items():
-            if subject != (subject := operation["tags"][0]):
+            if operation["tags"][0] != subject:
+                subject = operation["tags"][0]
                 yield f"<h2>{escape(subject)}</h2>"
             yield from _operation(f"{method.upper()} {path}", operation)
     yield "<h2>Shapes</h2>"
@@ -73,6 +74,7 @@ def _operation(name: str, operation: Json) -> Iterator[str]:
 def _answer(answer: Json) -> str:
     schema = next(iter(answer["content"].values()))["schema"]
     if "error" in schema.get("properties", {}):
+        # Each line of an error's description begins with `- `.
         return "<br>".join(_marked(each[2:]) for each in answer["description"].split("\n"))
     return f"{escape(answer['description'])} {_link(schema)}"
 
@@ -119,6 +121,7 @@ def _prose(text: str) -> str:
 
 def _marked(text: str) -> str:
     """Text as HTML, with its code in `<code>` and its paragraphs."""
+    # Every other part was between backquotes.
     parts = escape(text).split("`")
     marked = (f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
     return "".join(marked).replace("\n\n", "</p><p>")

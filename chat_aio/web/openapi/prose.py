@@ -32,10 +32,12 @@ def summary_of(each: Described) -> str:
 
 def prose_of(each: Described) -> str:
     """The docstring without its errors, with the JSON names of fields."""
+    # Readers of the description have no such file.
     text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(each))
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
     named = _aliases(each)
     text = re.sub(r"`(\w+)`", lambda found: f"`{named.get(found[1]) or to_camel(found[1])}`", text)
+    # An empty line has become two spaces by then: a paragraph ends there.
     return re.sub(r"\bNone\b", "null", text).replace("\n", " ").replace("  ", "\n\n").strip()
 
 

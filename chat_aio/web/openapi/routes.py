@@ -9,6 +9,7 @@ from chat_aio.web.openapi.page import page_of
 from chat_aio.web.protecting import UNFRAMED
 
 PAGE, DOCUMENT = "/openapi", "/openapi.json"
+# The page has its style inside, and no scripts: nothing else may be loaded or run.
 NOTHING_FROM_ELSEWHERE = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"

@@ -87,6 +87,7 @@ def links_to(each: Described, others: Iterable[Described]) -> Json:
     named = IDENTIFIED[each.envelope]
     names = {name for name, key in named.items() if key != "conversationId"}
     places = {name: f"$response.body#/{each.envelope}/{key}" for name, key in named.items()}
+    # Requests about the thing itself, if its fields can fill all of their path's parameters.
     return {
         name_of(other): {
             "operationId": name_of(other),
