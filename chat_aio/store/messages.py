@@ -37,9 +37,6 @@ def new_message(
     `given` are the fields that differ from those of a plain message in the main list; `terms` are
     the body's, if they are known.
     """
-    timelines = [conversation_id] if thread_root_message_id is None or also_in_main else []
-    if thread_root_message_id is not None:
-        timelines.append(thread_root_message_id)
     plain: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,
@@ -52,7 +49,7 @@ def new_message(
         "deletedAt": None,
         "replyToMessageId": None,
         "threadRootMessageId": thread_root_message_id,
-        "timelines": timelines,
+        "timelines": _timelines(conversation_id, thread_root_message_id, also_in_main),
         "reactions": [],
         "mentions": [{"userId": each, "createdAt": at} for each in sorted(set(mentioned))],
         "forwardedFrom": None,
@@ -61,6 +58,12 @@ def new_message(
     if searchable:
         given |= search_fields(conversation_id, body, terms=terms)
     return cast(MessageDocument, {**plain, **given})
+
+
+def _timelines(conversation_id: str, root_id: str | None, also_in_main: bool) -> list[str]:
+    if root_id is None:
+        return [conversation_id]
+    return [conversation_id, root_id] if also_in_main else [root_id]
 
 
 async def find(
