@@ -30,7 +30,7 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     f"--disable-features={','.join(UNUSED)}",
 )
-NO_CHROMIUM = "no chromium on PATH: apt-get install chromium"
+NO_CHROMIUM = "no chromium on PATH: apt-get install chromium-headless-shell"
 
 expect.set_options(timeout=15_000)
 
