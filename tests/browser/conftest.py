@@ -1,19 +1,21 @@
-"""The real demo in a real browser: a server for each test, a browser context for each person."""
+"""The real demo in a real browser: a server for each test, a page of their own for each person."""
 
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from aiohttp import ClientSession
+from aiohttp import ClientSession, web
+from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, async_playwright, expect
 from pymongo import AsyncMongoClient
 
-from tests.browser.serving import Cable, Complaints, Demo
+from chat_aio.demo import application
+from tests.browser.seats import Seats
+from tests.browser.serving import Cable, Complaints, Demo, Ports, keep
 from tests.support.pool import Pool
 
 BROWSERS = ("chromium-headless-shell", "chromium")
@@ -28,7 +30,7 @@ ARGUMENTS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     f"--disable-features={','.join(UNUSED)}",
 )
-NO_CHROMIUM = "no chromium on PATH: apt-get install chromium"
+NO_CHROMIUM = "no chromium on PATH: apt-get install chromium-headless-shell"
 
 expect.set_options(timeout=15_000)
 
@@ -53,11 +55,31 @@ async def browser() -> AsyncIterator[Browser]:
         await launched.close()
 
 
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def seats(browser: Browser) -> Seats:
+    return Seats(browser)
+
+
+@pytest.fixture(scope="session")
+def ports() -> Iterator[Ports]:
+    held = Ports()
+    yield held
+    held.release()
+
+
+@pytest.fixture(scope="session")
+def undescribed() -> Iterator[None]:
+    """Serve the demo without the description of its API, which takes longer than all else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(application, "add_openapi", lambda _: None)
+        yield
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def demo(mongo_url: str, pool: Pool, tmp_path: Path) -> AsyncIterator[Demo]:
+async def demo(mongo_url: str, pool: Pool, ports: Ports, undescribed: None) -> AsyncIterator[Demo]:
     async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
-        served = Demo(mongo_url, database.name, tmp_path, http)
+        served = Demo(mongo_url, database.name, http, ports)
         await served.start()
         yield served
         await served.stop()
@@ -76,32 +98,67 @@ def complaints() -> Iterator[Complaints]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visit(browser: Browser, demo: Demo, complaints: Complaints) -> AsyncIterator[Visit]:
-    """Open the page as a person, live, in a browser context of its own: `visit("ada")`."""
+async def open_page(seats: Seats, complaints: Complaints) -> AsyncIterator[Visit]:
+    """An empty page, whose complaints are heard: `open_page(color_scheme="dark")`."""
 
-    async with AsyncExitStack() as contexts:
+    async with AsyncExitStack() as taken:
 
-        async def open_page(
-            user_id: str, conversation_id: str = "", *, port: int | None = None, **options: Any
-        ) -> Page:
-            context = await browser.new_context(**options)
-            contexts.push_async_callback(context.close)
-            page = await context.new_page()
-            page.on("console", complaints.hear)
-            page.on("pageerror", lambda error: complaints.heard.append(str(error)))
-            place = f"{user_id}/{conversation_id}" if conversation_id else user_id
-            await page.goto(f"http://127.0.0.1:{port or demo.port}/#{place}")
-            if user_id:
-                await expect(page.locator("#status")).to_have_text("Live")
+        async def take(**options: Any) -> Page:
+            page = await seats.take(**options)
+            taken.callback(complaints.leave, page)
+            taken.push_async_callback(seats.give_back, page, **options)
+            complaints.listen_to(page)
             return page
 
-        yield open_page
+        yield take
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def cable(demo: Demo) -> AsyncIterator[Cable]:
+async def visit(demo: Demo, open_page: Visit) -> Visit:
+    """Open the page as a person, live, in a browser context of its own: `visit("ada")`."""
+    # The demo stands first, so it is stopped last: after the pages have left it.
+
+    async def visited(
+        user_id: str, conversation_id: str = "", *, port: int | None = None, **options: Any
+    ) -> Page:
+        page = await open_page(**options)
+        place = f"{user_id}/{conversation_id}" if conversation_id else user_id
+        await page.goto(f"http://127.0.0.1:{port or demo.port}/#{place}")
+        if user_id:
+            await expect(page.locator("#status")).to_have_text("Live")
+        return page
+
+    return visited
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def modules_url() -> AsyncIterator[str]:
+    """Where the page's modules are served, and an empty page."""
+    app = web.Application()
+    app.router.add_get("/", empty_page)
+    app.router.add_static("/static", application.STATIC)
+    app.on_response_prepare.append(keep)
+    async with TestServer(app) as server:
+        yield str(server.make_url("/"))
+
+
+async def empty_page(_: web.Request) -> web.Response:
+    html = '<!doctype html><title>Modules</title><link rel="icon" href="data:,">'
+    return web.Response(text=html, content_type="text/html")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def empty(open_page: Visit, modules_url: str) -> Page:
+    """A page that has nothing but an origin from which it can import the demo's modules."""
+    page = await open_page()
+    await page.goto(modules_url)
+    return page
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def cable(demo: Demo, ports: Ports) -> AsyncIterator[Cable]:
     """A way to the demo that can be cut: open a page with `port=cable.port`."""
-    laid = Cable(demo)
+    laid = Cable(demo, ports.of("cable"))
     await laid.mend()
     yield laid
     await laid.cut()

@@ -44,7 +44,7 @@ class Looking:
         self._is_phone = is_phone
 
     async def at(self, page: Page, view: str) -> None:
-        """In light colours, and in dark ones."""
+        """In light colours, and, where all is beside each other, in dark ones."""
         self.faults += [f"{view}: {each}" async for each in self._found(page)]
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
@@ -52,15 +52,22 @@ class Looking:
             await page.evaluate(AXE)
         for fault in _described(await page.evaluate("rules => axe.run(rules)", EVERYTHING)):
             yield fault
-        await page.emulate_media(color_scheme="dark")
-        for fault in _described(await page.evaluate("rules => axe.run(rules)", COLOURS)):
-            yield f"in the dark, {fault}"
-        await page.emulate_media(color_scheme="light")
         if self._is_phone:
             if not await fits(page):
                 yield "it is wider than the screen"
             for fault in await page.evaluate(TOO_SMALL):
                 yield fault
+        else:
+            for fault in await _found_in_the_dark(page):
+                yield f"in the dark, {fault}"
+
+
+async def _found_in_the_dark(page: Page) -> list[str]:
+    await page.emulate_media(color_scheme="dark")
+    try:
+        return list(_described(await page.evaluate("rules => axe.run(rules)", COLOURS)))
+    finally:
+        await page.emulate_media(color_scheme="light")
 
 
 def _described(answer: Any) -> Iterator[str]:

@@ -1,46 +1,82 @@
 """The demo on a loopback port, a connection to it that can break, and a page's complaints."""
 
 import asyncio
+import socket
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientSession, web
-from playwright.async_api import ConsoleMessage
+from playwright.async_api import ConsoleMessage, Error, Page
 
 from chat_aio.demo.application import make_demo
+
+NO_DATA = Path("/nowhere")
+"""Where an embedded mongod would keep its data."""
+
+
+class Ports:
+    """Ports that stay this process's own: what a browser has cached of a page holds for its port.
+
+    Each is bound by a socket that never listens. So nothing else is given the port while a test's
+    server is down, nobody is answered there, and a server with `reuse_address` can still bind it.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, socket.socket] = {}
+
+    def of(self, name: str) -> int:
+        if name not in self._held:
+            held = self._held[name] = socket.socket()
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            held.bind(("127.0.0.1", 0))
+        port: int = self._held[name].getsockname()[1]
+        return port
+
+    def release(self) -> None:
+        for each in self._held.values():
+            each.close()
+
+
+async def keep(request: web.Request, response: web.StreamResponse) -> None:
+    """Let browsers keep the page's modules. The demo makes them ask each time, for each module."""
+    if request.path.startswith("/static/"):
+        response.headers["Cache-Control"] = "max-age=3600, immutable"
 
 
 class Demo:
     """The demo app over a database of its own. It can be stopped and started again."""
 
-    def __init__(self, mongo_url: str, database: str, data: Path, http: ClientSession) -> None:
-        self.port = 0
+    def __init__(
+        self, mongo_url: str, database: str, http: ClientSession, ports: Ports, name: str = "demo"
+    ) -> None:
+        self.port = ports.of(name)
         self._mongo_url = mongo_url
         self._database = database
-        self._data = data
         self._http = http
+        self._ports = ports
         self._runner: web.AppRunner | None = None
         self._twins: list[Demo] = []
 
     async def start(self) -> None:
-        """Serve: on any free port at first, later on the same one."""
         app = await make_demo(
-            data=self._data,
+            data=NO_DATA,
             mongo_url=self._mongo_url,
             database=self._database,
             port=self.port,
             say=lambda _: None,
         )
+        # Before the demo's own handler, which leaves a header that is there.
+        app.on_response_prepare.insert(0, keep)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True)
         await site.start()
-        self.port = self._runner.addresses[0][1]
 
     async def twin(self) -> "Demo":
         """Another server over the same database, with a port of its own; it ends with this one."""
-        made = Demo(self._mongo_url, self._database, self._data, self._http)
+        name = f"twin {len(self._twins)}"
+        made = Demo(self._mongo_url, self._database, self._http, self._ports, name)
         await made.start()
         self._twins.append(made)
         return made
@@ -121,15 +157,16 @@ class Cable:
     Going offline by the browser's own means would leave a stream that is open untouched.
     """
 
-    def __init__(self, demo: Demo) -> None:
-        self.port = 0
+    def __init__(self, demo: Demo, port: int) -> None:
+        self.port = port
         self._demo = demo
         self._server: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
 
     async def mend(self) -> None:
-        self._server = await asyncio.start_server(self._join, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(
+            self._join, "127.0.0.1", self.port, reuse_address=True
+        )
 
     async def cut(self) -> None:
         if self._server is not None:
@@ -153,9 +190,20 @@ class Complaints:
         self.heard: list[str] = []
         self._excuses: list[str] = []
 
-    def hear(self, message: ConsoleMessage) -> None:
+    def listen_to(self, page: Page) -> None:
+        page.on("console", self._hear)
+        page.on("pageerror", self._hear_error)
+
+    def leave(self, page: Page) -> None:
+        page.remove_listener("console", self._hear)
+        page.remove_listener("pageerror", self._hear_error)
+
+    def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.heard.append(message.text)
+
+    def _hear_error(self, error: Error) -> None:
+        self.heard.append(str(error))
 
     def excuse(self, part: str) -> None:
         """A browser complains itself of each request that fails: the test expects that one."""

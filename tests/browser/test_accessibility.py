@@ -13,7 +13,7 @@ from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+DESKTOP: dict[str, Any] = {}
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 
 
@@ -25,7 +25,7 @@ class Tour:
         self.is_phone = size is PHONE
         self.looking = Looking(is_phone=self.is_phone)
         self._visit = visit
-        self._options = {**size, "reduced_motion": "reduce", "color_scheme": "light"}
+        self._options = {**size, "reduced_motion": "reduce"}
 
     async def visit(self, user_id: str, place: str = "") -> Page:
         return await self._visit(user_id, place, **self._options)

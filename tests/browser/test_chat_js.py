@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Route, expect
+from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.api import ModerationAPI, ServerAPI
@@ -57,12 +57,11 @@ HELPERS = """
 """
 
 
-async def try_out(visit: Visit, script: str) -> Any:
-    page = await visit("")
-    return await page.evaluate(f"async () => {{ {HELPERS} {script} }}")
+async def try_out(empty: Page, script: str) -> Any:
+    return await empty.evaluate(f"async () => {{ {HELPERS} {script} }}")
 
 
-async def test_every_route_has_its_method(visit: Visit) -> None:
+async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
         const chat = new Chat("http://chat/", { fetch, EventSource: Source });
         const methods = [...Object.values(chat), ...Object.values(chat.moderation)];
@@ -74,18 +73,18 @@ async def test_every_route_has_its_method(visit: Visit) -> None:
         for (const { url } of sources) asked.push({ method: "GET", url });
         return asked.map(({ method, url }) => [method, decodeURIComponent(url.pathname)]);
     """
-    asked = [tuple(each) for each in await try_out(visit, script)]
+    asked = [tuple(each) for each in await try_out(empty, script)]
     routes = [*ROUTES, *(route for plugin in PLUGINS for route in plugin.routes)]
     expected = [(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in routes]
     assert sorted(asked) == sorted(expected)
 
 
-async def test_methods_are_named_as_in_the_server_api(visit: Visit) -> None:
+async def test_methods_are_named_as_in_the_server_api(empty: Page) -> None:
     script = """
         const chat = new Chat();
         return [Object.keys(chat), Object.keys(chat.moderation)];
     """
-    for found, api in zip(await try_out(visit, script), (ServerAPI, ModerationAPI), strict=True):
+    for found, api in zip(await try_out(empty, script), (ServerAPI, ModerationAPI), strict=True):
         named = {to_camel(name) for name in vars(api) if not name.startswith("_")}
         assert named - NOT_IN_HTTP <= set(found)
 
@@ -114,7 +113,7 @@ async def test_it_can_be_copied_alone() -> None:
     assert "import(" not in CHAT_JS
 
 
-async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(visit: Visit) -> None:
+async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(empty: Page) -> None:
     script = """
         const chat = new Chat("/api/chat", { fetch });
         const busy = (seconds) => () =>
@@ -143,7 +142,7 @@ async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(visit: Vis
         const all = new Set(asked.map(({ body }) => JSON.parse(body).clientMessageId));
         return [outcomes, all.size];
     """
-    outcomes, keys = await try_out(visit, script)
+    outcomes, keys = await try_out(empty, script)
     assert outcomes == [
         ["m", [400, 2_000], 3, 1, 32],
         ["0 UNREACHABLE", [400, 1_200], 3, 1, 32],
@@ -154,7 +153,7 @@ async def test_a_send_that_may_have_arrived_is_repeated_under_its_key(visit: Vis
     assert keys == len(outcomes)
 
 
-async def test_only_what_is_safe_is_repeated_and_every_failure_is_told(visit: Visit) -> None:
+async def test_only_what_is_safe_is_repeated_and_every_failure_is_told(empty: Page) -> None:
     script = """
         const told = [];
         const onError = ({ code, isTemporary }) => told.push([code, isTemporary]);
@@ -168,10 +167,10 @@ async def test_only_what_is_safe_is_repeated_and_every_failure_is_told(visit: Vi
         return [told, asked.length];
     """
     told = [[503, True], [501, False], [403, False], ["UNEXPECTED_ANSWER", True]]
-    assert await try_out(visit, script) == [told, len(told)]
+    assert await try_out(empty, script) == [told, len(told)]
 
 
-async def test_who_is_calling_goes_with_requests_and_the_stream(visit: Visit) -> None:
+async def test_who_is_calling_goes_with_requests_and_the_stream(empty: Page) -> None:
     script = """
         let turn = 0;
         const chat = new Chat("/api/chat", {
@@ -189,14 +188,14 @@ async def test_who_is_calling_goes_with_requests_and_the_stream(visit: Visit) ->
         const [{ url, headers }] = asked;
         return [url.pathname, url.search, headers, ...sources.map((each) => each.url.search)];
     """
-    assert await try_out(visit, script) == [
+    assert await try_out(empty, script) == [
         *("/api/chat/conversations/a%2Fb/messages/%C3%BC", "?tenant=a+b"),
         {"Authorization": "Bearer t1", "X-CSRF": "c"},
         *("?access_token=t2&tenant=a+b", "?access_token=t3&tenant=a+b"),
     ]
 
 
-async def test_a_refused_stream_comes_back_at_its_position(visit: Visit) -> None:
+async def test_a_refused_stream_comes_back_at_its_position(empty: Page) -> None:
     script = """
         const told = [];
         const stream = new Chat("/api/chat", { EventSource: Source }).stream({
@@ -232,7 +231,7 @@ async def test_a_refused_stream_comes_back_at_its_position(visit: Visit) -> None
         await moment();
         return [told, waits, sources.map((each) => each.url.search), sources.length - opened];
     """
-    told, waits, queries, opened = await try_out(visit, script)
+    told, waits, queries, opened = await try_out(empty, script)
     assert told == [
         *("connecting", "live", "open", "message.created", "message.updated", "poll.opened"),
         *("too_many_missed", "reconnecting", *["refused"] * 7),
@@ -243,7 +242,7 @@ async def test_a_refused_stream_comes_back_at_its_position(visit: Visit) -> None
     assert opened == 0
 
 
-async def test_a_stream_that_is_made_anew_without_a_position_says_so(visit: Visit) -> None:
+async def test_a_stream_that_is_made_anew_without_a_position_says_so(empty: Page) -> None:
     """EventSource shows no id that came without an event: what was missed is to be fetched."""
     script = """
         const told = [];
@@ -260,12 +259,12 @@ async def test_a_stream_that_is_made_anew_without_a_position_says_so(visit: Visi
         sources[1].dispatchEvent(new Event("open"));
         return told;
     """
-    told = await try_out(visit, script)
+    told = await try_out(empty, script)
     assert told == ["open", "open", "open", "stream.reset", "position_unknown"]
 
 
 async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(
-    visit: Visit,
+    empty: Page,
 ) -> None:
     script = """
         let give;
@@ -277,7 +276,7 @@ async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(
         await moment();
         return [stream.status, sources.length];
     """
-    assert await try_out(visit, script) == ["closed", 0]
+    assert await try_out(empty, script) == ["closed", 0]
 
 
 async def test_the_sample_of_its_guide_runs(

@@ -1,14 +1,14 @@
 """The modules behind presence, receipts and readings, where the order of events matters."""
 
 import pytest
+from playwright.async_api import Page
 
-from tests.browser.conftest import Visit
 from tests.browser.test_modules import run
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_presence_is_asked_for_in_parts_and_once(visit: Visit) -> None:
+async def test_presence_is_asked_for_in_parts_and_once(empty: Page) -> None:
     script = """
         const { Presence } = await import("/static/presence.js");
         const store = new Store("ada");
@@ -38,11 +38,11 @@ async def test_presence_is_asked_for_in_parts_and_once(visit: Visit) -> None:
         store.set({ status: "reconnecting" });
         return [early, asked, online, isOnline("user 0")];
     """
-    found = await run(await visit(""), script)
+    found = await run(empty, script)
     assert found == [0, [50, 10], [True, True, False, False], False]
 
 
-async def test_receipts_count_each_reader_once_and_never_back(visit: Visit) -> None:
+async def test_receipts_count_each_reader_once_and_never_back(empty: Page) -> None:
     script = """
         const { Receipts } = await import("/static/receipts.js");
         const store = new Store("ada");
@@ -75,7 +75,7 @@ async def test_receipts_count_each_reader_once_and_never_back(visit: Visit) -> N
         say();
         return words;
     """
-    found = await run(await visit(""), script)
+    found = await run(empty, script)
     assert found == [
         ["", "Delivered to 1"],
         ["", "Delivered to 1"],
@@ -85,7 +85,7 @@ async def test_receipts_count_each_reader_once_and_never_back(visit: Visit) -> N
     ]
 
 
-async def test_a_window_that_reads_is_not_told_what_it_has_read(visit: Visit) -> None:
+async def test_a_window_that_reads_is_not_told_what_it_has_read(empty: Page) -> None:
     """Else a count that stays above zero would be answered by reading again, without an end."""
     script = """
         const { Session } = await import("/static/session.js");
@@ -112,4 +112,4 @@ async def test_a_window_that_reads_is_not_told_what_it_has_read(visit: Visit) ->
         });
         return [told, counts()];
     """
-    assert await run(await visit(""), script) == [[7, 2], [7, 3]]
+    assert await run(empty, script) == [[7, 2], [7, 3]]

@@ -1,14 +1,14 @@
 """The modules behind groups by themselves, where answers and events overtake each other."""
 
 import pytest
+from playwright.async_api import Page
 
-from tests.browser.conftest import Visit
 from tests.browser.test_modules import run
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_an_answer_does_not_undo_who_has_come_and_gone_since(visit: Visit) -> None:
+async def test_an_answer_does_not_undo_who_has_come_and_gone_since(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         const group = (name, more = {}) => ({ ...conversation("g", 0), name, ...more });
@@ -24,10 +24,10 @@ async def test_an_answer_does_not_undo_who_has_come_and_gone_since(visit: Visit)
         store.tellConversation(group("back"));
         return [name, unreadCount, left, store.conversation("g").name];
     """
-    assert await run(await visit(""), script) == ["second", 3, ["c"], "back"]
+    assert await run(empty, script) == ["second", 3, ["c"], "back"]
 
 
-async def test_pages_of_a_list_join_and_only_the_last_answer_counts(visit: Visit) -> None:
+async def test_pages_of_a_list_join_and_only_the_last_answer_counts(empty: Page) -> None:
     script = """
         const { Paged } = await import("/static/paged.js");
         const answers = [];
@@ -53,5 +53,5 @@ async def test_pages_of_a_list_join_and_only_the_last_answer_counts(visit: Visit
         held.push(list.items);
         return held;
     """
-    found = await run(await visit(""), script)
+    found = await run(empty, script)
     assert found == [["a", "b"], ["a", "b", "c"], ["b", "c"]]

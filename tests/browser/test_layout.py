@@ -17,6 +17,8 @@ PHONE_WIDTH = 360
 PHONE = {"viewport": {"width": PHONE_WIDTH, "height": 740}, "has_touch": True, "is_mobile": True}
 SHOWN_WITH = (
     *(("ink", ground) for ground in ("surface", "own", "other", "noticed", "marked", "chosen")),
+    # The ground of what is a screen of its own on a phone.
+    *((text, "paper") for text in ("ink", "soft", "accent", "danger")),
     *(("muted", ground) for ground in ("paper", "surface", "raised", "hover")),
     *(("soft", ground) for ground in ("own", "other", "noticed")),
     *(("accent", ground) for ground in ("surface", "own", "other", "noticed", "chosen")),

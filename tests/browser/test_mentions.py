@@ -60,7 +60,7 @@ async def test_only_who_is_still_in_the_text_is_mentioned(visit: Visit, demo: De
     assert (await demo.newest("linus", group_id))["mentions"] == ["grace"]
 
 
-async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(visit: Visit) -> None:
+async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(empty: Page) -> None:
     script = """
         const { Completion } = await import("/static/views/completion.js");
         const [input, list] = ["textarea", "ul"].map((name) => document.createElement(name));
@@ -74,7 +74,7 @@ async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(visit: Vi
         completion.candidates = [{ id: "margaret", name: "Margaret" }];
         return [before, list.children.length];
     """
-    assert await (await visit("")).evaluate(f"async () => {{ {script} }}") == [0, 1]
+    assert await empty.evaluate(f"async () => {{ {script} }}") == [0, 1]
 
 
 async def test_escape_closes_the_list_only(visit: Visit, demo: Demo) -> None:

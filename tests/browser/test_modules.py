@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from playwright.async_api import Page
 
-from tests.browser.conftest import Visit
-
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HELPERS = """
@@ -41,7 +39,7 @@ async def run(page: Page, script: str) -> Any:
     ],
 )
 async def test_a_timeline_has_no_gaps(
-    visit: Visit, newest: str, held: list[int], cursor: str
+    empty: Page, newest: str, held: list[int], cursor: str
 ) -> None:
     """Message 4 was missed; 5 came live before the newest page was asked for again."""
     script = f"""
@@ -54,10 +52,10 @@ async def test_a_timeline_has_no_gaps(
         timeline.addNewest({newest});
         return [timeline.messages.map((each) => each.seq), timeline.olderCursor];
     """
-    assert await run(await visit(""), script) == [held, cursor]
+    assert await run(empty, script) == [held, cursor]
 
 
-async def test_the_line_above_unread_messages_waits_for_them_and_stays(visit: Visit) -> None:
+async def test_the_line_above_unread_messages_waits_for_them_and_stays(empty: Page) -> None:
     script = """
         const timeline = new Timeline("ada");
         timeline.markUnread(3);
@@ -69,10 +67,10 @@ async def test_the_line_above_unread_messages_waits_for_them_and_stays(visit: Vi
         timeline.put(message(8));
         return [...lines, timeline.firstUnreadId];
     """
-    assert await run(await visit(""), script) == [None, "m4"]
+    assert await run(empty, script) == [None, "m4"]
 
 
-async def test_a_message_is_held_once_in_its_place_and_newest_state(visit: Visit) -> None:
+async def test_a_message_is_held_once_in_its_place_and_newest_state(empty: Page) -> None:
     script = """
         const timeline = new Timeline();
         for (const seq of [2, 1, 3, 2]) timeline.put(message(seq));
@@ -83,10 +81,10 @@ async def test_a_message_is_held_once_in_its_place_and_newest_state(visit: Visit
         timeline.update(message(9));
         return timeline.messages.map((each) => each.body);
     """
-    assert await run(await visit(""), script) == ["body 1", "better", ""]
+    assert await run(empty, script) == ["body 1", "better", ""]
 
 
-async def test_a_repeated_message_counts_once_and_own_ones_do_not(visit: Visit) -> None:
+async def test_a_repeated_message_counts_once_and_own_ones_do_not(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         store.setConversations([conversation("b", 0), conversation("c", 0)], null, store.now());
@@ -94,10 +92,10 @@ async def test_a_repeated_message_counts_once_and_own_ones_do_not(visit: Visit) 
         store.receive(message(3, { senderId: "ada" }));
         return [store.conversation("c").unreadCount, store.conversations.map(({ id }) => id)];
     """
-    assert await run(await visit(""), script) == [2, ["c", "b"]]
+    assert await run(empty, script) == [2, ["c", "b"]]
 
 
-async def test_an_overtaken_answer_changes_nothing(visit: Visit) -> None:
+async def test_an_overtaken_answer_changes_nothing(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         store.setConversations([conversation("c", 2)], null, store.now());
@@ -108,10 +106,10 @@ async def test_an_overtaken_answer_changes_nothing(visit: Visit) -> None:
         store.setConversations([conversation("c", 2)], null, asOf);
         return store.conversations.map(({ id, unreadCount }) => [id, unreadCount]);
     """
-    assert await run(await visit(""), script) == [["d", 1], ["c", 0]]
+    assert await run(empty, script) == [["d", 1], ["c", 0]]
 
 
-async def test_a_message_that_its_page_brought_before_its_event_is_counted(visit: Visit) -> None:
+async def test_a_message_that_its_page_brought_before_its_event_is_counted(empty: Page) -> None:
     script = """
         const { Session } = await import("/static/session.js");
         const store = new Store("ada");
@@ -140,10 +138,10 @@ async def test_a_message_that_its_page_brought_before_its_event_is_counted(visit
         await counted;
         return [before, store.conversation("c").unreadCount];
     """
-    assert await run(await visit(""), script) == [0, 1]
+    assert await run(empty, script) == [0, 1]
 
 
-async def test_a_draft_leaves_the_outbox_when_its_event_comes(visit: Visit) -> None:
+async def test_a_draft_leaves_the_outbox_when_its_event_comes(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         const draft = { conversationId: "c", clientMessageId: "k", body: "hi" };
@@ -153,10 +151,10 @@ async def test_a_draft_leaves_the_outbox_when_its_event_comes(visit: Visit) -> N
         store.receive(message(2, { senderId: "ada", clientMessageId: "k" }));
         return [before, store.outbox.length];
     """
-    assert await run(await visit(""), script) == [1, 0]
+    assert await run(empty, script) == [1, 0]
 
 
-async def test_a_reply_is_counted_once_at_its_root(visit: Visit) -> None:
+async def test_a_reply_is_counted_once_at_its_root(empty: Page) -> None:
     """Whether the page that brought the root had counted it, or an event does."""
     script = """
         const at = (second) => `2026-01-31T10:00:0${second}.000Z`;
@@ -178,10 +176,10 @@ async def test_a_reply_is_counted_once_at_its_root(visit: Visit) -> None:
         count();
         return counts;
     """
-    assert await run(await visit(""), script) == [2, 2, 3, 4, 4, 4, 5]
+    assert await run(empty, script) == [2, 2, 3, 4, 4, 4, 5]
 
 
-async def test_a_reply_to_a_thread_only_stays_out_of_the_main_list(visit: Visit) -> None:
+async def test_a_reply_to_a_thread_only_stays_out_of_the_main_list(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         store.setConversations([conversation("c", 0)], null, store.now());
@@ -193,10 +191,10 @@ async def test_a_reply_to_a_thread_only_stays_out_of_the_main_list(visit: Visit)
         const { unreadCount, lastMessage } = store.conversation("c");
         return [ids(store.timeline("c")), ids(thread.timeline), unreadCount, lastMessage.id];
     """
-    assert await run(await visit(""), script) == [["m3"], ["m2", "m3"], 2, "m3"]
+    assert await run(empty, script) == [["m3"], ["m2", "m3"], 2, "m3"]
 
 
-async def test_an_answer_does_not_undo_what_was_told_since(visit: Visit) -> None:
+async def test_an_answer_does_not_undo_what_was_told_since(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         const liked = (...userIds) => message(1, {
@@ -212,10 +210,10 @@ async def test_an_answer_does_not_undo_what_was_told_since(visit: Visit) -> None
         store.update(liked("ada"), store.now());
         return [before, list.get("m1").reactions[0].userIds];
     """
-    assert await run(await visit(""), script) == [["ada", "grace"], ["ada"]]
+    assert await run(empty, script) == [["ada", "grace"], ["ada"]]
 
 
-async def test_a_preview_follows_its_parent_also_where_that_is_not_held(visit: Visit) -> None:
+async def test_a_preview_follows_its_parent_also_where_that_is_not_held(empty: Page) -> None:
     script = """
         const store = new Store("ada");
         const replyTo = { id: "m1", senderId: "grace", excerpt: "body 1", deleted: false };
@@ -226,7 +224,7 @@ async def test_a_preview_follows_its_parent_also_where_that_is_not_held(visit: V
         store.update(message(1, { body: "", deletedAt: "2026-01-31T11:00:00.000Z" }));
         return [edited, shown().excerpt, shown().deleted];
     """
-    assert await run(await visit(""), script) == ["é" * 140 + "…", "", True]
+    assert await run(empty, script) == ["é" * 140 + "…", "", True]
 
 
 @pytest.mark.parametrize(
@@ -241,29 +239,29 @@ async def test_a_preview_follows_its_parent_also_where_that_is_not_held(visit: V
     ],
 )
 async def test_found_terms_are_marked_as_the_service_finds_them(
-    visit: Visit, text: str, query: str, found: list[str]
+    empty: Page, text: str, query: str, found: list[str]
 ) -> None:
     script = f"""
         const pieces = highlighted({text!r}, {query!r});
         if (pieces.map((each) => each.text).join("") !== {text!r}) return "changed";
         return pieces.filter((each) => each.isFound).map((each) => each.text);
     """
-    assert await run(await visit(""), script) == found
+    assert await run(empty, script) == found
 
 
 @pytest.mark.parametrize(
     ("text", "query"),
     [("@", ""), ("hi @Gra", "Gra"), ("(@Grace Ho", "Grace Ho"), ("me@home", None), ("@a\n", None)],
 )
-async def test_a_mention_begins_at_a_word(visit: Visit, text: str, query: str | None) -> None:
+async def test_a_mention_begins_at_a_word(empty: Page, text: str, query: str | None) -> None:
     script = f"return begunAt({text!r}, {text!r}.length)?.query ?? null;"
-    assert await run(await visit(""), script) == query
+    assert await run(empty, script) == query
 
 
-async def test_a_longer_name_is_not_a_shorter_one(visit: Visit) -> None:
+async def test_a_longer_name_is_not_a_shorter_one(empty: Page) -> None:
     script = """
         const people = [{ id: "g", name: "Grace" }, { id: "h", name: "Grace Hopper (USN)" }];
         const texts = ["@Grace Hopper (USN)!", "@Grace, @Grace", "@Gracee", "x@Grace"];
         return texts.map((each) => mentionedIn(each, people));
     """
-    assert await run(await visit(""), script) == [["h"], ["g"], [], []]
+    assert await run(empty, script) == [["h"], ["g"], [], []]
