@@ -67,16 +67,8 @@ def ports() -> Iterator[Ports]:
     held.release()
 
 
-@pytest.fixture(scope="session")
-def undescribed() -> Iterator[None]:
-    """Serve the demo without the description of its API, which takes longer than all else."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(application, "add_openapi", lambda _: None)
-        yield
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def demo(mongo_url: str, pool: Pool, ports: Ports, undescribed: None) -> AsyncIterator[Demo]:
+async def demo(mongo_url: str, pool: Pool, ports: Ports) -> AsyncIterator[Demo]:
     async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = await pool.take(client)
         served = Demo(mongo_url, database.name, http, ports)

@@ -1,7 +1,12 @@
 """/openapi.json and /openapi, outside the mount, for authors of clients."""
 
+import asyncio
+import json
+from functools import cache, partial
+
 from aiohttp import web
 
+from chat_aio.plugins.base import Plugin
 from chat_aio.web.keys import CONTEXT
 from chat_aio.web.mounts import add_beside, chats_in
 from chat_aio.web.openapi.document import describe
@@ -23,15 +28,23 @@ def add_openapi(app: web.Application) -> None:
     if chat is None:
         return
     api = chat[CONTEXT]
-    document = describe(plugins=api.plugins, extra_events=api.options.extra_events, mount=place)
-    page = page_of(document)
+    texts = cache(partial(_texts, api.plugins, api.options.extra_events, place))
 
+    # Made for the first who asks, in a thread: it takes half a second, which few processes need.
     async def show_document(_: web.Request) -> web.Response:
-        return web.json_response(document)
+        document, _page = await asyncio.to_thread(texts)
+        return web.Response(text=document, content_type="application/json")
 
     async def show_page(_: web.Request) -> web.Response:
+        _document, page = await asyncio.to_thread(texts)
         headers = {"Content-Security-Policy": NOTHING_FROM_ELSEWHERE, **UNFRAMED}
         return web.Response(text=page, content_type="text/html", headers=headers)
 
     add_beside(app, DOCUMENT, show_document)
     add_beside(app, PAGE, show_page)
+
+
+def _texts(plugins: tuple[Plugin, ...], extra_events: bool, place: str) -> tuple[str, str]:
+    """The description as JSON and as a page."""
+    document = describe(plugins=plugins, extra_events=extra_events, mount=place)
+    return json.dumps(document), page_of(document)
