@@ -21,6 +21,7 @@ from chat_aio.schema.models import timestamp
 from chat_aio.server import process
 from chat_aio.server.app import make_served, plugins_from, settings_from, with_database
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
+from chat_aio.server.loop import LoopKind, run_on
 from chat_aio.server.supervisor import AS_WORKER, Workers
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database
@@ -116,10 +117,15 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
 @click.option("--quotas", help='As JSON, such as {"messages_per_minute": 60}; null for none.')
 @click.option("--workers", type=int, help="Processes that share the port.")
 @click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Of the log.")
+@click.option(
+    "--loop",
+    type=click.Choice(get_args(LoopKind)),
+    help="The event loop: uvloop where it is installed, by default.",
+)
 @click.option(AS_WORKER, type=(int, int), hidden=True)
 def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     """The chat at /api/chat, behind a proxy that authenticates; or your own app, to which only
-    --host, --port, --workers and --log-format apply.
+    --host, --port, --workers, --log-format and --loop apply.
 
     Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
     /healthz and /readyz say whether the process is healthy and ready, /metrics has its metrics
@@ -146,7 +152,13 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
         if settings.workers > 1:
             raise click.exceptions.Exit(asyncio.run(Workers(settings.workers, at).run()))
     spare_the_collector()
-    _serve(make_served(settings, plugins), at, lifeline=lifeline, end_within=END_SECONDS)
+    _serve(
+        make_served(settings, plugins),
+        at,
+        loop=settings.loop,
+        lifeline=lifeline,
+        end_within=END_SECONDS,
+    )
 
 
 @main.command()
@@ -234,11 +246,12 @@ def _serve(
     app: Coroutine[Any, Any, web.Application],
     at: socket.socket,
     *,
+    loop: LoopKind = "auto",
     lifeline: socket.socket | None = None,
     end_within: float | None = None,
 ) -> None:
     try:
         with at:
-            asyncio.run(process.serve(app, at, lifeline=lifeline, end_within=end_within))
+            run_on(loop, process.serve(app, at, lifeline=lifeline, end_within=end_within))
     except SetupError as error:
         raise click.ClickException(str(error)) from error

@@ -109,8 +109,13 @@ class Delivery:
         return False
 
     async def _publish(self, event: Event) -> None:
-        if event.position:
+        if event.durable:
             self._buffer.append(event)
+        # Most processes have no listener for most messages: those are not even encoded.
+        if event.created and not self._hub.has_listeners(event.conversation_id):
+            return
+        if not _is_encodable(event):
+            return
         # A stream that this event lets in gets nothing until the host's `can_read` has answered.
         held = self._read_filter.hold(event)
         await self._hub.publish(event)
@@ -125,3 +130,13 @@ class Delivery:
         """Send an ephemeral event, at once or after blocks have been looked up."""
         if not self._ephemeral.take(event):
             await self._hub.send(event)
+
+
+def _is_encodable(event: Event) -> bool:
+    """Whether the event's frame can be made: one bad row of another program must not stop the feed
+    for everybody."""
+    try:
+        return bool(event.frame)
+    except Exception as error:
+        log.error("no event can be made of %r: %r", event.message_id, error)
+        return False

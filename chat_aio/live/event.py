@@ -1,10 +1,12 @@
 """An event: what is delivered to streams, for which conversation, and whom it adds or removes."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import cast
+from functools import cached_property, partial
+from typing import Self, cast
 
-from chat_aio.live.frames import Frame
+from chat_aio.live.frames import Frame, position_frame, unquoted
 from chat_aio.plugins.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
@@ -22,11 +24,12 @@ class ShownMessage:
     parent: MessageDocument | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
-    Durable message events have a `position`, which clients resume from. `changed_at` is when the
+    `encode` makes the frame, when a stream first needs it. `durable` are the message events that
+    clients resume from. `changed_at` is when the
     message was last edited or deleted in the state that is shown, in events of reactions too.
     `added` and `removed` are the users that this event adds to and removes from the conversation;
     `delivered` is False if the event does nothing else. If the event shows a later state than its
@@ -36,18 +39,28 @@ class Event:
 
     index: int
     conversation_id: str
-    frame: Frame
+    encode: Callable[[], Frame]
     delivered: bool = True
     audience: frozenset[str] | None = None
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     seq: int = 0
     created: bool = False
-    position: Frame | None = None
+    durable: bool = False
     changed_at: datetime | None = None
     message_id: str = ""
     sender_id: str = ""
     shown: ShownMessage | None = None
+
+    @cached_property
+    def frame(self) -> Frame:
+        """What all streams get. Raises if the document, of another program, has a wrong shape."""
+        return self.encode()
+
+    @cached_property
+    def position(self) -> Frame:
+        """What moves a client's Last-Event-ID behind this event."""
+        return position_frame(*self.name)
 
     @property
     def delivered_message(self) -> DeliveredMessage:
@@ -58,6 +71,10 @@ class Event:
     def name(self) -> Name:
         """The message that a durable event is about."""
         return self.conversation_id, self.seq
+
+    def without_quote(self) -> Self:
+        """The event for a reader who may not read the quoted message."""
+        return replace(self, encode=partial(unquoted, self.frame))
 
 
 def shown_message(message: MessageDocument, parents: Parents) -> ShownMessage:

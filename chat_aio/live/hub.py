@@ -55,6 +55,10 @@ class Hub:
         for conversation_id in list(stream.conversation_ids):
             self._leave(stream, conversation_id)
 
+    def has_listeners(self, conversation_id: str) -> bool:
+        """Whether a stream of this process is subscribed to the conversation."""
+        return conversation_id in self._by_conversation
+
     async def publish(self, event: Event) -> None:
         """Subscribe added users, deliver the event, then unsubscribe removed users: both the added
         and the removed see the event. Other tasks, the sender's response among them, run between
@@ -86,7 +90,7 @@ class Hub:
         if not streams:
             return
         of_one = ephemeral.conversation_ids[0] if len(ephemeral.conversation_ids) == 1 else ""
-        event = Event(index=0, conversation_id=of_one, frame=ephemeral.frame())
+        event = Event(index=0, conversation_id=of_one, encode=ephemeral.frame)
         self.deliveries += len(streams)
         await self._each(lambda stream: stream.deliver(event), streams)
 

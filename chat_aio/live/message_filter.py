@@ -4,14 +4,12 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import Context as Variables
-from dataclasses import replace
 from typing import TypeVar
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import ChatError, StorageUnavailable
 from chat_aio.live.event import Event, ShownMessage
-from chat_aio.live.frames import unquoted
 from chat_aio.live.replay.replay import ReplayedEvent
 from chat_aio.live.stream import Stream
 from chat_aio.store.documents import MessageDocument
@@ -113,4 +111,4 @@ def _allowed(
             yield each
         elif not is_refused(shown.message):
             is_quoted = shown.parent is not None and is_refused(shown.parent)
-            yield replace(each, frame=unquoted(each.frame)) if is_quoted else each
+            yield each.without_quote() if is_quoted else each

@@ -150,7 +150,7 @@ class Stream:
             self._position = event.position
             if self._write(event.frame) and self._on_message:
                 self._on_message(self.user_id, event.delivered_message)
-        elif event.position and self._position:
+        elif event.durable and self._position:
             # An edit has the id of its message, which may be old: the position after it moves the
             # client's Last-Event-ID back to the newest created event (docs/behaviour.md 7.4).
             self._write(event.frame, self._position)

@@ -3,11 +3,12 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from chat_aio.live.ephemeral import EphemeralDelivery, ephemeral_deliveries_from
 from chat_aio.live.event import Event, ShownMessage, shown_message
-from chat_aio.live.frames import Frame, event_frame, message_frame, position_frame
+from chat_aio.live.frames import Frame, event_frame, message_frame
 from chat_aio.schema.events import (
     ConversationEvent,
     NewConversationEvent,
@@ -152,16 +153,15 @@ class Translator:
         return shown_message(document, fetched.parents) if self._keeps_messages else None
 
     def _message_created(self, document: MessageDocument, fetched: Fetched) -> Event:
-        message = message_from(document, fetched.parents)
         return Event(
             index=self.index + 1,
-            conversation_id=message.conversation_id,
-            frame=message_frame("message.created", message),
-            seq=message.seq,
+            conversation_id=document["conversationId"],
+            encode=partial(_created_frame, document, fetched.parents),
+            seq=document["seq"],
             created=True,
-            position=position_frame(message.conversation_id, message.seq),
-            message_id=message.id,
-            sender_id=message.sender_id,
+            durable=True,
+            message_id=document["_id"],
+            sender_id=document["senderId"],
             shown=self._shown(document, fetched),
         )
 
@@ -176,7 +176,7 @@ class Translator:
                 index=self.index + 1,
                 conversation_id=message.conversation_id,
                 audience=audience,
-                frame=_reaction_frame(change, message),
+                encode=partial(_reaction_frame, change, message),
                 seq=message.seq,
                 changed_at=document.get("changedAt"),
                 shown=self._shown(document, fetched),
@@ -185,9 +185,9 @@ class Translator:
             index=self.index + 1,
             conversation_id=message.conversation_id,
             audience=audience,
-            frame=message_frame(change["kind"], message),
+            encode=partial(message_frame, change["kind"], message),
             seq=message.seq,
-            position=position_frame(message.conversation_id, message.seq),
+            durable=True,
             changed_at=document.get("changedAt"),
             message_id=message.id,
             shown=self._shown(document, fetched),
@@ -198,10 +198,11 @@ class Translator:
         extra event; any other one only subscribes its participants."""
         change = document["change"]
         is_new_direct = self._extra_events and document["type"] == "direct"
+        frame = _membership_frame(change, document)
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
-            frame=_membership_frame(change, document),
+            encode=lambda: frame,
             delivered=change["kind"] == "participant.added" or is_new_direct,
             added=_ids(each["userId"] for each in document["participants"]),
         )
@@ -209,12 +210,13 @@ class Translator:
     def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
         removed = _ids(change.get("removedUserIds", ()))
         is_later = document["change"]["id"] != change["id"]
+        frame = _membership_frame(change, document)
         # Users removed by this change see it. Users removed later must not see the later state;
         # they get the event of their own removal.
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
-            frame=_membership_frame(change, document),
+            encode=lambda: frame,
             audience=_inside(document).union(removed) if is_later else None,
             added=_ids(change.get("addedUserIds", ())),
             removed=removed,
@@ -250,6 +252,10 @@ def _updated_ids(changes: Sequence[StreamChange], collection: str) -> list[str]:
         if each.operation == "update" and each.collection == collection
     )
     return list(dict.fromkeys(ids))
+
+
+def _created_frame(document: MessageDocument, parents: Parents) -> Frame:
+    return message_frame("message.created", message_from(document, parents))
 
 
 def _reaction_frame(change: Change, message: Message) -> Frame:

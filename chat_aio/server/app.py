@@ -21,6 +21,7 @@ from chat_aio.observability.observer import Observer
 from chat_aio.options import Options, Quotas
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.server.logging_setup import LogFormat
+from chat_aio.server.loop import LoopKind
 from chat_aio.store.database import Database
 from chat_aio.web.health import add_health
 from chat_aio.web.openapi.routes import add_openapi
@@ -63,6 +64,7 @@ class ServeSettings(BaseSettings):
     quotas: Json[dict[str, int | None] | None] = Field("{}", validate_default=True)
     workers: int = Field(1, ge=1)
     log_format: LogFormat = "text"
+    loop: LoopKind = "auto"
 
 
 def settings_from(**given: object) -> ServeSettings:

@@ -74,7 +74,8 @@ class Pipe:
 
 
 MOST = 100
-EVENT = Event(index=1, conversation_id="c", frame=frame_from(b": x\n\n"))
+FRAME = frame_from(b": x\n\n")
+EVENT = Event(index=1, conversation_id="c", encode=lambda: FRAME)
 
 
 @pytest.mark.parametrize(

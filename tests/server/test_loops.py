@@ -1,20 +1,47 @@
-"""Other event loops: a host may run on uvloop, whose transports are not asyncio's."""
+"""Event loops: a process serves on uvloop where it is installed, and on asyncio's own."""
 
+import asyncio
 import json
+import sys
+from typing import Any
+from unittest.mock import patch
 
+import pytest
 from aiohttp import ClientSession, ClientTimeout
 
+from chat_aio import SetupError
+from chat_aio.server.loop import LoopKind, run_on
 from tests.conftest import Database
 from tests.support.people import Tab
 from tests.support.processes import serving
 
-ON_UVLOOP = ("-c", "import uvloop; uvloop.install(); from chat_aio.admin.cli import main; main()")
+NO_UVLOOP = patch.dict(sys.modules, uvloop=None)
+"""What an import then raises is an ImportError."""
 
 
-async def test_a_stream_on_uvloop(mongo_url: str, database: Database) -> None:
+async def loop_package() -> str:
+    return type(asyncio.get_running_loop()).__module__.partition(".")[0]
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("auto", "uvloop"), ("asyncio", "asyncio")])
+def test_uvloop_is_used_where_it_is_installed(kind: LoopKind, expected: str) -> None:
+    assert run_on(kind, loop_package()) == expected
+
+
+def test_without_uvloop() -> None:
+    with NO_UVLOOP:
+        assert run_on("auto", loop_package()) == "asyncio"
+        with pytest.raises(SetupError, match="pip install"):
+            run_on("uvloop", loop_package())
+
+
+@pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
+async def test_a_stream_on_each_loop(mongo_url: str, database: Database, kind: str) -> None:
+    """Transports of uvloop are not asyncio's."""
+    options: dict[str, Any] = {"headers": {"X-User": "alice"}, "timeout": ClientTimeout(total=30)}
     async with (
-        serving(mongo_url, database.name, start=ON_UVLOOP) as base,
-        ClientSession(headers={"X-User": "alice"}, timeout=ClientTimeout(total=30)) as session,
+        serving(mongo_url, database.name, "--loop", kind) as base,
+        ClientSession(**options) as session,
     ):
         async with session.post(f"{base}/conversations", json={"otherUserId": "bob"}) as response:
             conversation_id = json.loads(await response.read())["conversation"]["id"]

@@ -45,11 +45,11 @@ def event(
     return Event(
         index=index,
         conversation_id=conversation_id,
-        frame=frame_from(f"{kind} {name}".encode()),
+        encode=lambda: frame_from(f"{kind} {name}".encode()),
         seq=int(seq),
         created=created,
         changed_at=changed_at,
-        position=position_frame(conversation_id, int(seq)),
+        durable=True,
         message_id=name,
     )
 

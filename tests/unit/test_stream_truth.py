@@ -27,10 +27,10 @@ def message(message_id: str, seq: int) -> Event:
     return Event(
         index=seq,
         conversation_id="c",
-        frame=frame_from(message_id.encode()),
+        encode=lambda: frame_from(message_id.encode()),
         seq=seq,
         created=True,
-        position=frame_from(b"position"),
+        durable=True,
         message_id=message_id,
         sender_id="alice",
     )

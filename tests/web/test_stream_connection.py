@@ -30,7 +30,8 @@ async def until(holds: Callable[[], bool]) -> None:
 def connections(person: Person) -> Any:
     """What aiohttp's server knows of."""
     runner = person.client.server.runner
-    assert runner is not None and runner.server is not None
+    assert runner is not None
+    assert runner.server is not None
     return runner.server.connections
 
 

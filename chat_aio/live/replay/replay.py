@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from chat_aio.live.event import Event, Name, ShownMessage, shown_message
-from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame
+from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame, unquoted
 from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
 from chat_aio.plugins.base import DeliveredMessage
@@ -73,6 +73,10 @@ class ReplayedEvent:
     changed_at: datetime | None = None
     is_change: bool = False
     shown: ShownMessage | None = field(default=None, repr=False)
+
+    def without_quote(self) -> Self:
+        """The event for a reader who may not read the quoted message."""
+        return replace(self, frame=unquoted(self.frame))
 
 
 def replayed_event_from(
