@@ -24,7 +24,7 @@ class ShownMessage:
     parent: MessageDocument | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(eq=False, kw_only=True)
 class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 

@@ -134,8 +134,7 @@ class Translator:
         if collection not in ("messages", "conversations"):
             return None
         if self._is_new_message(change):
-            found = one_readable("messages", change.document)
-            return self._message_created(found, fetched) if found else None
+            return self._message_created(change.document, fetched)
         if change.operation == "insert":
             return self._conversation_created(change.document)
         return self._updated(collection, change, fetched)
@@ -153,15 +152,22 @@ class Translator:
         return shown_message(document, fetched.parents) if self._keeps_messages else None
 
     def _message_created(self, document: MessageDocument, fetched: Fetched) -> Event:
+        message_id, seq = document["_id"], document["seq"]
+        conversation_id, sender_id = document["conversationId"], document["senderId"]
+        # The rest is checked where it is encoded, which most messages are not in most processes.
+        if not isinstance(seq, int) or not all(
+            isinstance(each, str) for each in (message_id, conversation_id, sender_id)
+        ):
+            raise ValueError("not a message")
         return Event(
             index=self.index + 1,
-            conversation_id=document["conversationId"],
+            conversation_id=conversation_id,
             encode=partial(_created_frame, document, fetched.parents),
-            seq=document["seq"],
+            seq=seq,
             created=True,
             durable=True,
-            message_id=document["_id"],
-            sender_id=document["senderId"],
+            message_id=message_id,
+            sender_id=sender_id,
             shown=self._shown(document, fetched),
         )
 
@@ -255,6 +261,8 @@ def _updated_ids(changes: Sequence[StreamChange], collection: str) -> list[str]:
 
 
 def _created_frame(document: MessageDocument, parents: Parents) -> Frame:
+    if one_readable("messages", document) is None:
+        raise ValueError("not a message")
     return message_frame("message.created", message_from(document, parents))
 
 

@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pymongo
 from bson import Timestamp
@@ -33,8 +32,7 @@ _HISTORY_LOST = frozenset({136, 260, 280, 286})
 _ENDS = frozenset({"invalidate", "dropDatabase", "drop", "rename"})
 
 
-@dataclass(frozen=True, slots=True)
-class StreamChange:
+class StreamChange(NamedTuple):
     """One change of a document. `collection` is the name without the prefix; `document` is the
     whole document if the change has it, else empty; `updated` are the fields that an update set.
 

@@ -13,23 +13,18 @@ BYTES_OF_AN_ENTRY = 400
 """The approximate memory of an entry, including its places in the lookup tables."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class BufferedEvent:
     """A durable event: `index` is its place in this process's feed."""
 
     index: int
-    conversation_id: str
-    seq: int
+    name: Name
     message_id: str
     created: bool
 
     @property
-    def name(self) -> Name:
-        return self.conversation_id, self.seq
-
-    @property
     def size(self) -> int:
-        return BYTES_OF_AN_ENTRY + len(self.conversation_id) + len(self.message_id)
+        return BYTES_OF_AN_ENTRY + len(self.name[0]) + len(self.message_id)
 
 
 class ReplayBuffer:
@@ -58,16 +53,19 @@ class ReplayBuffer:
         """Add a durable event; the oldest ones are dropped when there are too many. A created event
         that is already held changes nothing: after a loss the feed may deliver a few changes again.
         """
-        if event.created and event.name in self._created:
+        name, conversation_id = event.name, event.conversation_id
+        if event.created and name in self._created:
             return
-        kept = BufferedEvent(event.index, *event.name, event.message_id, event.created)
+        kept = BufferedEvent(event.index, name, event.message_id, event.created)
         self._events.append(kept)
-        self._by_conversation.setdefault(kept.conversation_id, deque()).append(kept)
+        if (events := self._by_conversation.get(conversation_id)) is None:
+            events = self._by_conversation[conversation_id] = deque()
+        events.append(kept)
         self._bytes += kept.size
-        if kept.created:
-            self._created[kept.name] = self._newest[kept.conversation_id] = kept
+        if event.created:
+            self._created[name] = self._newest[conversation_id] = kept
         else:
-            self._changed[kept.name] = kept
+            self._changed[name] = kept
         while len(self._events) > self._max_events or self._bytes > self._max_bytes:
             self._drop_oldest()
 
@@ -101,15 +99,16 @@ class ReplayBuffer:
 
     def _drop_oldest(self) -> None:
         event = self._events.popleft()
+        conversation_id, _ = event.name
         self._bytes -= event.size
         # The oldest event of all is also the oldest one of its conversation.
-        remaining = self._by_conversation[event.conversation_id]
+        remaining = self._by_conversation[conversation_id]
         remaining.popleft()
         if not remaining:
-            del self._by_conversation[event.conversation_id]
+            del self._by_conversation[conversation_id]
         if self._created.get(event.name) is event:
             del self._created[event.name]
         if self._changed.get(event.name) is event:
             del self._changed[event.name]
-        if self._newest.get(event.conversation_id) is event:
-            del self._newest[event.conversation_id]
+        if self._newest.get(conversation_id) is event:
+            del self._newest[conversation_id]
