@@ -1,21 +1,25 @@
 """Server-sent events as bytes: built once per event and shared by all streams."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import get_args
 
 import orjson
 
 from chat_aio.schema.events import (
     ConversationEvent,
-    MessageEvent,
     MessageEventType,
     NewConversationEvent,
     ReactionEvent,
     ResetEvent,
 )
-from chat_aio.schema.models import Message, json_from
+from chat_aio.schema.models import json_from
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import Parents, message_json
+from chat_aio.store.shapes import one_readable
 
-Told = MessageEvent | ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent
+MESSAGE_EVENTS = frozenset(get_args(MessageEventType))
+
+Told = ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +39,24 @@ def frame_from(text: bytes) -> Frame:
     return Frame(b"%b%b\r\n" % (head, text), len(head))
 
 
-def event_frame(event: Told, *, event_id: str | None = None) -> Frame:
-    """An event with one line of JSON; `event_id` on durable message events only."""
-    head = f"id: {event_id}\nevent: {event.type}\n" if event_id else f"event: {event.type}\n"
-    return frame_from(b"%bdata: %b\n\n" % (head.encode(), json_from(event)))
+def event_frame(event: Told) -> Frame:
+    """An event that is not durable, and so has no id, with one line of JSON."""
+    return frame_from(b"event: %b\ndata: %b\n\n" % (event.type.encode(), json_from(event)))
 
 
-def message_frame(name: str, message: Message) -> Frame:
-    """A durable message event. Raises ValueError for an unknown event name."""
-    event = MessageEvent(
-        type=cast(MessageEventType, name), conversation_id=message.conversation_id, message=message
-    )
-    return event_frame(event, event_id=f"{message.conversation_id}:{message.seq}")
+def message_frame(name: str, document: MessageDocument, parents: Parents) -> Frame:
+    """A durable message event, with the JSON of `MessageEvent`. Raises ValueError for an unknown
+    event name and a malformed document."""
+    if name not in MESSAGE_EVENTS or one_readable("messages", document) is None:
+        raise ValueError(f"not a message event: {name!r}")
+    conversation_id = document["conversationId"]
+    head = f"id: {conversation_id}:{document['seq']}\nevent: {name}\ndata: "
+    fields = {
+        "type": name,
+        "conversationId": conversation_id,
+        "message": orjson.Fragment(message_json(document, parents)),
+    }
+    return frame_from(b"%b%b\n\n" % (head.encode(), orjson.dumps(fields)))
 
 
 def unquoted(frame: Frame) -> Frame:

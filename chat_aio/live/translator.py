@@ -22,7 +22,6 @@ from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
 from chat_aio.store.mapping import Parents, conversation_from, message_from
-from chat_aio.store.shapes import one_readable
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +161,7 @@ class Translator:
         return Event(
             index=self.index + 1,
             conversation_id=conversation_id,
-            encode=partial(_created_frame, document, fetched.parents),
+            encode=partial(message_frame, "message.created", document, fetched.parents),
             seq=seq,
             created=True,
             durable=True,
@@ -176,26 +175,21 @@ class Translator:
     ) -> Event:
         """The event of an edit or deletion, which is durable, or of a reaction, which is not."""
         message = message_from(document, fetched.parents)
-        audience = fetched.inside.get(message.conversation_id)
-        if "emoji" in change:
-            return Event(
-                index=self.index + 1,
-                conversation_id=message.conversation_id,
-                audience=audience,
-                encode=partial(_reaction_frame, change, message),
-                seq=message.seq,
-                changed_at=document.get("changedAt"),
-                shown=self._shown(document, fetched),
-            )
+        is_reaction = "emoji" in change
+        frame = (
+            _reaction_frame(change, message)
+            if is_reaction
+            else message_frame(change["kind"], document, fetched.parents)
+        )
         return Event(
             index=self.index + 1,
             conversation_id=message.conversation_id,
-            audience=audience,
-            encode=partial(message_frame, change["kind"], message),
+            audience=fetched.inside.get(message.conversation_id),
+            encode=lambda: frame,
             seq=message.seq,
-            durable=True,
+            durable=not is_reaction,
             changed_at=document.get("changedAt"),
-            message_id=message.id,
+            message_id="" if is_reaction else message.id,
             shown=self._shown(document, fetched),
         )
 
@@ -258,12 +252,6 @@ def _updated_ids(changes: Sequence[StreamChange], collection: str) -> list[str]:
         if each.operation == "update" and each.collection == collection
     )
     return list(dict.fromkeys(ids))
-
-
-def _created_frame(document: MessageDocument, parents: Parents) -> Frame:
-    if one_readable("messages", document) is None:
-        raise ValueError("not a message")
-    return message_frame("message.created", message_from(document, parents))
 
 
 def _reaction_frame(change: Change, message: Message) -> Frame:

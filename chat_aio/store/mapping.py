@@ -6,6 +6,8 @@ from functools import cache, lru_cache
 from itertools import groupby
 from typing import Any, TypeVar
 
+import orjson
+
 from chat_aio.schema.models import (
     Ban,
     BareMessage,
@@ -24,6 +26,7 @@ from chat_aio.schema.models import (
     ThreadSummary,
     ViewedConversation,
     Wire,
+    timestamp,
 )
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
@@ -129,19 +132,43 @@ def bare_message_from(document: MessageDocument) -> BareMessage:
 
 def message_from(document: MessageDocument, parents: Parents) -> Message:
     """A message with preview, reactions and mentions; the parent of a reply is in `parents`."""
+    return Message.model_validate(_message_fields(document, parents))
+
+
+def message_json(document: MessageDocument, parents: Parents) -> bytes:
+    """The JSON of `message_from`, without making the model, which is four fifths of the cost.
+
+    Nothing is checked here: the document must be readable (`shapes.one_readable`).
+    """
+    fields = _message_fields(document, parents)
+    named = {name: fields[each] for each, name in _MESSAGE_NAMES}
+    return orjson.dumps(named, default=_plain, option=orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+_MESSAGE_NAMES = tuple((name, each.alias) for name, each in Message.model_fields.items())
+
+
+def _plain(value: object) -> object:
+    """What orjson cannot write by itself as we want it."""
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, Wire):
+        return value.model_dump(mode="json", by_alias=True)
+    raise TypeError(type(value))
+
+
+def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, object]:
     mentions = document["mentions"]
-    return Message.model_validate(
-        {
-            **_bare_fields(document),
-            "reply_to": _reply_preview_from(document["replyToMessageId"], parents),
-            "reactions": reactions_from(document["reactions"]) if document["reactions"] else (),
-            "mentions": tuple(
-                each["userId"]
-                for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
-            ),
-            "thread_summary": _thread_summary_from(document.get("thread")),
-        }
-    )
+    return {
+        **_bare_fields(document),
+        "reply_to": _reply_preview_from(document["replyToMessageId"], parents),
+        "reactions": reactions_from(document["reactions"]) if document["reactions"] else (),
+        "mentions": tuple(
+            each["userId"]
+            for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
+        ),
+        "thread_summary": _thread_summary_from(document.get("thread")),
+    }
 
 
 def reactions_from(documents: list[ReactionDocument]) -> tuple[Reactions, ...]:

@@ -17,9 +17,9 @@ async def test_what_nobody_hears_is_not_encoded(serve: MakePeople) -> None:
     encoded: list[str] = []
     encode = frames.message_frame
 
-    def counting(name: str, message: Any) -> Any:
-        encoded.append(message.body)
-        return encode(name, message)
+    def counting(name: str, document: Any, parents: Any) -> Any:
+        encoded.append(document["body"])
+        return encode(name, document, parents)
 
     async def scenario() -> None:
         encoded.clear()
@@ -62,7 +62,7 @@ async def test_a_row_that_cannot_be_encoded_stops_nothing(
         row = await database.messages.find_one({"_id": message["id"]})
         assert row is not None
         row |= {"_id": "of another program", "seq": 2}
-        with patch(f"{TRANSLATOR}.message_from", broken_for(row["_id"])):
+        with patch("chat_aio.live.frames.message_json", broken_for(row["_id"])):
             await database.messages.insert_one(row)
             await database.counters.update_one({"_id": group}, {"$inc": {"seq": 1}})
             await alice.send(group, "third")
@@ -71,11 +71,11 @@ async def test_a_row_that_cannot_be_encoded_stops_nothing(
 
 
 def broken_for(message_id: str) -> Any:
-    make = mapping.message_from
+    make = mapping.message_json
 
-    def message_from(document: Any, parents: Any) -> Any:
+    def message_json(document: Any, parents: Any) -> bytes:
         if document["_id"] == message_id:
             raise ValueError(message_id)
         return make(document, parents)
 
-    return message_from
+    return message_json

@@ -71,14 +71,14 @@ def plain(frames: Iterable[Frame]) -> list[str]:
 
 
 def test_a_frame_is_one_line_of_json_and_one_chunk() -> None:
-    frame = event_frame(ResetEvent(reason="a\nb\r\u2028"), event_id="c:5")
+    frame = event_frame(ResetEvent(reason="a\nb\r\u2028"))
     lines = frame.plain.decode().split("\n")
-    assert lines[:2] == ["id: c:5", "event: stream.reset"]
-    assert json.loads(lines[2].removeprefix("data: ")) == {
+    assert lines[0] == "event: stream.reset"
+    assert json.loads(lines[1].removeprefix("data: ")) == {
         "type": "stream.reset",
         "reason": "a\nb\r\u2028",
     }
-    assert lines[3:] == ["", ""]
+    assert lines[2:] == ["", ""]
     size, _, rest = frame.chunk.partition(b"\r\n")
     assert rest == frame.plain + b"\r\n"
     assert int(size, 16) == len(frame.plain)

@@ -13,7 +13,7 @@ from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
 from chat_aio.plugins.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import Parents, message_from
+from chat_aio.store.mapping import Parents
 
 log = logging.getLogger(__name__)
 
@@ -92,15 +92,14 @@ def replayed_event_from(
         return None
     changed = "message.deleted" if deleted else "message.updated"
     try:
-        message = message_from(document, parents)
+        kind = changed if is_change else "message.created"
+        conversation_id, seq = document["conversationId"], document["seq"]
         return ReplayedEvent(
-            name=(message.conversation_id, message.seq),
-            frame=message_frame(changed if is_change else "message.created", message),
-            message=DeliveredMessage(
-                message.id, message.conversation_id, message.seq, message.sender_id
-            ),
+            name=(conversation_id, seq),
+            frame=message_frame(kind, document, parents),
+            message=DeliveredMessage(document["_id"], conversation_id, seq, document["senderId"]),
             shown=shown_message(document, parents),
-            created_at=message.created_at,
+            created_at=document["createdAt"],
             # A change without its time has no place in a replay: the KeyError counts as malformed.
             changed_at=document["changedAt"] if is_change else document.get("changedAt"),
             is_change=is_change,
