@@ -117,9 +117,7 @@ async def rows_of(database: Database, world: World, collection: str) -> list[dic
 
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
-    people = await serve(
-        HOOKS, plugins=[Presence(), Receipts(), Typing()], storage_timeout_seconds=4.0
-    )
+    people = await serve(HOOKS, plugins=[Presence(), Receipts(), Typing()])
     world = await make_world(people)
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
     await people("alice").post("/moderation/mutes", {"conversationId": world.group})

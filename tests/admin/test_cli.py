@@ -68,7 +68,7 @@ async def failing_process(*arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "chat_aio", *arguments), stderr=asyncio.subprocess.PIPE
     )
-    _, errors = await asyncio.wait_for(process.communicate(), 60)
+    _, errors = await asyncio.wait_for(process.communicate(), 240)
     assert process.returncode == 1
     assert b"Traceback" not in errors
     return errors.decode()

@@ -31,7 +31,7 @@ async def process(*command: str, **env: str) -> Run:
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(ROOT), **env},
     )
-    output, errors = await asyncio.wait_for(started.communicate(), 60)
+    output, errors = await asyncio.wait_for(started.communicate(), 240)
     assert started.returncode is not None
     return Run(started.returncode, output.decode(), errors.decode())
 

@@ -2,9 +2,7 @@
 last id is told all that there is."""
 
 import asyncio
-import os
 import secrets
-import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +17,8 @@ from chat_aio.live.replay.from_storage import StorageReplays
 from tests.conftest import MakePeople
 from tests.scenarios.chaos.torn import LAST, Seen, Town, expect_all, opened, stored
 from tests.support.failpoints import failing
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
+from tests.support.stopping import stopped
 
 FEED = ["getMore", "aggregate"]
 Unheard = Callable[[], Coroutine[Any, Any, None]]
@@ -138,8 +137,6 @@ async def test_a_feed_that_hangs_while_the_database_goes_on(town: Town) -> None:
 
 async def test_a_database_that_is_paused(town: Town, mongod: Mongod) -> None:
     async def tear(unheard: Unheard) -> None:
-        os.kill(mongod.pid, signal.SIGSTOP)
-        unheard_of = asyncio.create_task(unheard())
         ended = asyncio.get_running_loop().create_future()
         end_all = town.chat._live.hub.end_all
 
@@ -148,11 +145,10 @@ async def test_a_database_that_is_paused(town: Town, mongod: Mongod) -> None:
             if not ended.done():
                 ended.set_result(None)
 
-        try:
-            with patch.object(town.chat._live.hub, "end_all", noticed):
-                await asyncio.wait_for(ended, 10)
-        finally:
-            os.kill(mongod.pid, signal.SIGCONT)
+        with patch.object(town.chat._live.hub, "end_all", noticed):
+            async with stopped(mongod.pid):
+                unheard_of = asyncio.create_task(unheard())
+                await asyncio.wait_for(ended, PATIENCE)
         await unheard_of
 
     await expect_no_silent_gap(town, tear)
