@@ -6,6 +6,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from chat_aio import SetupError, embedded
 from chat_aio.admin.cli import main
+from chat_aio.store.database import Database as Store
 from tests.conftest import Database
 from tests.support.people import Tab
 from tests.support.processes import serving
@@ -75,9 +77,10 @@ async def failing_process(*arguments: str) -> str:
     return errors.decode()
 
 
-async def test_a_database_that_is_away_is_one_line() -> None:
+async def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     serve = ("serve", "--auth-header", "X", "--port", "0", "--mongo-url", AWAY)
     said = await asyncio.gather(*(failing_process(*serve, *each) for each in ((), WORKERS)))
+    monkeypatch.setattr("chat_aio.server.app.Database", partial(Store, timeout=0.2))
     for command in ("check", "apply"):
         failed = await run("indexes", command, "--mongo-url", AWAY)
         assert failed.exit_code == 1

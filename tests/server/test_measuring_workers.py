@@ -85,6 +85,7 @@ class Workers:
                     assert response.status == 200
                     if holds(Scrape(await response.text())):
                         agreed.add(response.headers["X-Pid"])
+                await asyncio.sleep(0.02)
 
 
 async def test_workers_are_measured_together(
