@@ -41,6 +41,13 @@ OPTIONS = (
 MEMORY = Path("/dev/shm")
 ENOUGH_BYTES = 4 << 30
 PREFIX = "chat-aio-tests-"
+PATIENT = {
+    "ring_seconds": 5,
+    "quotas": None,
+    # On a busy machine, what takes long has not failed.
+    "storage_timeout_seconds": 60,
+    "hook_timeout_seconds": 60,
+}
 STACK = pytest.StashKey[tuple[asyncio.Runner, Mongod, "tempfile.TemporaryDirectory[str]"]]()
 
 
@@ -136,9 +143,7 @@ async def make_chat(database: Database) -> AsyncIterator[MakeChat]:
     opened: list[Chat] = []
 
     async def make(hooks: Hooks | None = None, **options: Any) -> Chat:
-        chat = Chat(
-            database, hooks=hooks, options=Options(**{"ring_seconds": 5, "quotas": None, **options})
-        )
+        chat = Chat(database, hooks=hooks, options=Options(**{**PATIENT, **options}))
         await chat.open()
         opened.append(chat)
         return chat
@@ -172,7 +177,7 @@ async def serve(database: Database, aiohttp_client: Any) -> MakePeople:
             auth=auth,
             hooks=hooks,
             plugins=plugins,
-            options=Options(**{"ring_seconds": 5, "quotas": None, **options}),
+            options=Options(**{**PATIENT, **options}),
         )
         chat.mount(app)
         client: TestClient[web.Request, web.Application] = await aiohttp_client(app)

@@ -12,9 +12,8 @@ from tests.access.hostile import CUT_OFF, ENCODED, LARGE, NO_OBJECTS, OFF_THE_RA
 from tests.access.kept import contents
 from tests.access.world import World
 from tests.conftest import Database
-from tests.support.people import BASE
+from tests.support.people import BASE, PATIENCE
 
-PATIENCE = 10.0
 WITH_BODY = [each for each in ALL if shapes_of(each)[1] or each.endswith("/typing")]
 OPTIONAL = [each for each in WITH_BODY if getattr(OPERATIONS.get(each), "body_optional", True)]
 

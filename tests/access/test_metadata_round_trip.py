@@ -28,7 +28,7 @@ ODD = ("", "%", "$ref", "$id", "$", ".", "a.b", "%24", "%2E", "_id", "\0", "__pr
 BATCHES = settings(deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(BATCHES, max_examples=20)
+@settings(BATCHES, max_examples=8)
 @given(st.lists(DOCUMENTS, min_size=AT_ONCE, max_size=AT_ONCE))
 async def test_of_conversations_messages_and_invites(
     served: Served, documents: list[Metadata]

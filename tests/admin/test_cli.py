@@ -6,6 +6,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from chat_aio import SetupError, embedded
 from chat_aio.admin.cli import main
+from chat_aio.store.database import Database as Store
 from tests.conftest import Database
 from tests.support.people import Tab
 from tests.support.processes import serving
@@ -61,6 +63,7 @@ async def test_serve_wants_to_know_who_is_calling() -> None:
 
 
 AWAY = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"
+WORKERS = ("--workers", "2")
 
 
 async def failing_process(*arguments: str) -> str:
@@ -68,21 +71,23 @@ async def failing_process(*arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "chat_aio", *arguments), stderr=asyncio.subprocess.PIPE
     )
-    _, errors = await asyncio.wait_for(process.communicate(), 60)
+    _, errors = await asyncio.wait_for(process.communicate(), 240)
     assert process.returncode == 1
     assert b"Traceback" not in errors
     return errors.decode()
 
 
-async def test_a_database_that_is_away_is_one_line() -> None:
-    serve = ("serve", "--auth-header", "X", "--port", "0")
-    workers = (*serve, "--workers", "2")
-    commands = (serve, workers, ("indexes", "check"), ("indexes", "apply"))
-    for said in await asyncio.gather(
-        *(failing_process(*each, "--mongo-url", AWAY) for each in commands)
-    ):
-        assert said.startswith("Error: MongoDB was not reached")
-        assert len(said.splitlines()) == 1
+async def test_a_database_that_is_away_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    serve = ("serve", "--auth-header", "X", "--port", "0", "--mongo-url", AWAY)
+    said = await asyncio.gather(*(failing_process(*serve, *each) for each in ((), WORKERS)))
+    monkeypatch.setattr("chat_aio.server.app.Database", partial(Store, timeout=0.2))
+    for command in ("check", "apply"):
+        failed = await run("indexes", command, "--mongo-url", AWAY)
+        assert failed.exit_code == 1
+        said.append(failed.output)
+    for each in said:
+        assert each.startswith("Error: MongoDB was not reached")
+        assert len(each.splitlines()) == 1
 
 
 async def test_a_wrong_url_is_one_line(tmp_path: Path) -> None:
@@ -94,12 +99,13 @@ async def test_a_wrong_url_is_one_line(tmp_path: Path) -> None:
         assert re.fullmatch(r"Error: --mongo-url: .+\n", said.output), said.output
 
 
-@pytest.mark.parametrize(
-    "place", ["nowhere:make", "chat_aio:nothing", "chat_aio", "chat_aio:Hooks"]
-)
-async def test_an_app_that_cannot_be_made(place: str) -> None:
-    said = await failing_process("serve", "--app", place, "--port", "0")
-    assert f"--app {place}" in said
+async def test_an_app_that_cannot_be_made() -> None:
+    said = await failing_process("serve", "--app", "nowhere:make", "--port", "0")
+    assert "--app nowhere:make" in said
+    for place in ("chat_aio:nothing", "chat_aio", "chat_aio:Hooks"):
+        failed = await run("serve", "--app", place, "--port", "0")
+        assert (failed.exit_code, len(failed.output.splitlines())) == (1, 1)
+        assert f"--app {place}" in failed.output
 
 
 async def test_a_wrong_setting_names_its_variable() -> None:
@@ -137,45 +143,66 @@ async def test_indexes_are_checked_and_applied(mongo_url: str, database: Databas
 
 
 async def test_a_served_chat(mongo_url: str, database: Database) -> None:
-    async with serving(mongo_url, database.name) as base, ClientSession() as session:
-        async with session.get(f"{base}/conversations", headers={"X-User": "ada"}) as response:
-            assert response.status == 200
+    """Without options there are no plugins and no events beyond the contract."""
+    logged: list[str] = []
+    async with (
+        serving(mongo_url, database.name, logged=logged) as base,
+        ClientSession(headers=ADA) as session,
+    ):
         async with session.get(f"{base}/conversations") as response:
-            assert response.status == 401
-        params, headers = {"q": "😀" * 2_048}, {"X-User": "ada"}
-        url = f"{base}/search/messages"
-        async with session.get(url, params=params, headers=headers) as response:
             assert response.status == 200
+        async with ClientSession() as nobody, nobody.get(f"{base}/conversations") as response:
+            assert response.status == 401
+        async with session.get(f"{base}/search/messages", params={"q": "😀" * 2_048}) as response:
+            assert response.status == 200
+        assert await statuses_of_plugins(session, base) == [404, 404]
+        assert "conversation.created" not in await events_of_a_conversation(session, base)
+        code = await use_an_invite(session, base)
+    text = "\n".join(logged)
+    assert code not in text
+    assert "POST /api/chat/invites/{code}/accept 200" in text
+    assert "GET (no route) 404" in text
 
 
 async def test_a_served_chat_with_plugins(mongo_url: str, database: Database) -> None:
-    """By option or by environment; without, there are none."""
+    """By option or by environment."""
     options, environment = ("--plugins", "typing"), {"CHAT_AIO_PLUGINS": " presence ,receipts"}
     async with (
-        serving(mongo_url, database.name, *options) as typing,
+        serving(mongo_url, database.name, *options, "--extra-events") as typing,
         serving(mongo_url, database.name, environment=environment) as presence,
-        ClientSession(headers={"X-User": "ada"}) as session,
+        ClientSession(headers=ADA) as session,
     ):
-        async with session.post(f"{typing}/conversations/group") as response:
-            group = (await response.json())["conversation"]["id"]
-        statuses = []
-        for base in (typing, presence):
-            async with session.post(f"{base}/conversations/{group}/typing") as response:
-                statuses.append(response.status)
-            async with session.get(f"{base}/presence?userIds=ada") as response:
-                statuses.append(response.status)
-        assert statuses == [200, 404, 404, 200]
+        assert await statuses_of_plugins(session, typing) == [200, 404]
+        assert await statuses_of_plugins(session, presence) == [404, 200]
+        assert "conversation.created" in await events_of_a_conversation(session, typing)
+        assert await are_kept_apart(session, presence) == (False, False)
 
 
-@pytest.mark.parametrize("options", [(), ("--extra-events",)])
-async def test_a_served_chat_with_extra_events(
-    options: tuple[str, ...], mongo_url: str, database: Database
-) -> None:
+async def test_a_served_chat_may_keep_people_apart(mongo_url: str, database: Database) -> None:
+    on = ("--plugins", "presence", "--separate-blocked", "--presence-needs-exchange")
     async with (
-        serving(mongo_url, database.name, *options) as base,
-        ClientSession(headers={"X-User": "ada"}) as session,
-        session.get(f"{base}/stream") as response,
+        serving(mongo_url, database.name, *on) as base,
+        ClientSession(headers=ADA) as session,
     ):
+        assert await are_kept_apart(session, base) == (True, True)
+
+
+ADA, EVE = {"X-User": "ada"}, {"X-User": "eve"}
+
+
+async def statuses_of_plugins(session: ClientSession, base: str) -> list[int]:
+    """Of typing and of presence."""
+    async with session.post(f"{base}/conversations/group") as response:
+        group = (await response.json())["conversation"]["id"]
+    async with session.post(f"{base}/conversations/{group}/typing") as response:
+        typing = response.status
+    async with session.get(f"{base}/presence?userIds=ada") as response:
+        return [typing, response.status]
+
+
+async def events_of_a_conversation(session: ClientSession, base: str) -> set[str | None]:
+    """What a stream says while one is made and written in."""
+    async with session.get(f"{base}/stream") as response:
         tab = Tab(response)
         async with session.post(f"{base}/conversations", json={"otherUserId": "bob"}) as made:
             conversation = (await made.json())["conversation"]["id"]
@@ -183,52 +210,36 @@ async def test_a_served_chat_with_extra_events(
         async with session.post(path, json={"body": "hi"}) as sent:
             assert sent.status == 201
         told = await tab.until(lambda frame: frame.event == "message.created")
-        events = [frame.event for frame in told]
-        assert ("conversation.created" in events) == bool(options)
+        return {frame.event for frame in told}
 
 
-@pytest.mark.parametrize("options", [(), ("--separate-blocked", "--presence-needs-exchange")])
-async def test_a_served_chat_may_keep_people_apart(
-    options: tuple[str, ...], mongo_url: str, database: Database
-) -> None:
-    on = ("--plugins", "presence", *options)
-    async with (
-        serving(mongo_url, database.name, *on) as base,
-        ClientSession(headers={"X-User": "ada"}) as session,
+async def are_kept_apart(session: ClientSession, base: str) -> tuple[bool, bool]:
+    """Who has not written from presence, and who is blocked from a group."""
+    async with session.post(f"{base}/conversations", json={"otherUserId": "eve"}) as made:
+        assert made.status == 200
+    async with session.get(f"{base}/presence?userIds=eve") as answer:
+        hidden = "eve" not in (await answer.json())["presence"]
+    async with session.post(f"{base}/moderation/blocks", json={"targetUserId": "bob"}) as made:
+        assert made.status == 200
+    async with session.post(f"{base}/conversations/group", json={"userIds": ["bob"]}) as made:
+        assert made.status in (201, 403)
+        return hidden, made.status == 403
+
+
+async def use_an_invite(session: ClientSession, base: str) -> str:
+    """Its code, after eve has called all that has it in its address."""
+    async with session.post(f"{base}/conversations/group") as response:
+        group = f"{base}/conversations/{(await response.json())['conversation']['id']}"
+    async with session.post(f"{group}/invites") as response:
+        code: str = (await response.json())["invite"]["code"]
+    for method, url in (
+        ("GET", f"{base}/invites/{code}"),
+        ("POST", f"{base}/invites/{code}/accept"),
+        ("GET", f"{base}/invites/{code}/nothing?code={code}"),
+        ("DELETE", f"{group}/invites/{code}"),
     ):
-        async with session.post(f"{base}/conversations", json={"otherUserId": "eve"}) as made:
-            assert made.status == 200
-        async with session.get(f"{base}/presence?userIds=eve") as answer:
-            assert ("eve" in (await answer.json())["presence"]) == (not options)
-        async with session.post(f"{base}/moderation/blocks", json={"targetUserId": "bob"}) as made:
-            assert made.status == 200
-        async with session.post(f"{base}/conversations/group", json={"userIds": ["bob"]}) as made:
-            assert made.status == (403 if options else 201)
-
-
-async def test_an_invites_code_is_not_logged(mongo_url: str, database: Database) -> None:
-    """Whoever has it may come in; the log names routes."""
-    logged: list[str] = []
-    ada, eve = {"X-User": "ada"}, {"X-User": "eve"}
-    async with (
-        serving(mongo_url, database.name, logged=logged) as base,
-        ClientSession(headers=ada) as session,
-    ):
-        async with session.post(f"{base}/conversations/group") as response:
-            group = f"{base}/conversations/{(await response.json())['conversation']['id']}"
-        async with session.post(f"{group}/invites") as response:
-            code = (await response.json())["invite"]["code"]
-        for method, url in (
-            ("GET", f"{base}/invites/{code}"),
-            ("POST", f"{base}/invites/{code}/accept"),
-            ("GET", f"{base}/invites/{code}/nothing?code={code}"),
-            ("DELETE", f"{group}/invites/{code}"),
-        ):
-            await (await session.request(method, url, headers=eve)).read()
-    text = "\n".join(logged)
-    assert code not in text
-    assert "POST /api/chat/invites/{code}/accept 200" in text
-    assert "GET (no route) 404" in text
+        await (await session.request(method, url, headers=EVE)).read()
+    return code
 
 
 async def test_mongod_over_the_same_data_says_so(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from chat_aio.client import ChatClient, EventStream, MessageEvent
 from chat_aio.schema.models import Message
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 async def heard(stream: EventStream) -> Message:

@@ -15,7 +15,7 @@ from pymongo import AsyncMongoClient
 from chat_aio.testing import OURS, URL
 from tests.examples.conftest import EXAMPLES
 
-PATIENCE = 90
+PATIENCE = 240
 GUIDE = (EXAMPLES.parent / "docs" / "integration.md").read_text()
 (DOCUMENT,) = re.findall(r"```python\n((?:(?!```).)*?async def test_.*?)```", GUIDE, re.S)
 

@@ -153,13 +153,12 @@ async def prepared(alice: Person) -> Ids:
     return {"group": group, "quoted": quoted, "old": old, "reacted": reacted}
 
 
-@pytest.mark.parametrize("source", ["ring", "ring of another process", "storage"])
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
 async def test_a_client_that_was_away_ends_with_what_there_is(
-    serve: MakePeople, source: str, deed: Deed
+    serve: MakePeople, deed: Deed
 ) -> None:
-    here = await serve()
-    there = await serve() if source == "ring of another process" else here
+    """From the ring of the process where it was, from that of another, and from storage."""
+    here, there = await serve(), await serve()
     alice, bob = here("alice"), here("bob")
     ids = await prepared(alice)
     await alice.told_all()
@@ -170,15 +169,22 @@ async def test_a_client_that_was_away_ends_with_what_there_is(
 
     await deed(alice, ids)
 
-    if source == "storage":
-        there = await serve(ring_seconds=0)
-    bob = there("bob")
+    forgetful = await serve(ring_seconds=0)
+    for source, person in (("ring", here), ("another ring", there), ("storage", forgetful)):
+        await expect_all_after(person("bob"), position, {**messages}, alice, ids, source)
+
+
+async def expect_all_after(
+    bob: Person, position: str | None, messages: Ids, alice: Person, ids: Ids, source: str
+) -> None:
+    """What bob's client had, with what it is told from a position on, is what there is."""
+    end = f"the end, from {source}"
     await bob.told_all()
     replayed: set[str] = set()
     async with bob.tab(position) as tab:
         conversations = await conversations_of(bob)
-        await here("alice").send(ids["group"], "the end")
-        for frame in await tab.until(lambda frame: "the end" in str(frame.data)):
+        await alice.send(ids["group"], end)
+        for frame in await tab.until(lambda frame: end in str(frame.data)):
             if frame.event and frame.event.startswith("message."):
                 message = frame.data["message"]
                 messages[message["id"]] = message
@@ -188,7 +194,9 @@ async def test_a_client_that_was_away_ends_with_what_there_is(
     for message_id, message in truth.items():
         stale = set() if message_id in replayed else refetched()
         for field, value in message.items():
-            assert field in stale or messages[message_id][field] == value, (message["body"], field)
+            assert field in stale or messages[message_id][field] == value, (
+                *(source, message["body"], field),
+            )
     counts = {each["id"]: each["participants"] for each in conversations.values()}
     assert counts == {
         each["id"]: each["participants"] for each in (await conversations_of(bob)).values()

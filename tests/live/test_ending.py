@@ -9,6 +9,7 @@ from chat_aio.plugins import Presence
 from chat_aio.plugins.presence_store import Attendance
 from chat_aio.tasks import cancel_and_wait
 from tests.conftest import Database
+from tests.support.people import PATIENCE
 
 
 async def test_who_swallows_a_cancellation_is_cancelled_again() -> None:
@@ -29,7 +30,7 @@ async def test_who_swallows_a_cancellation_is_cancelled_again() -> None:
 
     tasks = [asyncio.create_task(go_on()), asyncio.create_task(fail())]
     await asyncio.sleep(0)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await cancel_and_wait(*tasks, again=0.01)
     assert swallowed == 2
     assert tasks[0].cancelled()
@@ -55,6 +56,6 @@ async def test_a_chat_closes_while_its_presence_connects(
     monkeypatch.setattr(Attendance, "renew", renew)
     presence = Presence(lease_seconds=0.03)
     chat = Chat(database, plugins=[presence], options=Options(ring_seconds=1))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         async with chat:
             await renewing.wait()

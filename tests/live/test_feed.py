@@ -1,8 +1,6 @@
 """A feed that cannot go on ends every stream, recovers by itself, and hides no gap."""
 
 import asyncio
-import os
-import signal
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from chat_aio.errors import StorageUnavailable
 from chat_aio.store import conversations
 from tests.support.failpoints import failing
 from tests.support.people import Person, picked_by_header
+from tests.support.stopping import stopped
 
 People = Callable[[str], Person]
 
@@ -54,8 +53,7 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
         await alice.send(conversation_id, "before")
         assert await tab.bodies(1) == ["before"]
         position = tab.last_event_id
-        os.kill(mongod.pid, signal.SIGSTOP)
-        try:
+        async with stopped(mongod.pid):
             await tab.end()
             answer = await alice.post(f"/conversations/{conversation_id}/messages", {"body": "no"})
             assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
@@ -63,8 +61,6 @@ async def test_a_paused_database_ends_streams_and_loses_nothing(
             answer = await alice.get("/conversations")
             assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
             assert "nothing was written" in answer.json["error"]["message"]
-        finally:
-            os.kill(mongod.pid, signal.SIGCONT)
     while not await alice.chat._live.feed.wait_live(seconds=1):
         pass
     await alice.post(f"/conversations/{conversation_id}/messages", {"body": "after"})

@@ -6,6 +6,7 @@ from chat_aio import Hooks
 from chat_aio.hooks import PermissionContext
 from tests.conftest import Database, MakePeople
 from tests.support.membership import change
+from tests.support.people import PATIENCE
 
 
 class Rule:
@@ -106,7 +107,7 @@ async def test_heartbeats_go_on_while_a_host_does_not_answer(serve: MakePeople) 
         before = len(tab.comments)
         listening = asyncio.create_task(tab.next())
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE):
                 while len(tab.comments) < before + 5:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         finally:

@@ -15,10 +15,8 @@ from chat_aio import Chat, Hooks, Options
 from chat_aio.observability.metrics import Metrics
 from chat_aio.observability.observer import Observer
 from chat_aio.web.metrics import add_metrics
-from tests.conftest import Database
-from tests.support.people import Person, picked_by_header
-
-PATIENCE_SECONDS = 10
+from tests.conftest import PATIENT, Database
+from tests.support.people import PATIENCE, Person, picked_by_header
 
 
 class Scrape:
@@ -60,7 +58,7 @@ class Measured:
         """What happens within raises a series by so much, sooner or later and no further."""
         before = (await self.scrape())(name, **labels)
         yield
-        async with asyncio.timeout(PATIENCE_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while (now := (await self.scrape())(name, **labels)) < before + by:
                 await self("nobody").told_all()
         assert now == before + by, name
@@ -85,7 +83,7 @@ async def measure(database: Database, aiohttp_client: Any) -> Measure:
             auth=picked_by_header,
             hooks=hooks,
             observers=[*observers, Metrics(registry)],
-            options=Options(**{"ring_seconds": 5, "quotas": None, **options}),
+            options=Options(**{**PATIENT, **options}),
         )
         app = web.Application(middlewares=middlewares)
         chat.mount(app)

@@ -16,7 +16,7 @@ from chat_aio.store import bans, blocks, conversations
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.checking import expect_no_violation
-from tests.support.people import Person
+from tests.support.people import PATIENCE, Person
 from tests.support.saboteurs import append_without_fence, prove
 
 
@@ -85,7 +85,7 @@ async def test_heartbeats_go_on_whatever_is_the_matter_with_bans(serve: MakePeop
         group = await person("bob").group("alice")
         await tab.event("participant.added")
         with patch.object(known, "banned_among", failing):
-            await asyncio.wait_for(went_on.wait(), 10)
+            await asyncio.wait_for(went_on.wait(), PATIENCE)
         await person("bob").send(group, "end")
         assert await tab.bodies(1) == ["end"]
         assert len(tab.comments) > 3

@@ -79,12 +79,13 @@ class Workers:
     async def scrapes(self, holds: Callable[[Scrape], bool]) -> None:
         """Wait until both of them say so."""
         agreed: set[str] = set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while len(agreed) < 2:
                 async with self._session.get(f"{self.service.origin}/metrics") as response:
                     assert response.status == 200
                     if holds(Scrape(await response.text())):
                         agreed.add(response.headers["X-Pid"])
+                await asyncio.sleep(0.02)
 
 
 async def test_workers_are_measured_together(

@@ -11,7 +11,7 @@ from aiohttp import web
 from chat_aio.server import patience
 from chat_aio.server.patience import PatientRunner
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 

@@ -21,6 +21,7 @@ from tests.conftest import Database
 from tests.support.load import loaded, make_group, require_all_kept
 from tests.support.people import Tab, picked_by_header
 from tests.support.processes import Service, until
+from tests.support.stopping import stopped
 
 BY_HEADER = ("--auth-header", "X-User")
 STREAM_OF_DEAF = b"GET /api/chat/stream HTTP/1.1\r\nHost: x\r\nX-User: deaf\r\n\r\n"
@@ -72,35 +73,22 @@ async def test_a_database_that_stops_answering(session: ClientSession, tmp_path:
     async with embedded.Mongod(tmp_path) as mongod:
         service = Service(mongod.url, "chat", *BY_HEADER)
         async with service.running():
-            with paused(mongod.pid):
+            async with stopped(mongod.pid):
                 reason = "the database does not answer"
                 answer = (503, {"status": "unavailable", "reason": reason})
                 assert await look(session, f"{service.origin}/readyz") == answer
                 assert await look(session, f"{service.origin}/healthz") == OK
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 while True:
                     if await look(session, f"{service.origin}/readyz") == OK:
                         break
                     await asyncio.sleep(0.1)
-            with paused(mongod.pid):
+            async with stopped(mongod.pid):
                 service.send(signal.SIGTERM)
                 assert await service.ended() in (0, 1)
     assert "Traceback" not in service.log
     assert "healthz" not in service.log
     assert "readyz" not in service.log
-
-
-class paused:
-    """A process that does nothing meanwhile."""
-
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-
-    def __enter__(self) -> None:
-        os.kill(self._pid, signal.SIGSTOP)
-
-    def __exit__(self, *_: object) -> None:
-        os.kill(self._pid, signal.SIGCONT)
 
 
 async def make_slow() -> web.Application:

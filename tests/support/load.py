@@ -80,9 +80,11 @@ class Load:
         while not self._stopped:
             key = str(uuid4())
             while True:
-                if await self._send(user_id, key):
-                    break
+                acknowledged = await self._send(user_id, key)
+                # Without a pause the load takes the time that the services need to start.
                 await asyncio.sleep(random.uniform(0.01, 0.05))
+                if acknowledged:
+                    break
 
     async def _send(self, user_id: str, key: str, *, note: bool = True) -> bool:
         """Whether it was acknowledged."""

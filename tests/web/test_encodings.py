@@ -18,7 +18,7 @@ from tests.support.people import BASE, Person
 
 MEBIBYTE = 1024 * 1024
 BEGINNING = MEBIBYTE
-PATIENCE = 20.0
+PATIENCE = 30.0
 
 
 def bomb() -> bytes:

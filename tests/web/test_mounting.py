@@ -9,7 +9,7 @@ from aiohttp import web
 from chat_aio import Chat
 from tests.conftest import Database
 from tests.support.hosts import connected
-from tests.support.people import Person, picked_by_header
+from tests.support.people import PATIENCE, Person, picked_by_header
 
 
 async def test_a_chat_is_mounted_once(database: Database) -> None:
@@ -86,7 +86,7 @@ async def test_closing_the_host_ends_streams_at_once(
     client = await aiohttp_client(app)
     person = Person("alice", client, chat)
     async with person.tab() as tab:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await app.shutdown()
             await tab.end()
     with pytest.raises(RuntimeError, match="not open"):

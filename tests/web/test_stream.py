@@ -14,7 +14,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.store import conversations
 from tests.conftest import Database, MakePeople
 from tests.support.membership import change
-from tests.support.people import Frame, Person, Tab, picked_by_header
+from tests.support.people import PATIENCE, Frame, Person, Tab, picked_by_header
 from tests.support.verify import verify_action
 
 People = Callable[[str], Person]
@@ -249,7 +249,7 @@ async def test_heartbeats(serve: MakePeople) -> None:
     async with person("alice").tab() as tab:
         lines: list[bytes] = []
         while lines.count(b": keep-alive\n") < 3:
-            lines.append(await asyncio.wait_for(tab.response.content.readline(), 10))
+            lines.append(await asyncio.wait_for(tab.response.content.readline(), PATIENCE))
 
 
 async def test_a_user_has_so_many_streams(serve: MakePeople) -> None:
