@@ -1,6 +1,7 @@
 """The change stream of the database as typed changes, and the ticks that show it is not behind."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -91,27 +92,29 @@ class Changes:
 
     async def _read(self, take: Callable[[StreamChange], Awaitable[None]]) -> None:
         try:
-            while change := await self._next():
-                await take(change)
+            while not self._stopped:
+                # Bounded, since a server that is paused would hold the read for ever. One bound
+                # for many changes: to make one costs as much as to read a change.
+                with pymongo.timeout(self._database.timeout):
+                    await self._read_some(take)
         except PyMongoError as error:
-            # After `stop`, reading from a cursor that was killed is an error like any other.
+            # A read that fails after `stop` is no loss: its cursor was killed.
             if not self._stopped:
                 raise _broken(error) from error
         finally:
             self.stop()
 
-    async def _next(self) -> StreamChange | None:
-        """The next change, None after `stop`."""
-        while not self._stopped:
-            # Bounded, since a server that is paused would hold the read for ever.
-            with pymongo.timeout(self._database.timeout):
-                raw: Mapping[str, Any] | None = await self._cursor.try_next()
-            # After these the stream cannot be resumed.
-            if raw and raw["operationType"] in _ENDS:
+    async def _read_some(self, take: Callable[[StreamChange], Awaitable[None]]) -> None:
+        """Pass changes on until none is waiting, or for a tenth of the time that a read may take:
+        so the last read has nearly all of it left."""
+        until = time.monotonic() + self._database.timeout / 10
+        while not self._stopped and time.monotonic() < until:
+            raw: Mapping[str, Any] | None = await self._cursor.try_next()
+            if raw is None or self._stopped:
+                return
+            if raw["operationType"] in _ENDS:  # After these the stream cannot be resumed.
                 raise HistoryLost(f"the change stream ended with {raw['operationType']}")
-            if raw and not self._stopped:
-                return self._change_from(raw)
-        return None
+            await take(self._change_from(raw))
 
     def _change_from(self, raw: Mapping[str, Any]) -> StreamChange:
         return StreamChange(
