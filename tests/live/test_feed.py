@@ -14,6 +14,7 @@ from chat_aio import Chat, Options
 from chat_aio.embedded import Mongod
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import conversations
+from chat_aio.web import sse
 from tests.support.failpoints import failing
 from tests.support.people import Person, picked_by_header
 from tests.support.stopping import stopped
@@ -106,9 +107,7 @@ async def test_while_the_feed_is_lost_streams_are_closed_without_an_answer(
     people: People, mongod: Mongod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """EventSource gives up for good on anything but a 200, and tries again after a lost one."""
-    from chat_aio.web import sse
-
-    monkeypatch.setattr(sse, "FAREWELL_SECONDS", 0.05)
+    monkeypatch.setattr(sse, "OPENING_SECONDS", 0.05)
     alice = people("alice")
     alice.chat._live.feed._live.clear()
     with pytest.raises(ServerDisconnectedError):
