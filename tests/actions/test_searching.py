@@ -14,7 +14,7 @@ from chat_aio.actions import searching
 from chat_aio.capabilities import Capability
 from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import PermissionContext
-from chat_aio.store import search
+from chat_aio.store import search, tokenizer
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person
@@ -198,7 +198,8 @@ async def test_a_body_of_many_different_characters(person: People, database: Dat
 
 async def test_the_same_token_elsewhere_is_not_found(person: People) -> None:
     """Tokens are hashes: one that collides must not show what others wrote."""
-    with patch.object(search, "tokens_of", lambda *_: ["0123456789abcdef"]):
+    colliding = {"tokens_of": lambda *_: ["0123456789abcdef"]}
+    with patch.multiple(search, **colliding), patch.multiple(tokenizer, **colliding):
         alice, eve = person("alice"), person("eve")
         await alice.send(await alice.direct("bob"), "word of hers")
         await eve.send(await eve.direct("bob"), "word of eve's")
