@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -198,8 +198,11 @@ async def test_a_body_of_many_different_characters(person: People, database: Dat
 
 async def test_the_same_token_elsewhere_is_not_found(person: People) -> None:
     """Tokens are hashes: one that collides must not show what others wrote."""
-    colliding = {"tokens_of": lambda *_: ["0123456789abcdef"]}
-    with patch.multiple(search, **colliding), patch.multiple(tokenizer, **colliding):
+    colliding = Mock(return_value=["0123456789abcdef"])
+    with (
+        patch.object(search, "tokens_of", colliding),
+        patch.object(tokenizer, "tokens_of", colliding),
+    ):
         alice, eve = person("alice"), person("eve")
         await alice.send(await alice.direct("bob"), "word of hers")
         await eve.send(await eve.direct("bob"), "word of eve's")
