@@ -18,6 +18,7 @@ from chat_aio.live.frames import HEARTBEAT
 STREAMS_PER_USER = 50
 CONVERSATIONS_PER_USER = 4
 HEARTBEAT_SECONDS = 15
+GONE_SECONDS = 3
 EVENTS_PER_SECOND = 1_000
 CONVERSATIONS = 1_000
 LAG_SECONDS = 30
@@ -35,24 +36,32 @@ def neighbours_of(count: int) -> list[Place]:
 @row(
     "P6",
     "5,000 idle streams, 50 of each of 100 users, in 4 conversations each, opened 100 at "
-    "a time: memory (RSS) that the process has grown by; all its CPU in 15 s, one heartbeat each",
-    at_most("KiB/stream", 10),
+    "a time: memory (RSS) that the process has grown by, by the second half of them, and what is "
+    "left of it when they have gone; all its CPU in 15 s, one heartbeat each",
+    at_most("KiB/stream", 5),
+    at_most("second half", 4),
     at_most("CPU/1,000", 1),
 )
 async def measure_idle_streams(stage: Stage) -> Figures:
     circle = neighbours_of(stage.sized(100, 20))
     users = [each.user_ids[0] for each in circle for _ in range(STREAMS_PER_USER)]
+    half = len(users) // 2
     async with stage.database("idle") as database, stage.services(database) as services:
         await put_conversations(database, circle)
         (service,) = services
         empty = resident_bytes(service.pid)
-        async with reading(service.port, streams_of(users)) as readers:
+        async with reading(service.port, streams_of(users[:half])):
             await asyncio.sleep(1)
-            before, meter = await readers.wait_for(0), stage.meter(services, mongod=False)
-            await asyncio.sleep(HEARTBEAT_SECONDS)
-            after, cpu = await readers.wait_for(0), meter.seconds()
-            grown = resident_bytes(service.pid) - empty
-    beats = (after.bytes - before.bytes) / len(HEARTBEAT.chunk) / len(users)
+            with_half = resident_bytes(service.pid)
+            async with reading(service.port, streams_of(users[half:])) as readers:
+                await asyncio.sleep(1)
+                before, meter = await readers.wait_for(0), stage.meter(services, mongod=False)
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+                after, cpu = await readers.wait_for(0), meter.seconds()
+                full = resident_bytes(service.pid)
+        await asyncio.sleep(GONE_SECONDS)
+        left = resident_bytes(service.pid) - empty
+    beats = (after.bytes - before.bytes) / len(HEARTBEAT.chunk) / half
     if beats < 1:
         raise LoadFailed(f"{beats:.2f} heartbeats in {HEARTBEAT_SECONDS} s")
     return {
@@ -60,7 +69,9 @@ async def measure_idle_streams(stage: Stage) -> Figures:
         "heartbeats": Figure(beats),
         "CPU": ms(cpu),
         "process without streams": Figure(empty / 2**20, "MiB"),
-        "KiB/stream": Figure(grown / 1024 / len(users)),
+        "KiB/stream": Figure((full - empty) / 1024 / len(users)),
+        "second half": Figure((full - with_half) / 1024 / half, "KiB/stream"),
+        "left": Figure(left / 2**20, "MiB"),
         "CPU/1,000": Figure(100 * cpu / HEARTBEAT_SECONDS / len(users) * 1_000, "%"),
     }
 
