@@ -102,16 +102,18 @@ class RateLimits:
         self._hook = hook
         self._patience = patience
 
-    async def count(self, user_id: str, method: str) -> None:
-        """Count one call. Raises RateLimited if the user calls this method too often."""
+    async def count(self, user_id: str, method: str) -> bool:
+        """Count one call. Returns False if the host has decided, so that nothing was counted.
+        Raises RateLimited if the user calls this method too often."""
         if self._hook is not None:
             asked = RateContext(user_id=user_id, method=method)
             wait = await hooks.call(self._hook, asked, limit=self._patience)
             if wait is not None:
                 if wait > 0:
                     raise RateLimited(retry_after=math.ceil(wait))
-                return
+                return False
         self._limits.count(user_id, method)
+        return True
 
     @asynccontextmanager
     async def counting(self, user_id: str, method: str | None) -> AsyncIterator[None]:
@@ -120,11 +122,12 @@ class RateLimits:
         if method is None:
             yield
             return
-        await self.count(user_id, method)
+        counted = await self.count(user_id, method)
         try:
             yield
         except StorageUnavailable:
-            self._limits.give_back(user_id, method)
+            if counted:
+                self._limits.give_back(user_id, method)
             raise
 
     @asynccontextmanager

@@ -84,7 +84,8 @@ class Stream:
         on_message: Callable[[str, DeliveredMessage], None] | None = None,
         sieve: Callable[["Stream", Event], bool] | None = None,
     ) -> None:
-        self.user_id = sys.intern(user_id)
+        # A host may use a type of its own for ids, of which none can be interned.
+        self.user_id = sys.intern(user_id) if type(user_id) is str else user_id
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
@@ -232,8 +233,10 @@ class Stream:
         # the deadline of whoever ends it must not limit what follows.
         loop, context = asyncio.get_running_loop(), Context()
         loop.call_soon(on_end, self, context=context)
-        if self._connection is not None:
-            loop.call_soon(self._connection.finish, self.ending, context=context)
+        # Not kept: each knows the other, and the collector runs seldom in a process that serves.
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            loop.call_soon(connection.finish, self.ending, context=context)
 
     def end_if_gone(self) -> None:
         """End the stream if its client has left."""

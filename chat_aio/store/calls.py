@@ -42,6 +42,10 @@ class Budget:
     pauses: int = 0
     paused_at: float = 0.0
 
+    def deadline_at(self, now: float) -> float:
+        """The deadline, if a pause that is under way ended now: a host's hook may call the chat."""
+        return self.deadline + (now - self.paused_at if self.pauses else 0.0)
+
     @property
     def remaining(self) -> float:
         """Seconds that are left, at least 0."""
@@ -84,7 +88,8 @@ def paused() -> Iterator[None]:
 
 def deadline_within(seconds: float) -> float:
     """The deadline (monotonic) of a call that may take so many seconds, within all budgets."""
-    return min([time.monotonic() + seconds, *[each.deadline for each in _BUDGETS.get()]])
+    now = time.monotonic()
+    return min([now + seconds, *[each.deadline_at(now) for each in _BUDGETS.get()]])
 
 
 async def shared(work: asyncio.Future[T], *, seconds: float) -> T:

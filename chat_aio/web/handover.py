@@ -7,9 +7,10 @@ from aiohttp import web
 
 def can_take_over(request: web.Request) -> bool:
     """Whether the request was made on a connection of aiohttp's own server that is still open."""
-    return isinstance(request.protocol, web.RequestHandler) and hasattr(
-        request.transport, "set_protocol"
-    )
+    transport = request.transport
+    is_open = transport is not None and not transport.is_closing()
+    is_aiohttps = isinstance(request.protocol, web.RequestHandler)
+    return is_open and is_aiohttps and hasattr(transport, "set_protocol")
 
 
 def take_over(request: web.Request, protocol: asyncio.Protocol) -> None:

@@ -45,8 +45,8 @@ async def _observed(request: web.Request, handler: Handler) -> web.StreamRespons
 
 
 async def _answered(request: web.Request, response: web.StreamResponse) -> None:
-    """Report a stream when it opens, since its handler returns only at its end. Other requests are
-    reported already."""
+    """Report a stream when it opens: its handler may return later, and where the connection cannot
+    be taken only at its end. Other requests are reported already."""
     _report(request, response.status)
 
 

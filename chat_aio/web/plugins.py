@@ -6,8 +6,10 @@ from typing import Any
 
 from aiohttp import web
 
+from chat_aio.actions.bans import require_unbanned
 from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.store.calls import paused
 from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.operations import Method
 from chat_aio.web.replies import reply_object
@@ -35,16 +37,23 @@ class PluginOperation:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         context = request.config_dict[CONTEXT]
+        user_id = request[USER_ID]
         # Before the body is read: a request that cannot be read counts as well.
-        await context.rate_limits.count(request[USER_ID], self.route.name)
+        async with context.rate_limits.counting(user_id, self.route.name):
+            body = await self._read(request) if self.method == "POST" else {}
+            plugin_request = PluginRequest(
+                user_id=user_id, path=request.match_info, query=request.query, body=body
+            )
+            return reply_object(await self.route.handler(plugin_request))
+
+    async def _read(self, request: web.Request) -> dict[str, Any]:
+        context = request.config_dict[CONTEXT]
         limit, turns = context.options.max_body_bytes, context.database.turns
-        body: dict[str, Any] = {}
-        if self.method == "POST":
+        # Waiting for the client's bytes must not use up the time budget of database calls.
+        with paused():
             body = await read_object(request, limit=limit, turns=turns, optional=True)
-        plugin_request = PluginRequest(
-            user_id=request[USER_ID], path=request.match_info, query=request.query, body=body
-        )
-        return reply_object(await self.route.handler(plugin_request))
+        await require_unbanned(context, request[USER_ID])  # They may have been banned meanwhile.
+        return body
 
 
 def operations_of(plugins: Iterable[Plugin]) -> Iterator[PluginOperation]:

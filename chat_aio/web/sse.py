@@ -37,7 +37,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
     require(request.config_dict[CONTEXT], Capability.STREAMS)
     live: Live = request.config_dict[LIVE]
     if not await live.feed.wait_live(seconds=OPENING_SECONDS):
-        return hung_up(request)
+        raise StorageUnavailable  # The middleware hangs up, and gives the request's quota back.
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
         events = await live.open_stream(request[USER_ID], last_event_id)
@@ -45,7 +45,7 @@ async def stream(request: web.Request) -> web.StreamResponse:
             failing.callback(events.end)
             response = await _begin(request, events)
             failing.pop_all()
-    except (StorageUnavailable, ConnectionError, TimeoutError):
+    except (ConnectionError, TimeoutError):
         return hung_up(request)
     return response
 
@@ -64,7 +64,7 @@ class _Response(EventSourceResponse):
     async def write_eof(self, data: bytes = b"") -> None:
         # Only here all middleware has returned, and aiohttp needs the connection no more.
         if self.opened is not None:
-            request, connection = self.opened
+            (request, connection), self.opened = self.opened, None
             if can_take_over(request):
                 connection.take(request)
                 return
@@ -78,7 +78,7 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     if request.transport is None:  # The client left while its replay was read.
         raise ConnectionResetError
     if request.config_dict[CONTEXT].options.reauthenticate:
-        events.still_logged_in = partial(_is_logged_in, request)
+        events.still_logged_in = partial(_is_logged_in, request, request.transport)
     _bound_kernel_buffer(request.transport)
     response = _Response()
     await response.prepare(request)
@@ -94,9 +94,12 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     return response
 
 
-async def _is_logged_in(request: web.Request) -> bool:
+async def _is_logged_in(request: web.Request, transport: asyncio.Transport) -> bool:
     """Whether the host still names the same user for the request that opened a stream. If the hook
     fails, the login counts as valid."""
+    # The hook may look at the connection, such as at a client's certificate. aiohttp has forgotten
+    # it, and has nothing more to do with it.
+    request.protocol.transport = transport
     try:
         return await authenticated(request) == request[USER_ID]
     except Unauthenticated:

@@ -35,9 +35,6 @@ class StreamConnection(asyncio.Protocol):
 
     def take(self, request: web.Request) -> None:
         """Take the connection over from aiohttp, which has answered the request up to here."""
-        if request.transport is None:
-            self._stream.end()
-            return
         take_over(request, self)
         self._is_taken = True
         self._all.add(self)
@@ -61,14 +58,16 @@ class StreamConnection(asyncio.Protocol):
         seconds later."""
         self._ending = ending
         if self._over is not None:
-            self._over.set_result(None)
-        # Until the connection is taken, aiohttp is still at work on the request.
-        elif not self._is_taken or self.pipe.is_closing():
-            return
-        else:
+            if not self._over.done():
+                self._over.set_result(None)
+        elif not self._is_taken:
+            return  # aiohttp is still at work on the request; `take` comes back to this.
+        elif not self.pipe.is_closing():
             if self.chunked:
                 self.pipe.write(LAST_CHUNK)
             self.pipe.close()
+        # In any case: a client that has closed its own side only, and reads nothing, would keep the
+        # connection, which waits for its buffer to be empty.
         patience = LAST_FAREWELL_SECONDS if ending == "closing" else FAREWELL_SECONDS
         self._abort = asyncio.get_running_loop().call_later(patience, self.pipe.abort)
 

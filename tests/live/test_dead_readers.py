@@ -169,6 +169,21 @@ async def test_who_does_not_take_the_end(serve: MakePeople) -> None:
             await expect_gone(bob, client)
 
 
+async def test_who_closes_one_side_and_reads_nothing(serve: MakePeople) -> None:
+    """The transport waits until its buffer is empty, which it never is."""
+    person = await serve(stream_buffer_bytes=1024 * 1024)
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    with patch.object(stream_connection, "FAREWELL_SECONDS", 0.3):
+        async with silent(bob) as client:
+            await until_live(bob)
+            while unsent(bob) <= BOUND:
+                await alice.send(conversation_id, BODY)
+                await alice.told_all()
+            client.shutdown(socket.SHUT_WR)
+            await expect_gone(bob, client)
+
+
 def _drop_all_packets(connection: socket.socket) -> None:
     """From here on its kernel takes nothing from the other side, and acknowledges nothing."""
     drop = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))

@@ -1,6 +1,7 @@
 """Driver calls: nobody cancels them, everybody is answered, and what is stuck is noticed."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from unittest.mock import patch
 
@@ -144,3 +145,10 @@ async def test_shared_work_is_not_waited_for_past_the_budget() -> None:
     assert not work.cancelled()
     work.set_result("done")
     assert await shared(work, seconds=0) == "done"
+
+
+async def test_a_hook_may_call_the_chat_while_the_clock_stands() -> None:
+    """Its own time is no database time, also before it has ended."""
+    with budget(0.05), paused():
+        await asyncio.sleep(0.1)
+        assert deadline_within(10) > time.monotonic()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -292,6 +293,15 @@ async def test_a_stream_holds_back_until_it_is_live() -> None:
     one.deliver(event(9, "a:5"))
     assert pipe.written[2:] == [b"created a:5"]
     assert one._cover is None
+
+
+def test_a_reaction_to_what_a_replay_has_changed_is_told() -> None:
+    """It may be newer than the replay; the change itself is not told again."""
+    name, future = ("a", 3), Mock()
+    cover = Cover(created=frozenset(), changed={name: NOON}, shown={name: NOON}, passed=future)
+    change = event(7, "a:3", created=False, changed_at=NOON)
+    reaction = replace(change, durable=False)
+    assert (cover.covers(change), cover.covers(reaction)) == (True, False)
 
 
 async def test_an_update_is_written_together_with_the_newest_position() -> None:

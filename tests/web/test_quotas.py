@@ -8,12 +8,14 @@ from typing import Any
 from unittest.mock import AsyncMock, patch
 
 import pytest
+from aiohttp import ServerDisconnectedError
 
 from chat_aio import Options, Quotas
 from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.errors import RateLimited, StorageUnavailable
 from chat_aio.store import conversations
 from chat_aio.store.sequencer import Sequencer
+from chat_aio.web import sse
 from tests.conftest import MakePeople
 from tests.support.people import Answer, Person
 
@@ -176,3 +178,16 @@ def test_they_are_of_any_stretch_of_time_and_nobody_is_remembered_for_ever() -> 
     now[0] = 1_000
     spending.count("bob", "messages")
     assert len(spending) == 1
+
+
+async def test_a_stream_that_could_not_be_opened_is_given_back(serve: MakePeople) -> None:
+    ada = (await serve(quotas=Quotas(requests_per_minute=2)))("ada")
+    live = ada.chat._live.feed._live
+    with patch.object(sse, "OPENING_SECONDS", 0.01):
+        live.clear()
+        for _ in range(3):
+            with pytest.raises(ServerDisconnectedError):
+                await ada.get("/stream")
+        live.set()
+    async with ada.tab():
+        pass

@@ -7,10 +7,10 @@ from unittest.mock import AsyncMock, patch
 import pytest
 
 from chat_aio import Hooks, Options
-from chat_aio.actions.rate_limits import Limits, rate_limits_from
+from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
 from chat_aio.errors import RateLimited, StorageUnavailable
 from chat_aio.hooks import RateContext
-from chat_aio.plugins import Typing
+from chat_aio.plugins import Plugin, PluginRequest, PluginRoute, Typing
 from chat_aio.store import conversations
 from chat_aio.store.sequencer import Sequencer
 from tests.conftest import MakeChat, MakePeople
@@ -183,3 +183,38 @@ def test_limits_are_of_any_stretch_of_time_and_nobody_is_remembered_for_ever() -
 def test_origins_are_as_browsers_write_them(wrong: str | list[str]) -> None:
     with pytest.raises(ValueError, match="allowed_origins"):
         Options(allowed_origins=wrong)
+
+
+class Looks(Plugin):
+    """A route whose database is out of reach the first time."""
+
+    def __init__(self) -> None:
+        self.routes = (PluginRoute(method="POST", path="/looks", handler=self._look),)
+        self._looked = False
+
+    async def _look(self, request: PluginRequest) -> dict[str, Any]:
+        if not self._looked:
+            self._looked = True
+            raise StorageUnavailable
+        return {}
+
+
+async def test_what_a_plugin_could_not_serve_is_not_counted(serve: MakePeople) -> None:
+    ada = (await serve(rate_limits={"looks": "1/hour"}, plugins=[Looks()]))("ada")
+    assert [(await ada.post("/looks", {})).status for _ in range(3)] == [503, 200, 429]
+
+
+async def test_what_the_host_has_allowed_is_not_taken_back() -> None:
+    """Nothing was counted then; an earlier call must not go."""
+    answers = iter([None, 0, None])
+    limits = RateLimits(
+        Limits(rate_limits_from({"x": "1/hour"}, methods={"x"})),
+        hook=lambda _: next(answers),
+        patience=1,
+    )
+    await limits.count("ada", "x")
+    with pytest.raises(StorageUnavailable):
+        async with limits.counting("ada", "x"):
+            raise StorageUnavailable
+    with pytest.raises(RateLimited):
+        await limits.count("ada", "x")

@@ -71,6 +71,46 @@ async def test_nothing_of_aiohttp_is_kept(serve: MakePeople) -> None:
     await prove(scenario, sabotage=patch.object(sse, "can_take_over", lambda _: False))
 
 
+class UserId(str):
+    """A host's own type."""
+
+
+async def test_ids_of_a_type_of_the_hosts(serve: MakePeople) -> None:
+    person = await serve(auth=lambda request: {"id": UserId(request.headers["X-User"])})
+    alice, bob = person("alice"), person("bob")
+    conversation_id = await alice.direct("bob")
+    async with bob.tab() as tab:
+        await alice.send(conversation_id, "hi")
+        assert await tab.bodies(1) == ["hi"]
+
+
+async def test_a_request_that_is_asked_again_has_its_connection(serve: MakePeople) -> None:
+    """A login by certificate is a property of the connection."""
+    asked: list[bool] = []
+
+    def auth(request: web.Request) -> dict[str, Any] | None:
+        asked.append(request.get_extra_info("peername") is not None)
+        return picked_by_header(request)
+
+    person = (await serve(auth=auth, reauthenticate=True, heartbeat_interval_ms=50))("bob")
+    async with person.tab() as tab:
+        await tab.next()
+        await until(lambda: len(asked) >= 3)
+        assert all(asked)
+
+
+async def test_a_stream_that_is_over_lets_its_connection_go(serve: MakePeople) -> None:
+    """Each knows the other, and the collector runs seldom in a process that serves."""
+    person = (await serve())("bob")
+    async with person.tab() as tab:
+        await tab.next()
+        (stream,) = person.chat._live.hub._everyone()
+        assert stream._connection is not None
+        await person.chat.end_streams("bob")
+        await tab.end()
+        assert stream._connection is None
+
+
 async def test_who_leaves_is_noticed_at_once(serve: MakePeople) -> None:
     async def scenario() -> None:
         person = (await serve())("bob")

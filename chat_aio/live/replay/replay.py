@@ -38,9 +38,9 @@ class Cover:
             return False
         if event.changed_at is None or event.changed_at < shown:
             return True
-        # A reaction, which has no position, is not covered: it may be newer than the replay even if
+        # A reaction, which is not durable, is not covered: it may be newer than the replay even if
         # the text that it shows is the same.
-        return event.position is not None and self.changed.get(event.name) == event.changed_at
+        return event.durable and self.changed.get(event.name) == event.changed_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
