@@ -1,7 +1,8 @@
 """The sequencer: group commit of sends that arrive together (docs/decisions/0002).
 
 While a batch is in flight, the next one gathers. A conversation is in one flight at a time, and
-each batch locks the counter documents first, so messages commit in the order of their numbers.
+each batch locks the counter documents first, so messages commit in the order of their numbers
+(`numbering.py` gives them).
 """
 
 import asyncio

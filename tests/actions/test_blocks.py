@@ -1,4 +1,5 @@
-"""Blocks: what they stop, and that another program's are made whole."""
+"""Blocks: what they stop, and that another program's are made whole. What they keep from streams
+(typing, presence, receipts) is in `tests/web/test_keeping_apart.py`."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
 """Erasing a person: a pseudonym takes their place, and what they wrote goes.
 
 Every document that names them becomes a few steps. A dry run counts the steps, a run carries them
-out.
+out. Who becomes admin where the person was the only one: `groups.without_erased`.
 """
 
 from collections import Counter
