@@ -28,13 +28,13 @@ class ShownMessage:
 class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
-    `encode` makes the frame, when a stream first needs it. `durable` are the message events that
-    clients resume from. `changed_at` is when the
-    message was last edited or deleted in the state that is shown, in events of reactions too.
-    `added` and `removed` are the users that this event adds to and removes from the conversation;
-    `delivered` is False if the event does nothing else. If the event shows a later state than its
-    change, `audience` limits it to the participants of that later state: users who were removed in
-    between must not see it. `shown` is set where the host's `can_read` is asked about each message.
+    `encode` makes the frame, when a stream first needs it. Durable events are the message events
+    that clients resume from. `changed_at` is when the message was last edited or deleted in the
+    state that is shown, in events of reactions too. `added` and `removed` are the users that this
+    event adds to and removes from the conversation; `delivered` is False if the event does nothing
+    else. If the event shows a later state than its change, `audience` limits it to the participants
+    of that later state: users who were removed in between must not see it. `shown` is set where the
+    host's `can_read` is asked about each message.
     """
 
     index: int

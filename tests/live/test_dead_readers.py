@@ -154,34 +154,44 @@ async def test_who_stops_within_a_replay(serve: MakePeople) -> None:
             await expect_gone(bob, client)
 
 
-async def test_who_does_not_take_the_end(serve: MakePeople) -> None:
-    """The feed is lost, say: a stream that ends does not wait for ever to say so."""
+@asynccontextmanager
+async def reading_nothing(serve: MakePeople) -> AsyncIterator[tuple[Person, socket.socket]]:
+    """A client for whom more is buffered than its kernel takes, and less than cuts it off."""
     person = await serve(stream_buffer_bytes=1024 * 1024)
     alice, bob = person("alice"), person("bob")
     conversation_id = await alice.direct("bob")
+    async with silent(bob) as client:
+        await until_live(bob)
+        while unsent(bob) <= BOUND:
+            await alice.send(conversation_id, BODY)
+            await alice.told_all()
+        yield bob, client
+
+
+async def test_who_does_not_take_the_end(serve: MakePeople) -> None:
+    """The feed is lost, say: a stream that ends does not wait for ever to say so."""
     with patch.object(stream_connection, "FAREWELL_SECONDS", 0.3):
-        async with silent(bob) as client:
-            await until_live(bob)
-            while unsent(bob) <= BOUND:
-                await alice.send(conversation_id, BODY)
-                await alice.told_all()
+        async with reading_nothing(serve) as (bob, client):
             bob.chat._live.hub.end_all()
             await expect_gone(bob, client)
 
 
 async def test_who_closes_one_side_and_reads_nothing(serve: MakePeople) -> None:
     """The transport waits until its buffer is empty, which it never is."""
-    person = await serve(stream_buffer_bytes=1024 * 1024)
-    alice, bob = person("alice"), person("bob")
-    conversation_id = await alice.direct("bob")
     with patch.object(stream_connection, "FAREWELL_SECONDS", 0.3):
-        async with silent(bob) as client:
-            await until_live(bob)
-            while unsent(bob) <= BOUND:
-                await alice.send(conversation_id, BODY)
-                await alice.told_all()
+        async with reading_nothing(serve) as (bob, client):
             client.shutdown(socket.SHUT_WR)
             await expect_gone(bob, client)
+
+
+async def test_a_shutdown_waits_for_who_does_not_take_the_end(serve: MakePeople) -> None:
+    """As long as they have for it: others get what is buffered for them meanwhile."""
+    with patch.object(stream_connection, "LAST_FAREWELL_SECONDS", 0.3):
+        async with reading_nothing(serve) as (bob, client):
+            app = bob.client.app
+            assert app is not None
+            await app.shutdown()
+            assert descriptors([client]) == 0
 
 
 def _drop_all_packets(connection: socket.socket) -> None:

@@ -30,7 +30,7 @@ def add_openapi(app: web.Application) -> None:
     api = chat[CONTEXT]
     texts = cache(partial(_texts, api.plugins, api.options.extra_events, place))
 
-    # Made for the first who asks, in a thread: it takes half a second, which few processes need.
+    # Made for the first who asks, which in most processes is nobody; in a thread, as it takes long.
     async def show_document(_: web.Request) -> web.Response:
         document, _page = await asyncio.to_thread(texts)
         return web.Response(text=document, content_type="application/json")
