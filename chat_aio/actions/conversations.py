@@ -96,7 +96,9 @@ async def list_conversations(
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
-        heads = await conversations.list_heads(context.database, ids, limit=limit, position=behind)
+        heads = await conversations.list_heads(
+            context.database, ids, limit=limit, position=behind, counts_of=[user_id]
+        )
         # Heads are small; the size that bounds the page is that of the conversations below.
         return Rows(heads, 0)
 
@@ -154,7 +156,7 @@ async def find_viewed(
 ) -> ViewedConversation | None:
     """A conversation with the viewer's unread count, None if there is none."""
     # The head first: in the other order, a message sent and read in between would count as unread.
-    head = await conversations.find_head(context.database, conversation_id)
+    head = await conversations.find_head(context.database, conversation_id, counts_of=[user_id])
     found = await conversations.find(context.database, conversation_id)
     if head is None or found is None:
         return None

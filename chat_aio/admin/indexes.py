@@ -52,7 +52,7 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
 
     async def work(database: Database) -> list[Difference]:
         # An older program must not add its indexes to the database of a newer version.
-        await schema_version.require(database)
+        await schema_version.require_known(database)
         found = await stored.differences(database)
         if not dry_run:
             await stored.apply(database)

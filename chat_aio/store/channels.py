@@ -11,6 +11,7 @@ from chat_aio.store import keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.rows import Rows, read_rows
+from chat_aio.store.sent_counts import WITHOUT_COUNTS
 from chat_aio.store.shapes import readable
 
 
@@ -35,7 +36,14 @@ async def list_public_heads(
         # Implied by the position, but an `$or` alone gives the index no bound.
         chosen["activityAt"] = {"$lte": position[0]}
     found = await database.read(
-        lambda: keyset_query.page(database.counters, chosen, position, limit=limit, at="activityAt")
+        lambda: keyset_query.page(
+            database.counters,
+            chosen,
+            position,
+            limit=limit,
+            at="activityAt",
+            shown=WITHOUT_COUNTS,
+        )
     )
     return cast(list[CounterDocument], found)
 

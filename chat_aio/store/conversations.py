@@ -16,6 +16,7 @@ from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.rows import MOST_BYTES, read_rows
+from chat_aio.store.sent_counts import nothing_up_to, with_counts_of
 from chat_aio.store.transactions import Session, transact
 
 SHARED_AT_A_TIME = 100
@@ -61,10 +62,13 @@ async def read_some(
     return found, stored_bytes, len(ids)
 
 
-async def find_head(database: Database, conversation_id: str) -> CounterDocument | None:
-    """The head of a conversation (its counter document); None if it does not exist, is a stub, or
-    is malformed."""
-    found = await database.read(lambda: database.counters.find_one({"_id": conversation_id}))
+async def find_head(
+    database: Database, conversation_id: str, *, counts_of: Iterable[str] = ()
+) -> CounterDocument | None:
+    """The head of a conversation (its counter document), with the counts of some users; None if it
+    does not exist, is a stub, or is malformed."""
+    shown = with_counts_of(counts_of)
+    found = await database.read(lambda: database.counters.find_one({"_id": conversation_id}, shown))
     full = cast(CounterDocument | None, found if found and "seq" in found else None)
     return shapes.one_readable("counters", full)
 
@@ -117,8 +121,10 @@ async def list_heads(
     limit: int,
     position: keyset_query.After | None = None,
     spoken: bool = False,
+    counts_of: Iterable[str] = (),
 ) -> list[CounterDocument]:
-    """Heads among `ids` behind a position, most recently active first, ties by id descending.
+    """Heads among `ids` behind a position, most recently active first, ties by id descending, with
+    the counts of some users.
 
     `spoken` leaves out conversations without a message.
     """
@@ -126,7 +132,14 @@ async def list_heads(
     if spoken:
         chosen["seq"] = {"$gt": 0}
     found = await database.read(
-        lambda: keyset_query.page(database.counters, chosen, position, limit=limit, at="activityAt")
+        lambda: keyset_query.page(
+            database.counters,
+            chosen,
+            position,
+            limit=limit,
+            at="activityAt",
+            shown=with_counts_of(counts_of),
+        )
     )
     return cast(list[CounterDocument], found)
 
@@ -178,6 +191,7 @@ def new_participant(
         "joinedAt": at,
         "lastReadMessageId": None,
         "lastReadSeq": 0,
+        "sent": nothing_up_to(0),
     }
 
 
@@ -238,6 +252,8 @@ async def _make_head(
                 "fence": 0,
                 "public": conversation["visibility"] == "public",
                 "floorSeq": 0,
+                "counted": 0,
+                "sent": {},
             },
         },
         upsert=True,

@@ -39,8 +39,13 @@ class Change(TypedDict):
 Stamp = Annotated[Change, SkipValidation]
 """The stamp of a row. Not validated on reading: a malformed stamp costs an event, not the row."""
 
-OwnCount = TypedDict("OwnCount", {"from": int, "to": int, "count": int})
-"""A checkpoint: the participant sent `count` messages with a seq in (from, to]."""
+
+class SentDocument(TypedDict):
+    """A participant's own count at some point: `count` of what the head counts of them have a seq
+    up to `upto`. Nobody compares counts of different stays (docs/decisions/0054)."""
+
+    upto: int
+    count: int
 
 
 class ParticipantDocument(TypedDict):
@@ -49,7 +54,7 @@ class ParticipantDocument(TypedDict):
     joinedAt: datetime
     lastReadMessageId: str | None
     lastReadSeq: int
-    own: NotRequired[OwnCount]
+    sent: NotRequired[SentDocument]
 
 
 class ConversationDocument(TypedDict):
@@ -173,6 +178,7 @@ class CounterDocument(TypedDict):
 
     A transaction that changes who may write raises `epoch`; one that only needs the lock raises
     `fence`. Retention has removed messages up to `floorSeq`, and emptied those up to `emptiedSeq`.
+    `sent` counts what each participant has sent among `counted` messages (store/sent_counts.py).
     """
 
     _id: str
@@ -183,6 +189,8 @@ class CounterDocument(TypedDict):
     public: bool
     floorSeq: int
     emptiedSeq: NotRequired[int]
+    counted: NotRequired[int]
+    sent: NotRequired[dict[str, int]]
 
 
 class ReactionDocument(TypedDict):

@@ -29,12 +29,13 @@ async def page(
     limit: int,
     at: str = "createdAt",
     key: str = "_id",
+    shown: Mapping[str, int] | None = None,
 ) -> list[Any]:
     """The rows behind a position, newest first. Rows whose keys are not a date and a string, which
     other programs may write, are left out: a cursor could not name them."""
     placed = {"$and": [{at: {"$type": "date"}}, {key: {"$type": "string"}}]}
     query = {"$and": [chosen, placed, behind(position, at=at, key=key)]}
     found: list[Any] = (
-        await collection.find(query).sort(newest(at=at, key=key)).limit(limit).to_list(None)
+        await collection.find(query, shown).sort(newest(at=at, key=key)).limit(limit).to_list(None)
     )
     return found

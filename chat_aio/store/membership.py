@@ -19,6 +19,7 @@ from chat_aio.store.documents import (
     JoinRequestDocument,
     ParticipantDocument,
 )
+from chat_aio.store.sent_counts import count_sent, nothing_up_to, place_of
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.snapshots import Snapshots
@@ -143,9 +144,8 @@ async def _decide_all(
         try:
             change = await decide(Locked(database, session, head, conversation))
             if change is not None:
-                conversation = await _write(
-                    database, conversation_id, change, head["epoch"], session
-                )
+                head = await _change_head(database, head, change, session)
+                conversation = await _write(database, head, change, session)
         except Exception as refusal:
             if len(decides) == 1 or is_passing(refusal):
                 raise
@@ -193,21 +193,41 @@ async def _lock(
     return (head, conversation) if head and conversation else None
 
 
-async def _write(
-    database: Database,
-    conversation_id: str,
-    change: MembershipChange,
-    epoch: int,
-    session: Session,
-) -> ConversationDocument:
+async def _change_head(
+    database: Database, head: CounterDocument, change: MembershipChange, session: Session
+) -> CounterDocument:
+    """Change what the head says of the conversation: whether it is public, and how many messages
+    those who join have sent in an earlier stay. The counts of those who leave go."""
+    fields: dict[str, Any] = {}
     if "visibility" in change.fields:
-        public = change.fields["visibility"] == "public"
-        await database.counters.update_one(
-            {"_id": conversation_id}, {"$set": {"public": public}}, session=session
+        fields["public"] = change.fields["visibility"] == "public"
+    if joining := [each["userId"] for each in change.added]:
+        sent = await count_sent(
+            database,
+            head["_id"],
+            joining,
+            after=head["floorSeq"],
+            upto=head["seq"],
+            session=session,
         )
+        fields |= {place_of(user_id): count for user_id, count in sent.items()}
+    leaving = {place_of(each): "" for each in change.change.get("removedUserIds", ())}
+    operators = {"$set": fields, "$unset": leaving}
+    update = {name: each for name, each in operators.items() if each}
+    if not update:
+        return head
+    changed = await database.counters.find_one_and_update(
+        {"_id": head["_id"]}, update, return_document=True, session=session
+    )
+    return cast(CounterDocument, changed)
+
+
+async def _write(
+    database: Database, head: CounterDocument, change: MembershipChange, session: Session
+) -> ConversationDocument:
     written = await database.conversations.find_one_and_update(
-        {"_id": conversation_id},
-        _update(change, epoch),
+        {"_id": head["_id"]},
+        _update(change, head),
         array_filters=[{f"r{place}.userId": each} for place, each in enumerate(change.roles)]
         or None,
         return_document=True,
@@ -216,16 +236,18 @@ async def _write(
     return cast(ConversationDocument, written)
 
 
-def _update(change: MembershipChange, epoch: int) -> dict[str, Any]:
+def _update(change: MembershipChange, head: CounterDocument) -> dict[str, Any]:
     roles = {
         f"participants.$[r{place}].role": role for place, role in enumerate(change.roles.values())
     }
     update: dict[str, Any] = {
-        "$set": {**change.fields, **roles, "epoch": epoch, "change": change.change}
+        "$set": {**change.fields, **roles, "epoch": head["epoch"], "change": change.change}
     }
     if change.added:
         order = {"joinedAt": 1, "userId": 1}
-        update["$push"] = {"participants": {"$each": list(change.added), "$sort": order}}
+        # `_change_head` has counted what is behind the floor; older messages are gone.
+        added = [{**each, "sent": nothing_up_to(head["floorSeq"])} for each in change.added]
+        update["$push"] = {"participants": {"$each": added, "$sort": order}}
     if change.removed:
         update["$pull"] = {"participants": {"userId": {"$in": list(change.removed)}}}
     return update

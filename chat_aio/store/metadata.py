@@ -15,7 +15,7 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 def escaped(value: Any) -> Any:
     """`value` with every key made safe for BSON."""
     if isinstance(value, dict):
-        return {_escaped_key(key): escaped(each) for key, each in value.items()}
+        return {escaped_key(key): escaped(each) for key, each in value.items()}
     if isinstance(value, list):
         return [escaped(each) for each in value]
     return value
@@ -34,7 +34,8 @@ def unescaped(value: Any) -> Any:
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _escaped_key(key: str) -> str:
+def escaped_key(key: str) -> str:
+    """A key as the name of a field."""
     if not key:
         # This cannot be mistaken for an escape, which has two digits after the `%`.
         return "%"

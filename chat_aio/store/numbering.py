@@ -6,12 +6,12 @@ lock is counted.
 """
 
 import asyncio
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 import orjson
 from pymongo import UpdateOne
@@ -19,13 +19,14 @@ from pymongo import UpdateOne
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.messages import Key
+from chat_aio.store.sent_counts import ADDABLE, WITHOUT_COUNTS, growth
 from chat_aio.store.shapes import WHOLE, readable
 from chat_aio.store.transactions import Session
 
 BYTES_OF_A_TERM = 20
 BYTES_OF_AN_ENTRY = 200
 
-_COUNTS = {"seq": {"$type": WHOLE}}
+_COUNTS = {"seq": {"$type": WHOLE}, **ADDABLE}
 
 StillAllowed = Callable[[ConversationDocument], bool]
 """Whether a message may still be written, judged by the stored conversation alone."""
@@ -124,10 +125,11 @@ async def _raise_counters(
     # One conversation, the usual case, takes one round trip instead of two.
     if len(groups) == 1:
         ((conversation_id, group),) = groups.items()
-        epoch, amount = _newest(group)
+        epoch, newest = _newest(group)
         head = await database.counters.find_one_and_update(
             {"_id": conversation_id, "epoch": epoch, **_COUNTS},
-            {"$inc": {"seq": amount}, "$max": {"activityAt": now}},
+            _raised(newest, now),
+            WITHOUT_COUNTS,
             return_document=True,
             session=session,
         )
@@ -135,9 +137,8 @@ async def _raise_counters(
             return {conversation_id: head}
     else:
         await _raise_many(database, groups, now, session)
-    found = await database.counters.find({"_id": {"$in": list(groups)}}, session=session).to_list(
-        None
-    )
+    chosen = {"_id": {"$in": list(groups)}, **ADDABLE}
+    found = await database.counters.find(chosen, WITHOUT_COUNTS, session=session).to_list(None)
     return {each["_id"]: cast(CounterDocument, each) for each in readable("counters", found)}
 
 
@@ -146,12 +147,9 @@ async def _raise_many(
 ) -> None:
     await database.counters.bulk_write(
         [
-            UpdateOne(
-                {"_id": conversation_id, "epoch": epoch, **_COUNTS},
-                {"$inc": {"seq": amount}, "$max": {"activityAt": now}},
-            )
+            UpdateOne({"_id": conversation_id, "epoch": epoch, **_COUNTS}, _raised(newest, now))
             for conversation_id in sorted(groups)  # One lock order for all processes.
-            for epoch, amount in [_newest(groups[conversation_id])]
+            for epoch, newest in [_newest(groups[conversation_id])]
         ],
         ordered=False,
         session=session,
@@ -186,18 +184,23 @@ async def _recheck(
     for conversation_id, group in _by_conversation(allowed).items():
         heads[conversation_id] = await database.counters.find_one_and_update(
             {"_id": conversation_id},
-            {"$inc": {"seq": len(group)}, "$max": {"activityAt": now}},
+            _raised(group, now),
+            WITHOUT_COUNTS,
             return_document=True,
             session=session,
         )
     return set(allowed)
 
 
-def _newest(drafts: Iterable[Draft]) -> tuple[int, int]:
-    """The newest epoch among drafts of one conversation, and how many drafts have it."""
-    epochs = Counter(each.epoch for each in drafts)
-    epoch = max(epochs)
-    return epoch, epochs[epoch]
+def _raised(drafts: Iterable[Draft], now: datetime) -> dict[str, Any]:
+    """The update of a head that counts drafts of its conversation."""
+    return {"$inc": growth([each.message for each in drafts]), "$max": {"activityAt": now}}
+
+
+def _newest(drafts: Sequence[Draft]) -> tuple[int, list[Draft]]:
+    """The newest epoch among drafts of one conversation, and the drafts that have it."""
+    epoch = max(each.epoch for each in drafts)
+    return epoch, [each for each in drafts if each.epoch == epoch]
 
 
 def _by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:

@@ -5,17 +5,18 @@ from functools import partial
 from typing import Any
 
 from chat_aio.errors import MessageNotFound
+from chat_aio.store import conversations
 from chat_aio.store.calls import shared
 from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
+from chat_aio.store.documents import CounterDocument, SentDocument
+from chat_aio.store.sent_counts import count_of, is_complete
 from chat_aio.store.shapes import WHOLE
 
 MOST_TOGETHER = 1_000
 
 Mark = tuple[str, str]
 """(user, message): the user has read up to this message."""
-
-NOBODY: dict[str, list[Any]] = {"participants": []}
 
 
 class ReadMarks:
@@ -48,7 +49,8 @@ class ReadMarks:
     ) -> Sequence[bool | Exception]:
         """Write the valid marks; returns for each whether the read-state moved."""
         seqs = await self._seqs(conversation_id, {message_id for _, message_id in marks})
-        before = await self._write(conversation_id, _highest(marks, seqs), seqs)
+        highest = _highest(marks, seqs)
+        before = await self._write(conversation_id, highest, seqs) if highest else {}
         return [
             user_id in before and before[user_id] < seqs[message_id]
             if message_id in seqs
@@ -73,26 +75,32 @@ class ReadMarks:
         self, conversation_id: str, marks: Mapping[str, str], seqs: Mapping[str, int]
     ) -> dict[str, int]:
         """Write marks; with `compares`, returns the seq that each user had read before."""
-        if not marks:
-            return {}
-        places: dict[str, Any] = {}
-        filters = []
-        for number, (user_id, message_id) in enumerate(marks.items()):
-            places[f"participants.$[p{number}].lastReadSeq"] = seqs[message_id]
-            places[f"participants.$[p{number}].lastReadMessageId"] = message_id
-            # In the filter, so that a read-state never moves back, whichever process is faster.
-            filters.append(
-                {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
-            )
-        place = {"_id": conversation_id}
-        update = {"$set": places}
+        head = await conversations.find_head(self._database, conversation_id, counts_of=marks)
+        here = {"_id": conversation_id}
+        if head and (sent := _sent(marks, seqs, head)):
+            # In another epoch one of them may have left and come back, and their count began anew.
+            same = {**here, "epoch": head["epoch"]}
+            if (before := await self._update(same, marks, seqs, sent)) is not None:
+                return before
+        return await self._update(here, marks, seqs, {}) or {}
+
+    async def _update(
+        self,
+        place: Mapping[str, Any],
+        marks: Mapping[str, str],
+        seqs: Mapping[str, int],
+        sent: Mapping[str, SentDocument],
+    ) -> dict[str, int] | None:
+        """Write marks, and what is `sent` by then; returns as `_write`, None if there is no such
+        conversation."""
+        update, filters = _update_of(marks, seqs, sent)
         if not self._compares:
-            await self._database.write(
+            written = await self._database.write(
                 lambda: self._database.conversations.update_one(
                     place, update, array_filters=filters
                 )
             )
-            return {}
+            return {} if written.matched_count else None
         # By default this returns the document before the update.
         before = await self._database.write(
             lambda: self._database.conversations.find_one_and_update(
@@ -102,8 +110,42 @@ class ReadMarks:
                 projection={"participants.userId": 1, "participants.lastReadSeq": 1},
             )
         )
-        read = {each["userId"]: each["lastReadSeq"] for each in (before or NOBODY)["participants"]}
+        if before is None:
+            return None
+        read = {each["userId"]: each["lastReadSeq"] for each in before["participants"]}
         return {each: read[each] for each in marks if each in read}
+
+
+def _update_of(
+    marks: Mapping[str, str], seqs: Mapping[str, int], sent: Mapping[str, SentDocument]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The update of a conversation that writes marks, and its array filters."""
+    places: dict[str, Any] = {}
+    filters: list[dict[str, Any]] = []
+    for number, (user_id, message_id) in enumerate(marks.items()):
+        places[f"participants.$[p{number}].lastReadSeq"] = seqs[message_id]
+        places[f"participants.$[p{number}].lastReadMessageId"] = message_id
+        if user_id in sent:
+            places[f"participants.$[p{number}].sent"] = sent[user_id]
+        # In the filter, so that a read-state never moves back, whichever process is faster.
+        filters.append(
+            {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
+        )
+    return {"$set": places}, filters
+
+
+def _sent(
+    marks: Mapping[str, str], seqs: Mapping[str, int], head: CounterDocument
+) -> dict[str, SentDocument]:
+    """What users have sent up to the message that they mark, where that is the newest: then it is
+    all that they have sent. Who has sent nothing needs no new count."""
+    if not is_complete(head):
+        return {}
+    return {
+        user_id: {"upto": head["seq"], "count": count}
+        for user_id, message_id in marks.items()
+        if seqs[message_id] == head["seq"] and (count := count_of(head, user_id))
+    }
 
 
 def _highest(marks: Iterable[Mark], seqs: Mapping[str, int]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.sent_counts import WITHOUT_COUNTS
 from chat_aio.store.shapes import readable
 
 FIRST_LOOK = 32
@@ -52,7 +53,9 @@ async def heads_of(
     chosen: dict[str, Any] = {"_id": {"$in": list(ids)}, "seq": {"$gt": 0}}
     if since is not None:
         chosen["activityAt"] = {"$gte": since}
-    found = await database.read(lambda: database.counters.find(chosen).to_list(None))
+    found = await database.read(
+        lambda: database.counters.find(chosen, WITHOUT_COUNTS).to_list(None)
+    )
     return {each["_id"]: each for each in readable("counters", found)}
 
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from chat_aio.errors import SetupError
 from chat_aio.store.database import Database
+from chat_aio.store.maintenance.recount import count_some
 
 SCHEMA = "schema"
 FIRST = 1
-"""The version of a database without one: it is older than the versions themselves."""
+"""The version of a database that is older than the versions themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Migration:
     step: Callable[[Database, Any], Awaitable[Any]]
 
 
-MIGRATIONS: Sequence[Migration] = ()
+MIGRATIONS: Sequence[Migration] = (Migration(to=2, step=count_some),)
 """The migrations in order, one for each version after the first."""
 
 
@@ -34,38 +35,43 @@ def newest(migrations: Sequence[Migration] = MIGRATIONS) -> int:
     return migrations[-1].to if migrations else FIRST
 
 
-async def find(database: Database) -> int:
-    """The version of a database. Raises SetupError if the stored version is malformed."""
+async def find(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """The version of a database; without a stored one the newest if it has no conversations, else
+    the first. Raises SetupError if the stored version is malformed."""
     found = await database.read(lambda: database.settings.find_one({"_id": SCHEMA}))
-    version = found.get("version") if found else FIRST
+    if found is None:
+        used = await database.read(lambda: database.conversations.find_one({}, {"_id": 1}))
+        return FIRST if used else newest(migrations)
+    version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < FIRST:
         raise SetupError(f"settings: the row {SCHEMA!r} has no version that can be read")
     return version
 
 
-async def require(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Raise SetupError, saying what to do, unless this code works with a database's version."""
-    version, known = await find(database), newest(migrations)
+async def require_known(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """The version of a database. Raises SetupError if it is newer than this code."""
+    version, known = await find(database, migrations), newest(migrations)
     if version > known:
         raise SetupError(
             f"the database is of schema version {version}, and this chat-aio knows {known}: "
             "install the newer chat-aio that has raised it"
         )
-    if version < known:
+    return version
+
+
+async def require(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Raise SetupError, saying what to do, unless this code works with a database's version."""
+    version, needed = await require_known(database, migrations), newest(migrations)
+    if version < needed:
         raise SetupError(
-            f"the database is of schema version {version}, and this chat-aio needs {known}: "
+            f"the database is of schema version {version}, and this chat-aio needs {needed}: "
             "run `chat-aio migrate` first"
         )
 
 
 async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Store the version if there is none: the newest for a database without conversations, else
-    the first."""
-    known = {"_id": SCHEMA}
-    if await database.read(lambda: database.settings.find_one(known, {"_id": 1})):
-        return
-    is_new = await database.read(lambda: database.conversations.find_one({}, {"_id": 1})) is None
-    version = newest(migrations) if is_new else FIRST
+    """Store the version if there is none."""
+    version = await find(database, migrations)
     # `$setOnInsert`: a version that another process has stored since stays.
     await database.write(
         lambda: database.settings.update_one(
@@ -86,13 +92,12 @@ async def migrate(
     version than this code.
     """
     await note(database, migrations)
-    if await find(database) > newest(migrations):
-        await require(database, migrations)
+    await require_known(database, migrations)
     for migration in migrations:
-        if await find(database) == migration.to - 1:
+        if await find(database, migrations) == migration.to - 1:
             say(f"migrating to schema version {migration.to}")
             await _run(database, migration)
-    return await find(database)
+    return await find(database, migrations)
 
 
 async def _run(database: Database, migration: Migration) -> None:

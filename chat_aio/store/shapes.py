@@ -30,7 +30,7 @@ DOCUMENTS: dict[str, Any] = {
     "signals": documents.SignalDocument,
 }
 
-REVISION = 1
+REVISION = 2
 """The revision of the validators, raised with every change of them, so that an older process that
 starts beside a newer one does not replace the newer ones."""
 

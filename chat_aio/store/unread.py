@@ -1,7 +1,8 @@
 """Unread counts: the head's seq minus the seq read minus own messages (docs/behaviour.md 4.8).
 
-The cost does not depend on how many messages others have sent. Own messages are counted from an
-index; a count past a thousand is stored in the participant as a checkpoint.
+The cost does not depend on how many messages there are: own messages are counted as they are sent
+(`sent_counts.py`). Only where a read-state lies before the newest own messages are those counted
+from an index, and a count past a thousand is kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,30 +10,37 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from pymongo import UpdateOne
+
 from chat_aio.errors import StorageUnavailable
 from chat_aio.schema.models import ViewedConversation
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
     CounterDocument,
-    OwnCount,
     ParticipantDocument,
+    SentDocument,
 )
 from chat_aio.store.mapping import viewed_conversation_from
+from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, own_behind
 
-CHECKPOINT_AFTER = 1_000
-OWN_INDEX = "sender_conversation_seq"
-"""Named as a hint: left to itself, MongoDB sometimes scans all messages that others have sent."""
+KEPT_FROM = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
-    """Own messages to count: those with a seq in (after, upto], to be added to `known`."""
+class _Reader:
+    """A conversation as a participant of it reads it: messages behind `start` are unread."""
 
+    participant: ParticipantDocument
+    conversation: ConversationDocument
+    head: CounterDocument
     start: int
-    after: int
-    upto: int
-    known: int
+
+    @property
+    def behind(self) -> int:
+        """How many messages there are behind `start`. A read-state may be newer than the head,
+        which was read before it."""
+        return max(0, self.head["seq"] - self.start)
 
 
 async def count_unread(
@@ -45,23 +53,22 @@ async def count_unread(
 ) -> dict[str, int]:
     """How many messages of others each conversation has beyond `user_id`'s read-state.
 
-    `heads` must have been read before `conversations`: otherwise a message sent and read in between
-    counts as unread. With `keep`, long counts are stored as checkpoints.
+    `heads` have the counts of this user, and must have been read before `conversations`: otherwise
+    a message sent and read in between counts as unread. With `keep`, long counts are stored.
     """
-    spans = {
-        each["_id"]: _span(reader, heads[each["_id"]])
+    readers = {
+        each["_id"]: _reader(participant, each, heads[each["_id"]])
         for each in conversations
-        if (reader := _participant(each, user_id)) and each["_id"] in heads
+        if (participant := _participant(each, user_id)) and each["_id"] in heads
     }
-    open_spans = {name: span for name, span in spans.items() if span.upto > span.after}
-    counted = await _count_own(database, user_id, open_spans)
-    for name, count in counted.items():
-        if keep and count > CHECKPOINT_AFTER:
-            await _keep(database, user_id, name, open_spans[name], count)
+    own = {name: _own(each) for name, each in readers.items()}
+    unknown = {name: each for name, each in readers.items() if own[name] is None}
+    counted = await _count_own(database, user_id, unknown)
+    if keep:
+        await _keep(database, unknown, counted)
     return {
-        # A read-state may be newer than the head, which was read before it.
-        name: max(0, span.upto - span.start - span.known - counted.get(name, 0))
-        for name, span in spans.items()
+        name: each.behind - (counted.get(name, 0) if (known := own[name]) is None else known)
+        for name, each in readers.items()
     }
 
 
@@ -77,31 +84,36 @@ async def count_viewed(
     return viewed_conversation_from(conversation, unread_count=counted.get(head["_id"], 0))
 
 
-def _span(reader: ParticipantDocument, head: CounterDocument) -> _Span:
-    start = max(reader["lastReadSeq"], head["floorSeq"])
-    own = reader.get("own")
-    # `to` may be after the head, which was read earlier: such a checkpoint counts too much.
-    if own and own["from"] == start and own["to"] <= head["seq"]:
-        return _Span(start, own["to"], head["seq"], own["count"])
-    return _Span(start, start, head["seq"], 0)
+def _reader(
+    participant: ParticipantDocument, conversation: ConversationDocument, head: CounterDocument
+) -> _Reader:
+    start = max(participant["lastReadSeq"], head["floorSeq"])
+    return _Reader(participant, conversation, head, start)
 
 
 def _participant(conversation: ConversationDocument, user_id: str) -> ParticipantDocument | None:
     return next((each for each in conversation["participants"] if each["userId"] == user_id), None)
 
 
+def _own(reader: _Reader) -> int | None:
+    """How many messages behind `start` are the reader's own; None if they must be counted."""
+    if not reader.behind:
+        return 0
+    return own_behind(reader.start, reader.participant, reader.conversation, reader.head)
+
+
 async def _count_own(
-    database: Database, user_id: str, spans: Mapping[str, _Span]
+    database: Database, user_id: str, readers: Mapping[str, _Reader]
 ) -> dict[str, int]:
-    if not spans:
+    if not readers:
         return {}
     branches = [
         {
             "senderId": user_id,
             "conversationId": name,
-            "seq": {"$gt": span.after, "$lte": span.upto},
+            "seq": {"$gt": each.start, "$lte": each.head["seq"]},
         }
-        for name, span in spans.items()
+        for name, each in readers.items()
     ]
     stages: list[dict[str, Any]] = [
         {"$match": {"$or": branches}},
@@ -112,14 +124,24 @@ async def _count_own(
 
 
 async def _keep(
-    database: Database, user_id: str, conversation_id: str, span: _Span, counted: int
+    database: Database, readers: Mapping[str, _Reader], counted: Mapping[str, int]
 ) -> None:
-    """Store a long count as a checkpoint; losing it is harmless, and a new read-state voids it."""
-    own: OwnCount = {"from": span.start, "to": span.upto, "count": span.known + counted}
-    with suppress(StorageUnavailable):
-        await database.write(
-            lambda: database.conversations.update_one(
-                {"_id": conversation_id, "participants.userId": user_id},
-                {"$set": {"participants.$.own": own}},
-            )
-        )
+    """Store long counts. Losing them is harmless, and a new read-state makes them useless."""
+    long = [readers[name] for name, count in counted.items() if count >= KEPT_FROM]
+    updates = [
+        _kept(each, counted[each.conversation["_id"]]) for each in long if is_complete(each.head)
+    ]
+    if updates:
+        with suppress(StorageUnavailable):
+            await database.write(lambda: database.conversations.bulk_write(updates, ordered=False))
+
+
+def _kept(reader: _Reader, counted: int) -> UpdateOne:
+    user_id = reader.participant["userId"]
+    before = count_of(reader.head, user_id) - counted
+    known: SentDocument = {"upto": reader.start, "count": before}
+    # In a later epoch they may have left and come back, and their count began anew.
+    here = {"_id": reader.conversation["_id"], "epoch": reader.head["epoch"]}
+    return UpdateOne(
+        {**here, "participants.userId": user_id}, {"$set": {"participants.$.sent": known}}
+    )

@@ -1,17 +1,21 @@
 """Data put straight into MongoDB in the shapes of `chat_aio.store.documents`, many at a time."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, cast
 
-from pymongo import WriteConcern
+from pymongo import UpdateOne, WriteConcern
 
 from benchmarks.stage import BenchDatabase, Stage
+from chat_aio.store import schema_version
+from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.messages import new_message
+from chat_aio.store.metadata import escaped
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 BODY = "Shall we meet at the station at half past six, or is that too early for you?"
@@ -61,6 +65,7 @@ def conversation_document(place: Place) -> ConversationDocument:
                 "joinedAt": BEGINNING,
                 "lastReadMessageId": None,
                 "lastReadSeq": 0,
+                "sent": {"upto": 0, "count": 0},
             }
             for number, user_id in enumerate(place.user_ids)
         ],
@@ -105,7 +110,8 @@ def message_document(
 
 
 async def put_conversations(database: BenchDatabase, found: Sequence[Place]) -> None:
-    """Write the conversations with their heads."""
+    """Write the conversations with their heads, into a database of the newest version."""
+    await schema_version.note(Database(database))
     await _insert(database, "conversations", map(conversation_document, found))
     await _insert(database, "counters", map(counter_document, found))
 
@@ -137,6 +143,18 @@ async def put_messages(
         for seq in range(1, place.messages + 1)
     )
     await _insert(database, "messages", documents)
+    await database["counters"].bulk_write(
+        [
+            UpdateOne({"_id": place.id}, {"$set": _counts(place, senders)})
+            for place, senders in chosen
+        ]
+    )
+
+
+def _counts(place: Place, senders: Sequence[str]) -> dict[str, Any]:
+    """What a head says of the messages of a place."""
+    sent = Counter(senders[seq % len(senders)] for seq in range(1, place.messages + 1))
+    return {"counted": place.messages, "sent": escaped(dict(sent))}
 
 
 async def _insert(database: BenchDatabase, collection: str, documents: Iterable[Any]) -> None:

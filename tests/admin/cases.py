@@ -45,7 +45,7 @@ REPLY = {"replyCount": 1, "lastReplyAt": LONG_AGO}
 
 CASES: dict[str, Case] = {
     "nothing": in_group(reader("alice", lambda _: {"language": "en"}), of()),
-    "an own count that is past": in_group(
+    "an earlier version's count": in_group(
         reader("alice", lambda _: {"own": {"from": 0, "to": 6, "count": 77}}), of()
     ),
     "what retention leaves": Case(removed, of()),
@@ -182,18 +182,19 @@ CASES: dict[str, Case] = {
         of("read-state.message"),
         mends=True,
     ),
-    "a wrong own count": in_group(
-        reader("carol", lambda _: {"own": {"from": 0, "to": 6, "count": 9}}),
-        of("own.count"),
-        mends=True,
+    "a wrong count of a reader": in_group(
+        reader("carol", lambda _: {"sent": {"upto": 0, "count": 9}}), of("sent.count"), mends=True
     ),
-    "an own count ahead": in_group(
-        reader("carol", lambda _: {"own": {"from": 0, "to": 99, "count": 2}}),
-        of("own.count"),
-        mends=True,
+    "a count ahead": in_group(
+        reader("carol", lambda _: {"sent": {"upto": 99, "count": 2}}), of("sent.count"), mends=True
     ),
-    "an own count that is none": in_group(
-        reader("carol", lambda _: {"own": "2"}), of("own.count"), mends=True
+    "a count that is none": in_group(
+        reader("carol", lambda _: {"sent": "2"}), of("sent.count"), mends=True
+    ),
+    "a wrong count of a head": in_group(head(**{"sent.carol": 9}), of("sent.count"), mends=True),
+    "messages that nobody counted": in_group(head(counted=4), of("head.counted"), mends=True),
+    "a head's counts that are none": in_group(
+        head(sent={"carol": "2"}), of("head.counted"), mends=True
     ),
     "too many uses": Case(invite(maxUses=2), of("invite.uses")),
     "too few uses": Case(invite(uses=2), of("invite.uses")),

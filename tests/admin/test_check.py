@@ -38,13 +38,13 @@ async def test_what_is_planted_is_named(people: People, database: Database) -> N
 
 async def test_unread_counts_are_counted_again(people: People, database: Database) -> None:
     world = await make_world(people)
-    span = unread._span
+    reader = unread._reader
 
-    def late(reader: Any, head: Any) -> Any:
-        later: Any = {**reader, "lastReadSeq": max(1, reader["lastReadSeq"])}
-        return span(later, head)
+    def late(participant: Any, *others: Any) -> Any:
+        later: Any = {**participant, "lastReadSeq": max(1, participant["lastReadSeq"])}
+        return reader(later, *others)
 
-    with patch.object(unread, "_span", late):
+    with patch.object(unread, "_reader", late):
         found = await violations_in(Store(database), world.group)
     assert {(each.kind, each.found) for each in found} == {
         ("unread.count", f"{shown} of {user_id}") for user_id, shown in (("carol", 3), ("erin", 5))
@@ -78,7 +78,7 @@ async def test_the_command_checks(people: People, database: Database, tool: Tool
     clean, text = await asyncio.gather(tool("check", "--json"), tool("check"))
     assert (clean.json["violations"], clean.json["checked"]["messages"]) == ([], 9)
     assert (text.code, text.output.splitlines()[-1]) == (0, "No violation.")
-    await CASES["a wrong own count"].plant(database, world)
+    await CASES["a wrong count of a reader"].plant(database, world)
     await CASES["a reaction twice"].plant(database, world)
     await CASES["another's mute"].plant(database, world)
     everywhere, here, elsewhere, nowhere, table, lenient = await asyncio.gather(
@@ -90,15 +90,15 @@ async def test_the_command_checks(people: People, database: Database, tool: Tool
         tool("check", "--dry-run"),
     )
     kinds = {each["kind"] for each in found_by(everywhere)["violations"]}
-    assert kinds == {"own.count", "reactions.repeated", "mute.id"}
-    (own,) = [each for each in found_by(here)["violations"] if each["kind"] == "own.count"]
-    assert own == {
-        "kind": "own.count",
+    assert kinds == {"sent.count", "reactions.repeated", "mute.id"}
+    (sent,) = [each for each in found_by(here)["violations"] if each["kind"] == "sent.count"]
+    assert sent == {
+        "kind": "sent.count",
         "collection": "conversations",
         "id": world.group,
         "conversationId": world.group,
-        "is": "{'from': 0, 'to': 6, 'count': 9} of carol",
-        "shouldBe": "a count of 2",
+        "is": "-7 of carol",
+        "shouldBe": 2,
     }
     assert (len(found_by(here)["violations"]), elsewhere.code) == (2, 0)
     assert nowhere.refusal == "Error: There is no such conversation"

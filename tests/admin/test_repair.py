@@ -44,14 +44,14 @@ async def go_on(people: People, world: World) -> None:
 
 async def test_the_command_repairs(people: People, database: Database, tool: Tool) -> None:
     world = await make_world(people)
-    for name in ("a head behind", "a wrong own count", "a reaction twice"):
+    for name in ("a head behind", "a wrong count of a reader", "a reaction twice"):
         await CASES[name].plant(database, world)
     assert (await send(people, world)) >= 500
     planted = await all_of(database)
     would = found_by(await tool("check", "--repair", "--dry-run", "--json"))
     assert await all_of(database) == planted
     assert (would["dryRun"], len(would["violations"])) == (True, 3)
-    assert {each["what"] for each in would["would"]} == {"head: seq", "own count of carol"}
+    assert {each["what"] for each in would["would"]} == {"head: seq", "counts of sent messages"}
     done = await tool("check", "--repair")
     assert done.code == 3
     assert re.search(rf"{world.group}  head: seq +4 +6\n", done.output), done

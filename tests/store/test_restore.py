@@ -8,6 +8,8 @@ from click.testing import CliRunner, Result
 
 from chat_aio import Chat, Options
 from chat_aio.admin.cli import main
+from chat_aio.store import indexes, schema_version
+from chat_aio.store.database import Database as Store
 from tests.conftest import Database, MakeChat
 
 
@@ -30,6 +32,9 @@ async def test_a_restored_database(
     sent = await chat.api.send_message("ada", before.id, "Hello!", client_message_id="k")
     await chat.close()
     other = await copied(database, f"{database.name}_copy", without=without)
+    # The version is in the settings, too: a database without them may be of an old one.
+    await indexes.apply(Store(other))
+    await schema_version.migrate(Store(other))
     async with Chat(other, options=Options(ring_seconds=1)) as restored:
         after = await restored.api.get_or_create_conversation("grace", "ada")
         assert (after.id == before.id) is (without is None)

@@ -18,14 +18,14 @@ from chat_aio.errors import ConversationNotFound
 from chat_aio.options import Options
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import checking
-from chat_aio.store.maintenance.snapshot import ConversationSnapshot, in_snapshot, is_whole
+from chat_aio.store.maintenance.snapshot import ConversationSnapshot, in_snapshot
 
 AT_A_TIME = 8
 
 COUNTING = {"conversation_seq", "sender_conversation_seq"}
 """The indexes that counting needs. Where one is missing, nothing is counted."""
 
-CAUSES = ("head.seq", "head.floor", "seq.", "message.seq", "own.", "read-state.", "participants.")
+CAUSES = ("head.seq", "head.floor", "seq.", "message.seq", "sent.", "read-state.", "participants.")
 """The kinds of violations that make unread counts wrong."""
 
 
@@ -102,8 +102,8 @@ class _Checker:
         found = walk.violations_above(snapshot.floor, snapshot.id)
         found += heads.head_against_conversation(snapshot)
         found += await participants(snapshot, self.direct_ids)
-        if self.counts and snapshot.head_is_full and is_whole((snapshot.head or {})["seq"]):
-            found += await heads.own_counts(snapshot)
+        if self.counts and _is_countable(snapshot, found):
+            found += await heads.sent_counts(snapshot)
         if walk.threads:
             found += await heads.threads(snapshot)
         if self.counts and _is_countable(snapshot, found):
@@ -115,6 +115,6 @@ class _Checker:
 
 
 def _is_countable(snapshot: ConversationSnapshot, found: Sequence[Violation]) -> bool:
-    """Whether unread counts can be right. Wrong numbers, floors and counts make wrong ones, and are
+    """Whether counts can be right. Wrong numbers, floors and counts make wrong ones, and are
     violations themselves."""
     return snapshot.head_is_full and not any(each.kind.startswith(CAUSES) for each in found)

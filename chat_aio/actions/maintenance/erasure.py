@@ -215,7 +215,12 @@ def _audit_steps(of: Erasure, row: Any) -> Iterator[Step]:
     yield from _renames(of, row, dict.fromkeys(places, "audit"))
 
 
+def _counter_steps(of: Erasure, head: Any) -> Iterator[Step]:
+    yield Step("counts", erasure.remove_count(of, head["_id"]))
+
+
 WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
+    "counters": _counter_steps,
     "messages": _message_steps,
     "invites": _invite_steps,
     "join_requests": _join_request_steps,

@@ -13,6 +13,7 @@ from chat_aio.store.bans import active
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, EventName, ReportDocument
 from chat_aio.store.edits import emptied
+from chat_aio.store.sent_counts import place_of
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 Write = UpdateOne | DeleteOne
@@ -91,6 +92,11 @@ def remove_mention(of: Erasure, message_id: str) -> UpdateOne:
     """Remove a mention of the user; clients get no event."""
     here = {"_id": message_id, "mentions.userId": of.user_id}
     return UpdateOne(here, {"$pull": {"mentions": {"userId": of.user_id}}})
+
+
+def remove_count(of: Erasure, conversation_id: str) -> UpdateOne:
+    """Remove from a head how many messages the user has sent."""
+    return UpdateOne({"_id": conversation_id}, {"$unset": {place_of(of.user_id): ""}})
 
 
 def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:

@@ -12,6 +12,7 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.maintenance import retention
 from chat_aio.store.messages import READ
+from chat_aio.store.sent_counts import WITHOUT_COUNTS
 from chat_aio.store.tokenizer import is_run, terms_of
 
 MESSAGES_AT_A_TIME = 500
@@ -84,7 +85,8 @@ async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocu
     )
     # In portions, because MongoDB limits the size of a query.
     for start in range(0, len(ids), HEADS_AT_A_TIME):
-        rows = database.counters.find({"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}})
+        some = {"_id": {"$in": ids[start : start + HEADS_AT_A_TIME]}}
+        rows = database.counters.find(some, WITHOUT_COUNTS)
         heads += await database.read(partial(rows.to_list, None), seconds=SECONDS)
     return heads
 

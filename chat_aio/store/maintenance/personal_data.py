@@ -7,8 +7,10 @@ from typing import Any
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.scanning import listed, scan
+from chat_aio.store.sent_counts import place_of
 
 PLACES: dict[str, tuple[str, ...]] = {
+    "counters": (),
     "conversations": (
         "participants.userId",
         "blockedBy",
@@ -33,7 +35,8 @@ PLACES: dict[str, tuple[str, ...]] = {
     "presence": ("_id",),
     "audit": ("actorUserId", "targetId", "details.userId", "details.senderId"),
 }
-"""The fields that hold a user's id, by collection. So does the target of a report about a user."""
+"""The fields that hold a user's id, by collection. So does the target of a report about a user; and
+in a head it is the name of a field, which has the number of their messages."""
 
 INDEXED = {"conversations": "participants.userId", "mutes": "userId", "presence": "_id"}
 """The collections in which an index on this field finds the documents that concern a user."""
@@ -50,6 +53,8 @@ def naming(collection: str, user_id: str) -> dict[str, Any]:
     named: list[dict[str, Any]] = [{each: user_id} for each in PLACES[collection]]
     if collection == "reports":
         named.append({"targetType": "user", "targetId": user_id})
+    if collection == "counters":
+        named.append({place_of(user_id): {"$exists": True}})
     return {"$or": named}
 
 

@@ -13,6 +13,8 @@ from chat_aio.store.maintenance.snapshot import (
     ConversationSnapshot,
     load_snapshot,
 )
+from chat_aio.store.metadata import escaped
+from chat_aio.store.sent_counts import nothing_up_to
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 
@@ -30,14 +32,15 @@ class Repair:
 class RepairPlan:
     """What is to be written in a conversation; `repairs` says the same to people.
 
-    `read_states` has the new (seq, message id) by user id. `untrue_own` names the users whose count
-    of own messages is removed. `threads` has the new summary of each root, None to remove it.
+    `read_states` has the new (seq, message id) by user id. `threads` has the new summary of
+    each root, None to remove it. `counts_begin` is the seq behind which all sent messages have been
+    counted anew, None if the counts stay.
     """
 
     head: dict[str, Any] = field(default_factory=dict)
     conversation: dict[str, Any] = field(default_factory=dict)
     read_states: dict[str, tuple[object, object]] = field(default_factory=dict)
-    untrue_own: list[str] = field(default_factory=list)
+    counts_begin: int | None = None
     threads: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
     repairs: list[Repair] = field(default_factory=list)
 
@@ -72,20 +75,30 @@ async def repair(
     return await transact(database, body, deadline=time.monotonic() + SNAPSHOT_SECONDS)
 
 
+async def plan_recount(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
+    """Count all that the participants of a conversation have sent behind its floor."""
+    before = (snapshot.head or {}).get("sent")
+    sent = await snapshot.count_sent()
+    plan.head |= {"counted": snapshot.last_seq, "sent": escaped(sent)}
+    plan.counts_begin = snapshot.floor
+    plan.repairs.append(Repair(snapshot.id, "counts of sent messages", before, sent))
+
+
 async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
     database, session, here = snapshot.database, snapshot.session, {"_id": snapshot.id}
     if plan.head:
         await database.counters.update_one(here, {"$set": plan.head}, session=session)
-    readers = [*dict.fromkeys([*plan.read_states, *plan.untrue_own])]
-    places = {user_id: f"participants.$[p{number}]" for number, user_id in enumerate(readers)}
-    fields = {**plan.conversation, **dict(_read_states(plan, places))}
-    removed = {f"{places[user_id]}.own": "" for user_id in plan.untrue_own}
-    operators = {"$set": fields, "$unset": removed}
-    if update := {name: each for name, each in operators.items() if each}:
-        filters = [{f"p{number}.userId": user_id} for number, user_id in enumerate(readers)]
+    places = {
+        user_id: f"participants.$[p{place}]" for place, user_id in enumerate(plan.read_states)
+    }
+    if fields := {**plan.conversation, **dict(_read_states(plan, places))}:
+        filters = [{f"p{place}.userId": each} for place, each in enumerate(plan.read_states)]
         await database.conversations.update_one(
-            here, update, array_filters=filters or None, session=session
+            here, {"$set": fields}, array_filters=filters or None, session=session
         )
+    if plan.counts_begin is not None:
+        begun = {"participants.$[].sent": nothing_up_to(plan.counts_begin)}
+        await database.conversations.update_one(here, {"$set": begun}, session=session)
     if plan.threads:
         updates = [_thread_update(root, summary) for root, summary in plan.threads.items()]
         await database.messages.bulk_write(updates, session=session)

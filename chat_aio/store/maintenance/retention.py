@@ -18,6 +18,7 @@ from chat_aio.store import conversations
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, CounterDocument
 from chat_aio.store.edits import emptied
+from chat_aio.store.sent_counts import WITHOUT_COUNTS
 
 MESSAGES_AT_A_TIME = 250
 HEADS_AT_A_TIME = 10_000
@@ -64,7 +65,7 @@ async def list_heads(
     heads: list[CounterDocument] = []
     while True:
         behind = {"_id": {"$gt": heads[-1]["_id"]}} if heads else {}
-        rows = database.counters.find({**behind, "seq": {"$gt": 0}})
+        rows = database.counters.find({**behind, "seq": {"$gt": 0}}, WITHOUT_COUNTS)
         rows = rows.sort("_id", 1).limit(HEADS_AT_A_TIME)
         found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
         heads += found

@@ -10,8 +10,9 @@ from typing import Any, TypeGuard, TypeVar, cast
 from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument
+from chat_aio.store.sent_counts import OWN_INDEX
 from chat_aio.store.transactions import Session, transact
-from chat_aio.store.unread import OWN_INDEX, count_unread
+from chat_aio.store.unread import count_unread
 
 SNAPSHOT_SECONDS = 50.0
 """MongoDB ends transactions after a minute."""
@@ -105,6 +106,11 @@ class ConversationSnapshot:
         )
         return int(found)
 
+    async def is_gapless(self) -> bool:
+        """Whether there is a message for each number above the floor."""
+        found = await self.count_messages(after=self.floor, upto=self.last_seq)
+        return found == self.last_seq - self.floor
+
     async def count_own(self, spans: Mapping[str, tuple[int, int]]) -> dict[str, int]:
         """How many messages users have sent in their spans (after, upto]."""
         branches = [
@@ -122,8 +128,13 @@ class ConversationSnapshot:
             counts |= {each["_id"]: each["count"] for each in rows}
         return counts
 
+    async def count_sent(self) -> dict[str, int]:
+        """How many messages behind the floor each participant has sent, without those of none."""
+        span = self.floor, self.last_seq
+        return await self.count_own({each["userId"]: span for each in self.participants})
+
     async def count_unread(self, user_id: str) -> int:
-        """The unread count that a user is shown. No checkpoint is stored."""
+        """The unread count that a user is shown. Nothing is stored."""
         conversation = cast(ConversationDocument, self.conversation)
         heads = {conversation["_id"]: cast(CounterDocument, self.head)}
         # The chat's own function: a check compares with what users are really shown.

@@ -1,12 +1,14 @@
-"""Checking a conversation against its head, and what is counted once and kept: own messages, unread
-ones, the replies of threads."""
+"""Checking a conversation against its head, and what is counted once and kept: sent messages,
+unread ones, the replies of threads."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from chat_aio.actions.maintenance.checks.findings import Violation, is_erased, violation_in
+from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
+from chat_aio.store.sent_counts import own_behind
 
 
 def without_conversation(snapshot: ConversationSnapshot) -> Iterator[Violation]:
@@ -51,38 +53,70 @@ def _number(snapshot: ConversationSnapshot, head: Mapping[str, Any]) -> Iterator
         yield violation_in(snapshot, "seq.gap", found, "a message for each number", of="counters")
 
 
-async def own_counts(snapshot: ConversationSnapshot) -> list[Violation]:
-    """Check-points of own messages that are not true."""
-    owns = {each["userId"]: each.get("own") for each in snapshot.participants}
-    return [
-        violation_in(snapshot, "own.count", f"{owns[user_id]} of {user_id}", expected)
-        for user_id, expected in (await untrue_own_counts(snapshot)).items()
+async def sent_counts(snapshot: ConversationSnapshot) -> list[Violation]:
+    """Counts of sent messages that are not true, or not about all messages."""
+    violations = [
+        violation_in(snapshot, "sent.count", f"{found} of {user_id}", expected)
+        for user_id, (found, expected) in (await untrue_counts(snapshot)).items()
     ]
+    if lacking := lacking_counts(snapshot):
+        expected = "counts of all messages"
+        violations.append(violation_in(snapshot, "head.counted", lacking, expected, of="counters"))
+    return violations
 
 
-async def untrue_own_counts(snapshot: ConversationSnapshot) -> dict[str, str]:
-    """The users whose check-point of own messages is not true, and what would be. A check-point
-    that no read-state can reach any more is left out."""
-    spans: dict[str, tuple[int, int]] = {}
-    untrue: dict[str, str] = {}
-    readers = {each["userId"]: each for each in _readers(snapshot) if each.get("own") is not None}
-    for user_id, each in readers.items():
-        own = each["own"]
-        if not _is_usable(own) or own["to"] > snapshot.last_seq:
-            untrue[user_id] = "a count up to a message that is there"
-        elif own["from"] >= _start(snapshot, each) and not is_erased(user_id):
-            spans[user_id] = own["from"], own["to"]
-    counted = await snapshot.count_own(spans)
-    for user_id in spans:
-        if readers[user_id]["own"]["count"] != counted.get(user_id, 0):
-            untrue[user_id] = f"a count of {counted.get(user_id, 0)}"
+def lacking_counts(snapshot: ConversationSnapshot) -> str | None:
+    """What the counts of a head lack, None if they are about all messages. Lists then count
+    messages instead, which takes longer."""
+    head = snapshot.head or {}
+    counted, sent = head.get("counted", 0), head.get("sent", {})
+    if not isinstance(sent, dict) or not all(map(is_whole, sent.values())):
+        return "counts that cannot be read"
+    # Where the head does not fit its messages, that is the violation.
+    last = max(snapshot.greatest_seq, snapshot.floor)
+    if counted not in (last, snapshot.last_seq):
+        return f"counts of {counted} of {last} messages"
+    return None
+
+
+async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[object, object]]:
+    """The users for whom the counts of sent messages say something else than their messages do,
+    with both. A count that says nothing is left out: then the messages are counted."""
+    starts = {
+        each["userId"]: _start(snapshot, each)
+        for each in _readers(snapshot)
+        if not is_erased(each["userId"])
+    }
+    own = await snapshot.count_own(
+        {user_id: (start, snapshot.last_seq) for user_id, start in starts.items()}
+    )
+    untrue: dict[str, tuple[object, object]] = {}
+    for each in _readers(snapshot):
+        user_id, sent = each["userId"], each.get("sent")
+        if user_id not in starts or sent is None:
+            continue
+        if not _is_usable(sent) or sent["upto"] > snapshot.last_seq:
+            untrue[user_id] = sent, "a count up to a message that is there"
+        elif lacking_counts(snapshot) is None:
+            known = _own_behind(snapshot, each, starts[user_id])
+            if known is not None and known != own.get(user_id, 0):
+                untrue[user_id] = known, own.get(user_id, 0)
     return untrue
 
 
-def _is_usable(own: object) -> bool:
-    return isinstance(own, dict) and all(
-        is_whole(own.get(each)) for each in ("from", "to", "count")
+def _own_behind(
+    snapshot: ConversationSnapshot, reader: Mapping[str, Any], start: int
+) -> int | None:
+    return own_behind(
+        start,
+        cast(ParticipantDocument, reader),
+        cast(ConversationDocument, snapshot.conversation),
+        cast(CounterDocument, snapshot.head),
     )
+
+
+def _is_usable(sent: object) -> bool:
+    return isinstance(sent, dict) and all(is_whole(sent.get(each)) for each in ("upto", "count"))
 
 
 async def unread_counts(snapshot: ConversationSnapshot) -> list[Violation]:

@@ -1,0 +1,115 @@
+"""How many messages each participant has sent, counted by the sends themselves, so that no list has
+to count them (docs/decisions/0054).
+
+The head of a conversation has the counts in `sent`, by user, and in `counted` how many messages
+they are about. Messages of an earlier version, which does not count, leave `counted` behind `seq`;
+then the counts say nothing until `recount` (store/maintenance) has made them true.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from chat_aio.store.calls import maybe_await
+from chat_aio.store.database import Database
+from chat_aio.store.documents import (
+    ConversationDocument,
+    CounterDocument,
+    MessageDocument,
+    ParticipantDocument,
+    SentDocument,
+)
+from chat_aio.store.metadata import escaped_key
+from chat_aio.store.shapes import WHOLE
+from chat_aio.store.transactions import Session
+
+OWN_INDEX = "sender_conversation_seq"
+"""Named as a hint: left to itself, MongoDB sometimes scans all messages that others have sent."""
+
+WITHOUT_COUNTS = {"sent": 0}
+"""The projection of a head for readers to whom the counts, up to 256 of them, say nothing."""
+
+
+ADDABLE = {
+    "$jsonSchema": {
+        "properties": {
+            "counted": {"bsonType": WHOLE},
+            "sent": {"bsonType": "object", "additionalProperties": {"bsonType": WHOLE}},
+        }
+    }
+}
+"""The condition for a head to whose counts can be added: another program may have spoilt them."""
+
+
+def place_of(user_id: str) -> str:
+    """The field of a head that has the count of a user."""
+    return f"sent.{escaped_key(user_id)}"
+
+
+def with_counts_of(user_ids: Iterable[str]) -> dict[str, int]:
+    """The projection of a head with the counts of some users only."""
+    fields = (each for each in CounterDocument.__annotations__ if each != "sent")
+    return dict.fromkeys([*fields, *map(place_of, user_ids)], 1)
+
+
+def growth(messages: Collection[MessageDocument]) -> dict[str, int]:
+    """What these messages of one conversation add to its head."""
+    senders = Counter(each["senderId"] for each in messages)
+    counts = {place_of(user_id): count for user_id, count in senders.items()}
+    return {"seq": len(messages), "counted": len(messages), **counts}
+
+
+def count_of(head: CounterDocument, user_id: str) -> int:
+    return head.get("sent", {}).get(escaped_key(user_id), 0)
+
+
+def is_complete(head: CounterDocument) -> bool:
+    """Whether the counts are about every message."""
+    return head["seq"] == head.get("counted", 0)
+
+
+def nothing_up_to(seq: int) -> SentDocument:
+    """The mark of a participant whose count begins behind `seq`."""
+    return {"upto": seq, "count": 0}
+
+
+def own_behind(
+    start: int,
+    reader: ParticipantDocument,
+    conversation: ConversationDocument,
+    head: CounterDocument,
+) -> int | None:
+    """How many messages with a seq behind `start` a participant has sent; None if counts do not say
+    it, and the messages must be counted."""
+    known = reader.get("sent")
+    # Another epoch: they may have left and come back in between, and their count began anew.
+    if known is None or not is_complete(head) or head["epoch"] != conversation["epoch"]:
+        return None
+    count = count_of(head, reader["userId"])
+    # Where the counts are the same, they have sent nothing since, so nothing behind `start` either.
+    if known["upto"] == start or (known["upto"] < start and known["count"] == count):
+        return count - known["count"]
+    return None
+
+
+async def count_sent(
+    database: Database,
+    conversation_id: str,
+    user_ids: Collection[str],
+    *,
+    after: int,
+    upto: int,
+    session: Session = None,
+) -> dict[str, int]:
+    """How many messages with a seq in (after, upto] users have sent; who sent none is left out."""
+    stages = [
+        {
+            "$match": {
+                "senderId": {"$in": list(user_ids)},
+                "conversationId": conversation_id,
+                "seq": {"$gt": after, "$lte": upto},
+            }
+        },
+        {"$group": {"_id": "$senderId", "count": {"$sum": 1}}},
+    ]
+    rows = await maybe_await(database.messages.aggregate(stages, session=session, hint=OWN_INDEX))
+    return {each["_id"]: each["count"] for each in await rows.to_list(None)}
