@@ -85,17 +85,17 @@ def main(
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
-    chosen = _prepared(_chosen(names, peers=peers))
+    rows = prepared(chosen(names, peers=peers))
     kind = loop or ("uvloop" if peers else "asyncio")
     try:
-        lines = asyncio.run(_measured(chosen, mongo_url=mongo_url, loop=kind, quick=quick))
+        lines = asyncio.run(_measured(rows, mongo_url=mongo_url, loop=kind, quick=quick))
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(130)
     click.echo(json.dumps([each.as_json() for each in lines]) if as_json else table_of(lines))
     sys.exit(1 if any(each.failed for each in lines) else 0)
 
 
-def _chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
+def chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
     """The rows of these names; without any those that have a peer, or those that have none."""
     rows = [ROWS[each] for each in names] or [
         each for each in ROWS.values() if (each.peer is not None) == peers
@@ -103,7 +103,7 @@ def _chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
     return sorted(rows, key=lambda row: row.place)
 
 
-def _prepared(rows: Sequence[Row]) -> list[Row]:
+def prepared(rows: Sequence[Row]) -> list[Row]:
     """The rows that can be measured here. Says which peers are there, and what others lack; exits
     where no row is left."""
     missing = set()
