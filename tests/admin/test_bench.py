@@ -150,6 +150,12 @@ def told(text: str) -> bytes:
     return bytes((0x81, 127)) + size.to_bytes(8) + text.encode()
 
 
+def test_readers_connect_once() -> None:
+    """What asks them to connect stands in the first packet alone."""
+    assert set(socket_io.SOCKETS.answers) == {socket_io.OPENED, told("2")}
+    assert socket_io.OPENED not in socket_io.CONNECTED
+
+
 class Wire(asyncio.Transport):
     def __init__(self) -> None:
         super().__init__()
@@ -169,7 +175,11 @@ async def test_a_socket_of_a_caller(step: int) -> None:
     made: Connection = Socket()
     made.connection_made(wire)
     page = "430" + "x" * 70_000
-    for texts in (['0{"sid":"a"}', '40{"sid":"b"}'], ["2", '42["message",{}]', page], ['41"x"']):
+    for texts in (
+        ['0{"sid":"a","pingInterval":25000}', '40{"sid":"b"}'],
+        ["2", '42["message",{}]', page],
+        ['41"x"'],
+    ):
         made.send(b"asked", lambda *answer: answers.append(answer))
         data = UPGRADED * (not answers) + b"".join(map(told, texts))
         for start in range(0, len(data), step):

@@ -125,7 +125,7 @@ def emits_into(found: Iterable[Place]) -> Iterator[bytes]:
     return itertools.cycle(requests)
 
 
-OPENED, CONNECTED = b'0{"sid"', b'40{"sid"'
+OPENED, CONNECTED = b'"pingInterval":', b'40{"sid"'
 CONNECT, PONG = frame("40"), frame("3")
 SOCKETS = StreamKind(
     begun=CONNECTED,
@@ -168,7 +168,7 @@ class Socket(Connection):
     def _hear(self, text: bytes) -> None:
         if text == b"2":
             self._say(PONG)
-        elif text.startswith(OPENED):
+        elif OPENED in text[:200]:
             self._say(CONNECT)
         elif text.startswith((CONNECTED, b"43")):
             self._answer(200, text)
