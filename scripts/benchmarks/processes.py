@@ -5,6 +5,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -100,15 +101,16 @@ def resting(pids: Iterable[int]) -> Iterator[None]:
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """What these processes have used of the CPU so far, user and system, to 10 ms."""
-    return sum(map(_ticks, pids)) / os.sysconf("SC_CLK_TCK")
+    """What these processes have used of the CPU so far, user and system."""
+    return sum(time.clock_gettime(_cpu_clock(pid)) for pid in pids)
+
+
+def _cpu_clock(pid: int) -> int:
+    """The number of a process's clock of CPU time, as clock_getcpuclockid makes it on Linux:
+    exact, where /proc counts hundredths of a second."""
+    return ~pid << 3 | 2
 
 
 def resident_bytes(pid: int) -> int:
     """The main memory that a process takes now."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _ticks(pid: int) -> int:
-    behind_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(behind_name[11]) + int(behind_name[12])

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from benchmarks.peers import nchan, socket_io
 from benchmarks.peers.sides import AHEAD, compared
 from benchmarks.peers.socket_io import Socket, frame
 from benchmarks.peers.streaming import FEW, MANY, Heard, against
+from benchmarks.processes import cpu_seconds
 from benchmarks.stage import Meter
 from benchmarks.table import ROWS, Figure, Line, MissingPeer
 from click.testing import CliRunner
@@ -195,3 +198,11 @@ def test_frames_of_a_client_are_masked(size: int) -> None:
     assert sent[1] & 0x80
     mask, data = sent[start : start + 4], sent[start + 4 :]
     assert bytes(a ^ mask[place % 4] for place, a in enumerate(data)) == b"x" * size
+
+
+def test_cpu_time_is_that_of_the_process() -> None:
+    before = cpu_seconds([os.getpid()])
+    sum(range(200_000))
+    after = cpu_seconds([os.getpid()])
+    assert 0 < after - before
+    assert after == pytest.approx(time.process_time(), rel=0.1)
