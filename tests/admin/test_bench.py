@@ -204,5 +204,4 @@ def test_cpu_time_is_that_of_the_process() -> None:
     before = cpu_seconds([os.getpid()])
     sum(range(200_000))
     after = cpu_seconds([os.getpid()])
-    assert 0 < after - before
-    assert after == pytest.approx(time.process_time(), rel=0.1)
+    assert before < after == pytest.approx(time.process_time(), rel=0.1)
