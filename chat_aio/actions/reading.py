@@ -16,7 +16,8 @@ from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents, bare_message_from, message_from
 from chat_aio.store.rows import Rows
-from chat_aio.store.shapes import one_readable
+from chat_aio.store.shapes import readable
+from chat_aio.store.turns import ROWS_AT_ONCE
 
 MOST_AT_A_TIME = 400
 MOST_LOOKED_AT = 2_000
@@ -51,10 +52,9 @@ async def _well_formed(
 ) -> Sequence[MessageDocument]:
     """Leave out malformed rows. In time slices, since a message may have 2,000 reactions."""
     async with context.database.turns.sliced() as slices:
-        kept = []
-        for each in found:
-            if one_readable("messages", each):
-                kept.append(each)
+        kept: list[MessageDocument] = []
+        for start in range(0, len(found), ROWS_AT_ONCE):
+            kept += readable("messages", found[start : start + ROWS_AT_ONCE])
             await slices.give_way()
     return kept
 
@@ -84,7 +84,8 @@ async def load_parents(
     """The messages that replies quote, in conversations that the user may read. A refused one is
     missing, and so shows as deleted. `replies` are readable; most quote one another."""
     here = {each["_id"]: each for each in replies}
-    others = [each for each in replies if each["replyToMessageId"] not in here]
+    known = {None, *here}
+    others = [each for each in replies if each["replyToMessageId"] not in known]
     if not context.permissions.asks_for_messages:
         return {**here, **await messages.find_parents(context.database, others)}
     found = await messages.find_whole_parents(context.database, others)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
@@ -24,8 +25,8 @@ JoinRequestStatus = Literal["pending", "approved", "denied"]
 @lru_cache(4_096)
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
-    # Without the offset, which a time that was read as a naive one lacks: all are in UTC.
-    return moment.isoformat(timespec="milliseconds")[:23] + "Z"
+    # orjson is quicker than isoformat. The offset is left out: also a naive time is UTC.
+    return (b"%b.%03dZ" % (orjson.dumps(moment)[1:20], moment.microsecond // 1000)).decode()
 
 
 # Cached: most members of a group have joined at the same moment (docs/decisions/0003).

@@ -34,6 +34,7 @@ from chat_aio.store.documents import (
     ForwardedFromDocument,
     InviteDocument,
     JoinRequestDocument,
+    MentionDocument,
     MessageDocument,
     MuteDocument,
     ParentDocument,
@@ -136,17 +137,12 @@ def message_json(document: MessageDocument, parents: Parents) -> bytes:
 
 def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, object]:
     """A message by the names and in the order of its JSON, but for the times."""
-    mentions = document["mentions"]
-    return {
-        **_bare_fields(document),
-        "replyTo": _reply_preview(document["replyToMessageId"], parents),
-        "reactions": grouped(document["reactions"]),
-        "mentions": [
-            each["userId"]
-            for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
-        ],
-        "threadSummary": _thread_summary(document.get("thread")),
-    }
+    fields = _bare_fields(document)
+    fields["replyTo"] = _reply_preview(document["replyToMessageId"], parents)
+    fields["reactions"] = grouped(document["reactions"]) if document["reactions"] else []
+    fields["mentions"] = _mentioned(document["mentions"]) if document["mentions"] else []
+    fields["threadSummary"] = _thread_summary(document.get("thread"))
+    return fields
 
 
 def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
@@ -160,8 +156,14 @@ def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
     ]
 
 
+def _mentioned(mentions: list[MentionDocument]) -> list[str]:
+    earliest_first = sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
+    return [each["userId"] for each in earliest_first]
+
+
 def _bare_fields(document: MessageDocument) -> dict[str, object]:
-    source = document["forwardedFrom"]
+    root_id, source = document["threadRootMessageId"], document["forwardedFrom"]
+    stands_in_both = root_id is not None and document["conversationId"] in document["timelines"]
     return {
         "id": document["_id"],
         "conversationId": document["conversationId"],
@@ -173,17 +175,12 @@ def _bare_fields(document: MessageDocument) -> dict[str, object]:
         "editedAt": document["editedAt"],
         "deletedAt": document["deletedAt"],
         "replyToMessageId": document["replyToMessageId"],
-        "threadRootMessageId": document["threadRootMessageId"],
-        "alsoSendToMain": _stands_in_both(document),
+        "threadRootMessageId": root_id,
+        "alsoSendToMain": stands_in_both,
         "clientMessageId": document.get("clientMessageId"),
         "forwardedFrom": source and _forwarded_fields(source),
         "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
     }
-
-
-def _stands_in_both(document: MessageDocument) -> bool:
-    in_main = document["conversationId"] in document["timelines"]
-    return in_main and document["threadRootMessageId"] is not None
 
 
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
