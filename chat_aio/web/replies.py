@@ -11,6 +11,9 @@ from chat_aio.store.turns import ROWS_AT_ONCE, Turns
 
 JSON = "application/json; charset=utf-8"
 
+COMPRESSED_AT_ONCE = 64 * 1024
+"""A longer body is compressed in a thread: it would hold the event loop for a millisecond."""
+
 
 def reply(*, status: int = 200, **envelope: object) -> web.Response:
     """A JSON response: `reply(message=...)` is `{"message": ...}`."""
@@ -19,7 +22,12 @@ def reply(*, status: int = 200, **envelope: object) -> web.Response:
 
 def reply_json(body: bytes, *, status: int = 200) -> web.Response:
     """A response with this JSON."""
-    return web.Response(body=body, status=status, headers={"Content-Type": JSON})
+    return web.Response(
+        body=body,
+        status=status,
+        headers={"Content-Type": JSON},
+        zlib_executor_size=COMPRESSED_AT_ONCE,
+    )
 
 
 def reply_object(answer: Mapping[str, object]) -> web.Response:
