@@ -54,8 +54,8 @@ async def shapes_of(
 class MessageList:
     """The messages of a page as they are stored, readable, with the parents that they quote.
 
-    Callers in process get objects; HTTP gets JSON, for which none are made. `cursor_behind` returns
-    the cursor of the next page, if this one ends after so many messages.
+    Callers in process get objects; HTTP gets JSON, for which none are made (docs/decisions/0053).
+    `cursor_behind` returns the cursor of the next page, if this one ends after so many messages.
     """
 
     context: Context
