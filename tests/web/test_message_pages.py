@@ -89,22 +89,23 @@ class Commands(CommandListener):
     ids=["more than MongoDB puts into a batch", "quotes in the page", "a quote from before it"],
 )
 async def test_a_page_is_one_query(
-    database: Database, mongo_url: str, limit: int, commands: list[str]
+    chat: Chat, database: Database, mongo_url: str, limit: int, commands: list[str]
 ) -> None:
     """And a second one, if it quotes what it does not show."""
+    api = chat.api
+    group = (await api.create_group_conversation("alice")).id
+    sent = [await api.send_message("alice", group, str(number)) for number in range(120)]
+    for each in sent[-5:]:
+        await api.send_message("alice", group, "quoting", reply_to_message_id=each.id)
+    await api.send_message("alice", group, "quoting", reply_to_message_id=sent[-9].id)
     listener = Commands()
     async with AsyncMongoClient[dict[str, Any]](mongo_url, event_listeners=[listener]) as client:
-        chat = Chat(client[database.name], options=Options(ring_seconds=0, quotas=None))
-        await chat.open()
-        api = chat.api
-        group = (await api.create_group_conversation("alice")).id
-        sent = [await api.send_message("alice", group, str(number)) for number in range(120)]
-        for each in sent[-5:]:
-            await api.send_message("alice", group, "quoting", reply_to_message_id=each.id)
-        await api.send_message("alice", group, "quoting", reply_to_message_id=sent[-9].id)
+        # Another process, whose feed has nothing to read of what was sent.
+        reader = Chat(client[database.name], options=Options(ring_seconds=0, quotas=None))
+        await reader.open()
         listener.sent.clear()
-        page = await api.list_messages("alice", group, limit=limit)
-        assert page.messages[0].reply_to is not None
-        assert page.messages[0].reply_to.excerpt == sent[-9].body
-        assert listener.sent == commands
-        await chat.close()
+        page = await reader.api.list_messages("alice", group, limit=limit)
+        await reader.close()
+    assert page.messages[0].reply_to is not None
+    assert page.messages[0].reply_to.excerpt == sent[-9].body
+    assert listener.sent == commands
