@@ -11,7 +11,6 @@ from chat_aio.schema.models import MessagePage, Wire, json_from
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents, message_from, message_json
 from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES
-from chat_aio.store.turns import ROWS_AT_ONCE
 
 Row = TypeVar("Row")
 Shape = TypeVar("Shape", bound=Wire | bytes)
@@ -45,8 +44,7 @@ async def shapes_of(
                 if room < 0 and made:
                     return tuple(made), count
             made.append(shape)
-            if count % ROWS_AT_ONCE == 0:
-                await slices.give_way()
+            await slices.give_way()
     return tuple(made), len(rows)
 
 

@@ -82,7 +82,10 @@ async def load_parents(
     context: Context, user_id: str, replies: Sequence[MessageDocument]
 ) -> Parents:
     """The messages that replies quote, in conversations that the user may read. A refused one is
-    missing, and so shows as deleted. `replies` are readable; most quote one another."""
+    missing, and so shows as deleted.
+
+    `replies` are messages that the user may read. Quotes of one another need no query.
+    """
     here = {each["_id"]: each for each in replies}
     known = {None, *here}
     others = [each for each in replies if each["replyToMessageId"] not in known]

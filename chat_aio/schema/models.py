@@ -25,7 +25,7 @@ JoinRequestStatus = Literal["pending", "approved", "denied"]
 @lru_cache(4_096)
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
-    # orjson is quicker than isoformat. The offset is left out: also a naive time is UTC.
+    # orjson is quicker than isoformat. The offset is left out: all times are UTC, naive ones too.
     return (b"%b.%03dZ" % (orjson.dumps(moment)[1:20], moment.microsecond // 1000)).decode()
 
 

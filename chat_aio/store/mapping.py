@@ -136,7 +136,7 @@ def message_json(document: MessageDocument, parents: Parents) -> bytes:
 
 
 def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, object]:
-    """A message by the names and in the order of its JSON, but for the times."""
+    """The fields of a message under the names and in the order of its JSON; times are datetimes."""
     fields = _bare_fields(document)
     fields["replyTo"] = _reply_preview(document["replyToMessageId"], parents)
     fields["reactions"] = grouped(document["reactions"]) if document["reactions"] else []
