@@ -191,7 +191,7 @@ def new_participant(
         "joinedAt": at,
         "lastReadMessageId": None,
         "lastReadSeq": 0,
-        "sent": nothing_up_to(0),
+        **nothing_up_to(0),
     }
 
 

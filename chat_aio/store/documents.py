@@ -40,21 +40,17 @@ Stamp = Annotated[Change, SkipValidation]
 """The stamp of a row. Not validated on reading: a malformed stamp costs an event, not the row."""
 
 
-class SentDocument(TypedDict):
-    """A participant's own count at some point: `count` of what the head counts of them have a seq
-    up to `upto`. Nobody compares counts of different stays (docs/decisions/0054)."""
-
-    upto: int
-    count: int
-
-
 class ParticipantDocument(TypedDict):
+    """`sentCount` of the messages that the head counts for the participant have a seq up to
+    `sentUpto` (store/sent_counts.py)."""
+
     userId: str
     role: Literal["admin", "member"]
     joinedAt: datetime
     lastReadMessageId: str | None
     lastReadSeq: int
-    sent: NotRequired[SentDocument]
+    sentUpto: NotRequired[int]
+    sentCount: NotRequired[int]
 
 
 class ConversationDocument(TypedDict):

@@ -246,7 +246,7 @@ def _update(change: MembershipChange, head: CounterDocument) -> dict[str, Any]:
     if change.added:
         order = {"joinedAt": 1, "userId": 1}
         # `_change_head` has counted what is behind the floor; older messages are gone.
-        added = [{**each, "sent": nothing_up_to(head["floorSeq"])} for each in change.added]
+        added = [{**each, **nothing_up_to(head["floorSeq"])} for each in change.added]
         update["$push"] = {"participants": {"$each": added, "$sort": order}}
     if change.removed:
         update["$pull"] = {"participants": {"userId": {"$in": list(change.removed)}}}

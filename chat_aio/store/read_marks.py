@@ -9,8 +9,8 @@ from chat_aio.store import conversations
 from chat_aio.store.calls import shared
 from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
-from chat_aio.store.documents import CounterDocument, SentDocument
-from chat_aio.store.sent_counts import count_of, is_complete
+from chat_aio.store.documents import CounterDocument
+from chat_aio.store.sent_counts import Known, count_of, is_complete, known
 from chat_aio.store.shapes import WHOLE
 
 MOST_TOGETHER = 1_000
@@ -89,7 +89,7 @@ class ReadMarks:
         place: Mapping[str, Any],
         marks: Mapping[str, str],
         seqs: Mapping[str, int],
-        sent: Mapping[str, SentDocument],
+        sent: Mapping[str, Known],
     ) -> dict[str, int] | None:
         """Write marks, and what is `sent` by then; returns as `_write`, None if there is no such
         conversation."""
@@ -117,7 +117,7 @@ class ReadMarks:
 
 
 def _update_of(
-    marks: Mapping[str, str], seqs: Mapping[str, int], sent: Mapping[str, SentDocument]
+    marks: Mapping[str, str], seqs: Mapping[str, int], sent: Mapping[str, Known]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The update of a conversation that writes marks, and its array filters."""
     places: dict[str, Any] = {}
@@ -125,8 +125,8 @@ def _update_of(
     for number, (user_id, message_id) in enumerate(marks.items()):
         places[f"participants.$[p{number}].lastReadSeq"] = seqs[message_id]
         places[f"participants.$[p{number}].lastReadMessageId"] = message_id
-        if user_id in sent:
-            places[f"participants.$[p{number}].sent"] = sent[user_id]
+        for name, value in sent.get(user_id, {}).items():
+            places[f"participants.$[p{number}].{name}"] = value
         # In the filter, so that a read-state never moves back, whichever process is faster.
         filters.append(
             {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
@@ -136,13 +136,13 @@ def _update_of(
 
 def _sent(
     marks: Mapping[str, str], seqs: Mapping[str, int], head: CounterDocument
-) -> dict[str, SentDocument]:
+) -> dict[str, Known]:
     """What users have sent up to the message that they mark, where that is the newest: then it is
     all that they have sent. Who has sent nothing needs no new count."""
     if not is_complete(head):
         return {}
     return {
-        user_id: {"upto": head["seq"], "count": count}
+        user_id: known(upto=head["seq"], count=count)
         for user_id, message_id in marks.items()
         if seqs[message_id] == head["seq"] and (count := count_of(head, user_id))
     }

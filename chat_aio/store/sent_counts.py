@@ -8,6 +8,7 @@ then the counts say nothing until `recount` (store/maintenance) has made them tr
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from typing import TypedDict
 
 from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
@@ -16,7 +17,6 @@ from chat_aio.store.documents import (
     CounterDocument,
     MessageDocument,
     ParticipantDocument,
-    SentDocument,
 )
 from chat_aio.store.metadata import escaped_key
 from chat_aio.store.shapes import WHOLE
@@ -67,9 +67,20 @@ def is_complete(head: CounterDocument) -> bool:
     return head["seq"] == head.get("counted", 0)
 
 
-def nothing_up_to(seq: int) -> SentDocument:
-    """The mark of a participant whose count begins behind `seq`."""
-    return {"upto": seq, "count": 0}
+class Known(TypedDict):
+    """What a participant had sent at some point, as fields of a participant."""
+
+    sentUpto: int
+    sentCount: int
+
+
+def known(*, upto: int, count: int) -> Known:
+    return {"sentUpto": upto, "sentCount": count}
+
+
+def nothing_up_to(seq: int) -> Known:
+    """What is known of a participant whose count begins behind `seq`."""
+    return known(upto=seq, count=0)
 
 
 def own_behind(
@@ -80,14 +91,19 @@ def own_behind(
 ) -> int | None:
     """How many messages with a seq behind `start` a participant has sent; None if counts do not say
     it, and the messages must be counted."""
-    known = reader.get("sent")
+    upto, known_count = reader.get("sentUpto"), reader.get("sentCount")
     # Another epoch: they may have left and come back in between, and their count began anew.
-    if known is None or not is_complete(head) or head["epoch"] != conversation["epoch"]:
+    if (
+        upto is None
+        or known_count is None
+        or not is_complete(head)
+        or head["epoch"] != conversation["epoch"]
+    ):
         return None
     count = count_of(head, reader["userId"])
     # Where the counts are the same, they have sent nothing since, so nothing behind `start` either.
-    if known["upto"] == start or (known["upto"] < start and known["count"] == count):
-        return count - known["count"]
+    if upto == start or (upto < start and known_count == count):
+        return count - known_count
     return None
 
 

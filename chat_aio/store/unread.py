@@ -19,10 +19,9 @@ from chat_aio.store.documents import (
     ConversationDocument,
     CounterDocument,
     ParticipantDocument,
-    SentDocument,
 )
 from chat_aio.store.mapping import viewed_conversation_from
-from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, own_behind
+from chat_aio.store.sent_counts import OWN_INDEX, count_of, is_complete, known, own_behind
 
 KEPT_FROM = 1_000
 
@@ -67,7 +66,7 @@ async def count_unread(
     if keep:
         await _keep(database, unknown, counted)
     return {
-        name: each.behind - (counted.get(name, 0) if (known := own[name]) is None else known)
+        name: each.behind - (counted.get(name, 0) if (sure := own[name]) is None else sure)
         for name, each in readers.items()
     }
 
@@ -139,9 +138,10 @@ async def _keep(
 def _kept(reader: _Reader, counted: int) -> UpdateOne:
     user_id = reader.participant["userId"]
     before = count_of(reader.head, user_id) - counted
-    known: SentDocument = {"upto": reader.start, "count": before}
+    fields = known(upto=reader.start, count=before).items()
     # In a later epoch they may have left and come back, and their count began anew.
     here = {"_id": reader.conversation["_id"], "epoch": reader.head["epoch"]}
     return UpdateOne(
-        {**here, "participants.userId": user_id}, {"$set": {"participants.$.sent": known}}
+        {**here, "participants.userId": user_id},
+        {"$set": {f"participants.$.{name}": value for name, value in fields}},
     )

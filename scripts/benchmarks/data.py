@@ -65,7 +65,8 @@ def conversation_document(place: Place) -> ConversationDocument:
                 "joinedAt": BEGINNING,
                 "lastReadMessageId": None,
                 "lastReadSeq": 0,
-                "sent": {"upto": 0, "count": 0},
+                "sentUpto": 0,
+                "sentCount": 0,
             }
             for number, user_id in enumerate(place.user_ids)
         ],
@@ -112,8 +113,8 @@ def message_document(
 async def put_conversations(database: BenchDatabase, found: Sequence[Place]) -> None:
     """Write the conversations with their heads, into a database of the newest version."""
     await schema_version.note(Database(database))
-    await _insert(database, "conversations", map(conversation_document, found))
-    await _insert(database, "counters", map(counter_document, found))
+    await insert(database, "conversations", map(conversation_document, found))
+    await insert(database, "counters", map(counter_document, found))
 
 
 async def put_messages(
@@ -142,7 +143,7 @@ async def put_messages(
         for place, senders in chosen
         for seq in range(1, place.messages + 1)
     )
-    await _insert(database, "messages", documents)
+    await insert(database, "messages", documents)
     await database["counters"].bulk_write(
         [
             UpdateOne({"_id": place.id}, {"$set": _counts(place, senders)})
@@ -157,7 +158,7 @@ def _counts(place: Place, senders: Sequence[str]) -> dict[str, Any]:
     return {"counted": place.messages, "sent": escaped(dict(sent))}
 
 
-async def _insert(database: BenchDatabase, collection: str, documents: Iterable[Any]) -> None:
+async def insert(database: BenchDatabase, collection: str, documents: Iterable[Any]) -> None:
     """Two writers take turns at the generator: one encodes while the server works for the other."""
     remaining: Iterator[Any] = iter(documents)
     target = database[collection].with_options(write_concern=WriteConcern("majority"))

@@ -66,7 +66,7 @@ async def send_uncounted(store: Store, group: str, sender_id: str) -> None:
 async def join_uncounted(store: Store, group: str, user_id: str) -> None:
     """As an earlier version adds somebody."""
     joining: Any = conversations.new_participant(user_id, role="member", at=utc_now())
-    del joining["sent"]
+    del joining["sentUpto"], joining["sentCount"]
     head = await store.database.counters.find_one_and_update(
         {"_id": group}, {"$inc": {"epoch": 1}}, return_document=True
     )
@@ -353,7 +353,7 @@ async def test_the_migration_counts_beside_an_earlier_version(make_store: MakeSt
     strip: dict[str, Any] = {"$unset": {"counted": "", "sent": ""}}
     await stores[0].database.counters.update_many({}, strip)
     await stores[0].database.conversations.update_many(
-        {}, {"$unset": {"participants.$[].sent": ""}}
+        {}, {"$unset": {"participants.$[].sentUpto": "", "participants.$[].sentCount": ""}}
     )
     await stores[0].database.settings.update_one(
         {"_id": "schema"}, {"$set": {"version": 1}}, upsert=True

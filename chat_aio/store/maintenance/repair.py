@@ -97,8 +97,9 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
             here, {"$set": fields}, array_filters=filters or None, session=session
         )
     if plan.counts_begin is not None:
-        begun = {"participants.$[].sent": nothing_up_to(plan.counts_begin)}
-        await database.conversations.update_one(here, {"$set": begun}, session=session)
+        begun = nothing_up_to(plan.counts_begin).items()
+        everybody = {f"participants.$[].{name}": value for name, value in begun}
+        await database.conversations.update_one(here, {"$set": everybody}, session=session)
     if plan.threads:
         updates = [_thread_update(root, summary) for root, summary in plan.threads.items()]
         await database.messages.bulk_write(updates, session=session)

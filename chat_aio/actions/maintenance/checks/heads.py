@@ -55,28 +55,34 @@ def _number(snapshot: ConversationSnapshot, head: Mapping[str, Any]) -> Iterator
 
 async def sent_counts(snapshot: ConversationSnapshot) -> list[Violation]:
     """Counts of sent messages that are not true, or not about all messages."""
+    if not _are_readable(snapshot.head or {}):
+        found = "counts that cannot be read"
+        return [violation_in(snapshot, "sent.count", found, "whole numbers", of="counters")]
     violations = [
         violation_in(snapshot, "sent.count", f"{found} of {user_id}", expected)
         for user_id, (found, expected) in (await untrue_counts(snapshot)).items()
     ]
-    if lacking := lacking_counts(snapshot):
-        expected = "counts of all messages"
-        violations.append(violation_in(snapshot, "head.counted", lacking, expected, of="counters"))
+    if lacks_counts(snapshot):
+        found = f"counts of {(snapshot.head or {}).get('counted', 0)} messages"
+        last = max(snapshot.greatest_seq, snapshot.floor)
+        violations.append(violation_in(snapshot, "head.counted", found, last, of="counters"))
     return violations
 
 
-def lacking_counts(snapshot: ConversationSnapshot) -> str | None:
-    """What the counts of a head lack, None if they are about all messages. Lists then count
-    messages instead, which takes longer."""
+def lacks_counts(snapshot: ConversationSnapshot) -> bool:
+    """Whether the counts of a head are not about all messages. Lists then count messages instead,
+    which takes longer."""
     head = snapshot.head or {}
-    counted, sent = head.get("counted", 0), head.get("sent", {})
-    if not isinstance(sent, dict) or not all(map(is_whole, sent.values())):
-        return "counts that cannot be read"
     # Where the head does not fit its messages, that is the violation.
     last = max(snapshot.greatest_seq, snapshot.floor)
-    if counted not in (last, snapshot.last_seq):
-        return f"counts of {counted} of {last} messages"
-    return None
+    return not _are_readable(head) or head.get("counted", 0) not in (last, snapshot.last_seq)
+
+
+def _are_readable(head: Mapping[str, Any]) -> bool:
+    sent = head.get("sent", {})
+    return is_whole(head.get("counted", 0)) and (
+        isinstance(sent, dict) and all(map(is_whole, sent.values()))
+    )
 
 
 async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[object, object]]:
@@ -92,12 +98,12 @@ async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[objec
     )
     untrue: dict[str, tuple[object, object]] = {}
     for each in _readers(snapshot):
-        user_id, sent = each["userId"], each.get("sent")
-        if user_id not in starts or sent is None:
+        user_id, upto = each["userId"], each.get("sentUpto", 0)
+        if user_id not in starts:
             continue
-        if not _is_usable(sent) or sent["upto"] > snapshot.last_seq:
-            untrue[user_id] = sent, "a count up to a message that is there"
-        elif lacking_counts(snapshot) is None:
+        if not (is_whole(upto) and is_whole(each.get("sentCount", 0))) or upto > snapshot.last_seq:
+            untrue[user_id] = upto, "a count up to a message that is there"
+        elif not lacks_counts(snapshot):
             known = _own_behind(snapshot, each, starts[user_id])
             if known is not None and known != own.get(user_id, 0):
                 untrue[user_id] = known, own.get(user_id, 0)
@@ -113,10 +119,6 @@ def _own_behind(
         cast(ConversationDocument, snapshot.conversation),
         cast(CounterDocument, snapshot.head),
     )
-
-
-def _is_usable(sent: object) -> bool:
-    return isinstance(sent, dict) and all(is_whole(sent.get(each)) for each in ("upto", "count"))
 
 
 async def unread_counts(snapshot: ConversationSnapshot) -> list[Violation]:
