@@ -7,9 +7,15 @@ from typing import TypeVar
 import orjson
 
 from chat_aio.actions.context import Context
-from chat_aio.schema.models import MessagePage, Wire, json_from
-from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import Parents, message_from, message_json
+from chat_aio.schema.models import ConversationPage, MessagePage, Wire, json_from
+from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.store.mapping import (
+    Parents,
+    message_from,
+    message_json,
+    viewed_conversation_from,
+    viewed_conversation_json,
+)
 from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES
 
 Row = TypeVar("Row")
@@ -69,8 +75,7 @@ class MessageList:
     async def json(self) -> bytes:
         """The JSON of `page`."""
         shown, count = await self._built(message_json)
-        cursor = orjson.dumps(self.cursor_behind(count))
-        return b'{"messages":[%b],"nextCursor":%b}' % (b",".join(shown), cursor)
+        return _page_json("messages", shown, self.cursor_behind(count))
 
     async def _built(
         self, build: Callable[[MessageDocument, Parents], Shape]
@@ -81,3 +86,37 @@ class MessageList:
             lambda each: build(each, self.parents),
             stored_bytes=self.stored_bytes,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationList:
+    """The conversations of a page as they are stored, each with the caller's unread count; None for
+    one that is to be left out. Otherwise as MessageList."""
+
+    context: Context
+    rows: Sequence[tuple[ConversationDocument, int] | None]
+    stored_bytes: int
+    cursor_behind: Callable[[int], str | None]
+
+    async def page(self) -> ConversationPage:
+        shown, count = await self._built(viewed_conversation_from)
+        return ConversationPage(conversations=shown, next_cursor=self.cursor_behind(count))
+
+    async def json(self) -> bytes:
+        """The JSON of `page`."""
+        shown, count = await self._built(viewed_conversation_json)
+        return _page_json("conversations", shown, self.cursor_behind(count))
+
+    async def _built(
+        self, build: Callable[[ConversationDocument, int], Shape]
+    ) -> tuple[tuple[Shape, ...], int]:
+        return await shapes_of(
+            self.context,
+            self.rows,
+            lambda row: row and build(*row),
+            stored_bytes=self.stored_bytes,
+        )
+
+
+def _page_json(name: str, rows: Sequence[bytes], cursor: str | None) -> bytes:
+    return b'{"%b":[%b],"nextCursor":%b}' % (name.encode(), b",".join(rows), orjson.dumps(cursor))

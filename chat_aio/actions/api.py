@@ -22,7 +22,7 @@ from chat_aio.actions import (
     searching,
     sending,
 )
-from chat_aio.actions.answers import MessageList
+from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
 from chat_aio.schema.models import Message, ViewedConversation
@@ -140,7 +140,7 @@ class ServerAPI(_API):
         conversations.get_or_create_conversation, opened_conversation
     )
     create_group_conversation = method(groups.create_group_conversation)
-    list_conversations = method(conversations.list_conversations)
+    list_conversations = Method(conversations.list_conversations, ConversationList.page)
     get_conversation = method(conversations.get_conversation)
     update_conversation = method(groups.update_conversation)
     add_participants = method(groups.add_participants)

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any
 
 from chat_aio import hooks
-from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.answers import ConversationList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable
 from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
 from chat_aio.schema import inputs, pagination
-from chat_aio.schema.models import ConversationPage, ViewedConversation
+from chat_aio.schema.models import ViewedConversation
 from chat_aio.store import blocks, conversations
 from chat_aio.store.documents import ConversationDocument, CounterDocument
 from chat_aio.store.mapping import conversation_from, viewed_conversation_from
@@ -88,7 +88,7 @@ def _new_direct(
 
 async def list_conversations(
     context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
-) -> ConversationPage:
+) -> ConversationList:
     """The user's conversations, most recently active first (docs/behaviour.md 3.3)."""
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
@@ -113,18 +113,14 @@ async def list_conversations(
         name: each for name, each in documents.items() if name in heads and _is_in(each, user_id)
     }
     unread = await count_unread(context.database, user_id, [*present.values()], heads)
+    names = [each["_id"] for each in page[:read]]
+    rows = [(present[name], unread[name]) if name in present else None for name in names]
 
-    def viewed(head: CounterDocument) -> ViewedConversation | None:
-        document = present.get(head["_id"])
-        return document and viewed_conversation_from(document, unread_count=unread[head["_id"]])
+    def cursor_behind(count: int) -> str | None:
+        last = found.behind(page, count)
+        return last and pagination.cursor_after("conversations", last["activityAt"], last["_id"])
 
-    shown, count = await shapes_of(context, page[:read], viewed, stored_bytes=stored_bytes)
-    last = found.behind(page, count)
-    return ConversationPage(
-        conversations=shown,
-        next_cursor=last
-        and pagination.cursor_after("conversations", last["activityAt"], last["_id"]),
-    )
+    return ConversationList(context, rows, stored_bytes, cursor_behind)
 
 
 async def _readable(

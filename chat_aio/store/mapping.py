@@ -1,6 +1,6 @@
 """Converts documents of the database to the models that go out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
@@ -53,37 +53,68 @@ Parents = Mapping[str, ParentDocument]
 
 
 def conversation_from(document: ConversationDocument) -> Conversation:
-    return Conversation.model_validate(_conversation_fields(document))
+    fields = _conversation_fields(document, _participants_from(document))
+    return Conversation.model_validate(fields)
 
 
 def viewed_conversation_from(
-    document: ConversationDocument, *, unread_count: int
+    document: ConversationDocument, unread_count: int
 ) -> ViewedConversation:
-    fields = _conversation_fields(document)
-    return ViewedConversation.model_validate({**fields, "unread_count": unread_count})
+    fields = _conversation_fields(document, _participants_from(document))
+    return ViewedConversation.model_validate({**fields, "unreadCount": unread_count})
 
 
-def _conversation_fields(document: ConversationDocument) -> dict[str, object]:
+def viewed_conversation_json(document: ConversationDocument, unread_count: int) -> bytes:
+    """The JSON of `viewed_conversation_from`, without making the objects.
+
+    Nothing is checked here: the document must be readable (`shapes.one_readable`).
+    """
+    conversation_id = document["_id"]
+    participants = [
+        {
+            "conversationId": conversation_id,
+            "userId": each["userId"],
+            "role": each["role"],
+            # Not by orjson's `default`: most of them are the same moment, and cached.
+            "joinedAt": timestamp(each["joinedAt"]),
+            "lastReadMessageId": each["lastReadMessageId"],
+        }
+        for each in document["participants"]
+    ]
+    fields = _conversation_fields(document, participants)
+    fields["unreadCount"] = unread_count
+    return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def _conversation_fields(
+    document: ConversationDocument, participants: Sequence[object]
+) -> dict[str, object]:
+    """The fields of a conversation under the names and in the order of its JSON; times are
+    datetimes."""
     return {
         "id": document["_id"],
         "type": document["type"],
-        "pair_key": document["pairKey"],
+        "pairKey": document["pairKey"],
         "name": document["name"],
-        "created_at": aware(document["createdAt"]),
-        "metadata": unescaped(document["metadata"]),
-        "participants": tuple(
-            Participant(
-                conversation_id=document["_id"],
-                user_id=each["userId"],
-                role=each["role"],
-                joined_at=aware(each["joinedAt"]),
-                last_read_message_id=each["lastReadMessageId"],
-            )
-            for each in document["participants"]
-        ),
+        "createdAt": document["createdAt"],
+        "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
+        "participants": participants,
         "visibility": document["visibility"],
-        "join_policy": document["joinPolicy"],
+        "joinPolicy": document["joinPolicy"],
     }
+
+
+def _participants_from(document: ConversationDocument) -> tuple[Participant, ...]:
+    return tuple(
+        Participant(
+            conversation_id=document["_id"],
+            user_id=each["userId"],
+            role=each["role"],
+            joined_at=aware(each["joinedAt"]),
+            last_read_message_id=each["lastReadMessageId"],
+        )
+        for each in document["participants"]
+    )
 
 
 def invite_from(document: InviteDocument) -> Invite:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, get_type_hints
 
 from aiohttp import web
 
-from chat_aio.actions.answers import MessageList
+from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.rate_limits import Kind
@@ -16,7 +16,7 @@ from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Message, MessagePage, ViewedConversation, Wire
+from chat_aio.schema.models import Message, ViewedConversation, Wire
 from chat_aio.store.calls import paused
 from chat_aio.store.turns import Turns
 from chat_aio.web.keys import CONTEXT, USER_ID
@@ -129,13 +129,13 @@ class Operation:
 
 
 class Listing(Operation):
-    """An operation that lists messages, whose JSON is made without objects."""
+    """An operation that lists what is stored, whose JSON is made without objects."""
 
     @property
     def answer_type(self) -> Any:
-        return MessagePage
+        return get_type_hints(super().answer_type.page)["return"]
 
-    async def reply(self, answer: MessageList, turns: Turns) -> web.Response:
+    async def reply(self, answer: MessageList | ConversationList, turns: Turns) -> web.Response:
         return reply_json(await answer.json())
 
 

@@ -44,7 +44,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         quota="conversations",
         errors=(errors.UserNotFound, errors.DirectInteractionBlocked, errors.ConversationNotFound),
     ),
-    Operation("GET", "/conversations", conversations.list_conversations, query=inputs.Page),
+    Listing("GET", "/conversations", conversations.list_conversations, query=inputs.Page),
     Operation(
         "GET",
         "/conversations/{conversation_id}",

@@ -102,7 +102,7 @@ class _Checker:
         found = walk.violations_above(snapshot.floor, snapshot.id)
         found += heads.head_against_conversation(snapshot)
         found += await participants(snapshot, self.direct_ids)
-        if self.counts and snapshot.head_is_full and not _has_gaps(found):
+        if self.counts and _is_numbered(snapshot, found):
             found += await heads.sent_counts(snapshot)
         if walk.threads:
             found += await heads.threads(snapshot)
@@ -114,9 +114,11 @@ class _Checker:
         return Findings(found + others, looked_at + kinds)
 
 
-def _has_gaps(found: Sequence[Violation]) -> bool:
-    """Whether messages are lost: then the counts of their senders are right, and look wrong."""
-    return any(each.kind.startswith(("seq.", "message.seq")) for each in found)
+def _is_numbered(snapshot: ConversationSnapshot, found: Sequence[Violation]) -> bool:
+    """Whether the head has a number and no message is lost: the counts of a lost message's sender
+    are right, and look wrong."""
+    lost = any(each.kind.startswith(("seq.", "message.seq")) for each in found)
+    return snapshot.head_is_full and is_whole((snapshot.head or {})["seq"]) and not lost
 
 
 def _is_countable(snapshot: ConversationSnapshot, found: Sequence[Violation]) -> bool:
