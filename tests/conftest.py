@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         runner.run(mongod.__aenter__())
     except SetupError as error:
         raise pytest.UsageError(str(error)) from error
-    os.environ[URL], os.environ[OURS] = mongod.url, "yes"
+    os.environ[URL], os.environ[OURS] = f"{mongod.url}&serverMonitoringMode=poll", "yes"
     config.stash[STACK] = runner, mongod, folder
 
 
@@ -109,6 +109,7 @@ def pool() -> Iterator[Pool]:
     with pytest.MonkeyPatch.context() as patch:
         made = Pool()
         made.hide_earlier_tests(patch)
+        made.know_what_stands(patch)
         yield made
     if OURS not in os.environ:  # Ours is thrown away as a whole, which is a lot faster.
         made.drop_all(os.environ[URL])
