@@ -117,14 +117,21 @@ def pool() -> Iterator[Pool]:
 
 @pytest.fixture(scope="session")
 def mongo_url() -> str:
+    """The address for other processes."""
+    return os.environ[URL]
+
+
+@pytest.fixture(scope="session")
+def client_url() -> str:
+    """The address for further clients of this process."""
     return os.environ[URL]
 
 
 @pytest.fixture
 async def database(request: pytest.FixtureRequest, pool: Pool) -> AsyncIterator[Database]:
     """Empty, with all indexes. With the mark `new_database` it is one without collections, and so
-    it is where a test has its address: the change stream of another process would show what earlier
-    tests have done."""
+    it is where other processes get its address: the change stream of another process would show
+    what earlier tests have done."""
     marked = request.node.get_closest_marker("new_database")
     async with AsyncMongoClient[dict[str, Any]](os.environ[URL]) as client:
         if marked or "mongo_url" in request.fixturenames:
