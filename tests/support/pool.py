@@ -111,7 +111,10 @@ class Pool:
 
 async def _filled(database: Database) -> list[str]:
     """The collections in which something is."""
-    first, *others = ((name, [{"$limit": 1}, {"$project": {"_id": name}}]) for name in COLLECTIONS)
-    joined = [{"$unionWith": {"coll": name, "pipeline": looking}} for name, looking in others]
-    found = await database[first[0]].aggregate([*first[1], *joined])
+    looks: dict[str, list[dict[str, Any]]] = {
+        name: [{"$limit": 1}, {"$project": {"_id": name}}] for name in COLLECTIONS
+    }
+    first, *others = COLLECTIONS
+    joined = [{"$unionWith": {"coll": name, "pipeline": looks[name]}} for name in others]
+    found = await database[first].aggregate([*looks[first], *joined])
     return [each["_id"] async for each in found]
