@@ -51,6 +51,7 @@ class Options:
     separate_blocked: bool = False
     presence_needs_exchange: bool = False
     allowed_origins: Collection[str] | None = None
+    gzip: bool = False
     rate_limits: Mapping[str, str] = field(default_factory=dict)
     quotas: Quotas | None = field(default_factory=Quotas)
 

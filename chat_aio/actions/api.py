@@ -22,6 +22,7 @@ from chat_aio.actions import (
     searching,
     sending,
 )
+from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
 from chat_aio.schema.models import Message, ViewedConversation
@@ -36,14 +37,14 @@ class Method(Generic[P, A, R]):
     """Descriptor that makes an action a method of an API, with the checks that every call of a user
     begins with. On the class it is the action itself.
 
-    `answer` picks what the method returns; `counts_itself` is for actions that look for a
-    repetition before they are counted.
+    `answer` makes what the method returns of what the action does; `counts_itself` is for actions
+    that look for a repetition before they are counted.
     """
 
     def __init__(
         self,
         action: Callable[Concatenate[Context, P], Awaitable[A]],
-        answer: Callable[[A], R],
+        answer: Callable[[A], Awaitable[R]],
         *,
         counts_itself: bool = False,
     ) -> None:
@@ -74,14 +75,14 @@ class Method(Generic[P, A, R]):
             with budget(context.options.storage_timeout_seconds):
                 await require_user(context, user_id)
                 async with context.rate_limits.counting(user_id, self._counted_as):
-                    return self._answer(await action(context, user_id, *args, **kwargs))
+                    return await self._answer(await action(context, user_id, *args, **kwargs))
 
         # As a host calls it: `wraps` alone would show the action's own first parameter.
         call.__signature__ = self._signature  # type: ignore[attr-defined]
         return call
 
 
-def whole(answer: A) -> A:
+async def whole(answer: A) -> A:
     return answer
 
 
@@ -102,11 +103,11 @@ class _API:
         self._context = context
 
 
-def sent_message(sent: sending.Sent) -> Message:
+async def sent_message(sent: sending.Sent) -> Message:
     return sent.message
 
 
-def opened_conversation(opened: conversations.Opened) -> ViewedConversation:
+async def opened_conversation(opened: conversations.Opened) -> ViewedConversation:
     return opened.conversation
 
 
@@ -146,8 +147,8 @@ class ServerAPI(_API):
     remove_participant = method(groups.remove_participant)
     set_participant_role = method(groups.set_participant_role)
     send_message = Method(sending.send_message, sent_message, counts_itself=True)
-    list_messages = method(messages.list_messages)
-    search_messages = method(searching.search_messages)
+    list_messages = Method(messages.list_messages, MessageList.page)
+    search_messages = Method(searching.search_messages, MessageList.page)
     edit_message = method(editing.edit_message)
     delete_message = method(editing.delete_message)
     forward_message = Method(forwarding.forward_message, sent_message, counts_itself=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_conversation, load_readable, load_within
 from chat_aio.actions.optional_events import publish_read
@@ -19,10 +19,10 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.base import Plugin
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
-from chat_aio.schema.models import Conversation, Message, MessagePage
+from chat_aio.schema.models import Conversation, Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.mapping import bare_message_from
 from chat_aio.store.rows import Rows
 
 
@@ -33,7 +33,7 @@ async def list_messages(
     *,
     limit: int | None = None,
     cursor: str | None = None,
-) -> MessagePage:
+) -> MessageList:
     """The main list of a conversation, newest first. Raises ConversationNotFound, ForbiddenRead."""
     given = _Slice.read("messages", limit, cursor)
     snapshot = await load_readable(context, user_id, conversation_id)
@@ -48,7 +48,7 @@ async def list_thread(
     *,
     limit: int | None = None,
     cursor: str | None = None,
-) -> MessagePage:
+) -> MessageList:
     """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
 
     If retention has removed the root, the remaining replies are still listed. Raises
@@ -140,7 +140,7 @@ class _Slice:
 
     async def page(
         self, context: Context, user_id: str, conversation: Conversation, timeline: str
-    ) -> MessagePage:
+    ) -> MessageList:
         async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
             before = last["seq"] if last else self.before
             return await messages.list_newest(
@@ -151,13 +151,9 @@ class _Slice:
         found = await fill(fetch, sift, count=self.size + 1)
         page = found.rows[: self.size]
         parents = await load_parents(context, user_id, page)
-        shown, count = await shapes_of(
-            context,
-            page,
-            lambda each: message_from(each, parents),
-            stored_bytes=found.stored_bytes,
-        )
-        last = found.behind(page, count)
-        return MessagePage(
-            messages=shown, next_cursor=last and pagination.cursor_from(self.kind, last["seq"])
-        )
+
+        def cursor_behind(count: int) -> str | None:
+            last = found.behind(page, count)
+            return last and pagination.cursor_from(self.kind, last["seq"])
+
+        return MessageList(context, page, parents, found.stored_bytes, cursor_behind)

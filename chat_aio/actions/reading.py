@@ -4,7 +4,7 @@ By default participants read everything and no hook is called. A host's own `can
 about the conversation, and with `can_read_messages` about each message (docs/behaviour.md 5.5).
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -17,6 +17,7 @@ from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents, bare_message_from, message_from
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
+from chat_aio.store.turns import ROWS_AT_ONCE
 
 MOST_AT_A_TIME = 400
 MOST_LOOKED_AT = 2_000
@@ -51,9 +52,9 @@ async def _well_formed(
 ) -> Sequence[MessageDocument]:
     """Leave out malformed rows. In time slices, since a message may have 2,000 reactions."""
     async with context.database.turns.sliced() as slices:
-        kept = []
-        for each in found:
-            kept += readable("messages", [each])
+        kept: list[MessageDocument] = []
+        for start in range(0, len(found), ROWS_AT_ONCE):
+            kept += readable("messages", found[start : start + ROWS_AT_ONCE])
             await slices.give_way()
     return kept
 
@@ -78,15 +79,21 @@ async def readable_among(
 
 
 async def load_parents(
-    context: Context, user_id: str, replies: Iterable[MessageDocument]
+    context: Context, user_id: str, replies: Sequence[MessageDocument]
 ) -> Parents:
     """The messages that replies quote, in conversations that the user may read. A refused one is
-    missing, and so shows as deleted."""
+    missing, and so shows as deleted.
+
+    `replies` are messages that the user may read. Quotes of one another need no query.
+    """
+    here = {each["_id"]: each for each in replies}
+    known = {None, *here}
+    others = [each for each in replies if each["replyToMessageId"] not in known]
     if not context.permissions.asks_for_messages:
-        return await messages.find_parents(context.database, replies)
-    found = await messages.find_whole_parents(context.database, replies)
+        return {**here, **await messages.find_parents(context.database, others)}
+    found = await messages.find_whole_parents(context.database, others)
     allowed = await readable_among(context, user_id, list(found.values()))
-    return {each["_id"]: each for each in allowed}
+    return {**here, **{each["_id"]: each for each in allowed}}
 
 
 async def show(

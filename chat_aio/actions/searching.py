@@ -6,18 +6,16 @@
 from collections.abc import Sequence
 from typing import cast
 
-from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable
 from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import StorageUnavailable
 from chat_aio.schema import inputs, pagination
-from chat_aio.schema.models import Message, MessagePage
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.search import Match, Rank
 from chat_aio.store.tokenizer import terms_of
@@ -37,7 +35,7 @@ async def search_messages(
     conversation_id: str | None = None,
     limit: int | None = None,
     cursor: str | None = None,
-) -> MessagePage:
+) -> MessageList:
     """Messages that have every term of `query`, the most relevant first (docs/behaviour.md 6).
 
     Raises InvalidInput, SearchUnsupported, ConversationNotFound, ForbiddenRead, and
@@ -61,14 +59,14 @@ async def search_messages(
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; search for rarer words") from None
     page = found.rows[:size]
-    parents = await load_parents(context, user_id, [each for _, each in page if each])
+    documents = [each for _, each in page if each]  # Every match that is readable has one.
+    parents = await load_parents(context, user_id, documents)
 
-    def shown(row: Found) -> Message | None:
-        return message_from(row[1], parents) if row[1] else None
+    def cursor_behind(count: int) -> str | None:
+        last = found.behind(page, count)
+        return last and _cursor_from(last[0].rank)
 
-    messages_shown, count = await shapes_of(context, page, shown, stored_bytes=found.stored_bytes)
-    last = found.behind(page, count)
-    return MessagePage(messages=messages_shown, next_cursor=last and _cursor_from(last[0].rank))
+    return MessageList(context, documents, parents, found.stored_bytes, cursor_behind)
 
 
 async def _list_readable(

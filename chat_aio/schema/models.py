@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
 
@@ -24,12 +25,20 @@ JoinRequestStatus = Literal["pending", "approved", "denied"]
 @lru_cache(4_096)
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
-    # The last six characters are `+00:00`: times are always in UTC.
-    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
+    # orjson is quicker than isoformat. The offset is left out: all times are UTC, naive ones too.
+    return (b"%b.%03dZ" % (orjson.dumps(moment)[1:20], moment.microsecond // 1000)).decode()
+
+
+# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
+@lru_cache(4_096)
+def aware(moment: datetime) -> datetime:
+    """A stored time as aware UTC, also if it was read as a naive one."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 Timestamp = Annotated[
     datetime,
+    AfterValidator(aware),
     PlainSerializer(timestamp, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]

@@ -149,6 +149,7 @@ class Database:
         # With naive times: aware ones take longer to decode than all the rest of a long list.
         plain = self.handle.with_options(codec_options=CodecOptions(datetime_conversion=_CLAMP))
         self.plain_conversations = plain[self.prefix + "conversations"]
+        self.plain_messages = plain[self.prefix + "messages"]
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")

@@ -1,9 +1,8 @@
 """Converts documents of the database to the models that go out."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from functools import cache, lru_cache
-from itertools import groupby
+from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar
 
 import orjson
@@ -20,12 +19,10 @@ from chat_aio.schema.models import (
     Message,
     Mute,
     Participant,
-    Reactions,
-    ReplyPreview,
     Report,
-    ThreadSummary,
     ViewedConversation,
     Wire,
+    aware,
     timestamp,
 )
 from chat_aio.store.bans import LONG_AGO
@@ -37,6 +34,7 @@ from chat_aio.store.documents import (
     ForwardedFromDocument,
     InviteDocument,
     JoinRequestDocument,
+    MentionDocument,
     MessageDocument,
     MuteDocument,
     ParentDocument,
@@ -52,13 +50,6 @@ Shape = TypeVar("Shape", bound=Wire)
 
 Parents = Mapping[str, ParentDocument]
 """The parents of replies, by id."""
-
-
-# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
-@lru_cache(4_096)
-def aware(moment: datetime) -> datetime:
-    """A stored time as aware UTC, also if it was read as a naive one."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def conversation_from(document: ConversationDocument) -> Conversation:
@@ -136,110 +127,95 @@ def message_from(document: MessageDocument, parents: Parents) -> Message:
 
 
 def message_json(document: MessageDocument, parents: Parents) -> bytes:
-    """The JSON of `message_from`, without making the model, which is four fifths of the cost.
+    """The JSON of `message_from`, without making the model, which costs several times as much.
 
     Nothing is checked here: the document must be readable (`shapes.one_readable`).
     """
     fields = _message_fields(document, parents)
-    named = {name: fields[each] for each, name in _MESSAGE_NAMES}
-    return orjson.dumps(named, default=_plain, option=orjson.OPT_PASSTHROUGH_DATETIME)
-
-
-_MESSAGE_NAMES = tuple((name, each.alias) for name, each in Message.model_fields.items())
-
-
-def _plain(value: object) -> object:
-    """What orjson cannot write by itself as we want it."""
-    if isinstance(value, datetime):
-        return timestamp(value)
-    if isinstance(value, Wire):
-        return value.model_dump(mode="json", by_alias=True)
-    raise TypeError(type(value))
+    return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, object]:
-    mentions = document["mentions"]
-    return {
-        **_bare_fields(document),
-        "reply_to": _reply_preview_from(document["replyToMessageId"], parents),
-        "reactions": reactions_from(document["reactions"]) if document["reactions"] else (),
-        "mentions": tuple(
-            each["userId"]
-            for each in sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
-        ),
-        "thread_summary": _thread_summary_from(document.get("thread")),
-    }
+    """The fields of a message under the names and in the order of its JSON; times are datetimes."""
+    fields = _bare_fields(document)
+    fields["replyTo"] = _reply_preview(document["replyToMessageId"], parents)
+    fields["reactions"] = grouped(document["reactions"]) if document["reactions"] else []
+    fields["mentions"] = _mentioned(document["mentions"]) if document["mentions"] else []
+    fields["threadSummary"] = _thread_summary(document.get("thread"))
+    return fields
 
 
-def reactions_from(documents: list[ReactionDocument]) -> tuple[Reactions, ...]:
-    """Grouped by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
-    # Reversed, so that the earliest place of each emoji is kept.
-    first = {each["emoji"]: place for place, each in reversed(list(enumerate(documents)))}
-    ordered = sorted(documents, key=lambda each: first[each["emoji"]])
-    groups = [(emoji, tuple(group)) for emoji, group in groupby(ordered, lambda e: e["emoji"])]
-    return tuple(
-        Reactions(emoji=emoji, count=len(group), user_ids=tuple(each["userId"] for each in group))
-        for emoji, group in groups
-    )
+def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
+    """Reactions by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
+    users: dict[str, list[str]] = {}
+    for each in reactions:
+        users.setdefault(each["emoji"], []).append(each["userId"])
+    return [
+        {"emoji": emoji, "count": len(user_ids), "userIds": user_ids}
+        for emoji, user_ids in users.items()
+    ]
+
+
+def _mentioned(mentions: list[MentionDocument]) -> list[str]:
+    earliest_first = sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
+    return [each["userId"] for each in earliest_first]
 
 
 def _bare_fields(document: MessageDocument) -> dict[str, object]:
+    root_id, source = document["threadRootMessageId"], document["forwardedFrom"]
+    stands_in_both = root_id is not None and document["conversationId"] in document["timelines"]
     return {
         "id": document["_id"],
-        "conversation_id": document["conversationId"],
-        "sender_id": document["senderId"],
+        "conversationId": document["conversationId"],
+        "senderId": document["senderId"],
         "body": document["body"],
         "role": document["role"],
         "seq": document["seq"],
-        "created_at": document["createdAt"],
-        "edited_at": document["editedAt"],
-        "deleted_at": document["deletedAt"],
-        "reply_to_message_id": document["replyToMessageId"],
-        "thread_root_message_id": document["threadRootMessageId"],
-        "also_send_to_main": _stands_in_both(document),
-        "client_message_id": document.get("clientMessageId"),
-        "forwarded_from": forwarded_from_of(document["forwardedFrom"]),
+        "createdAt": document["createdAt"],
+        "editedAt": document["editedAt"],
+        "deletedAt": document["deletedAt"],
+        "replyToMessageId": document["replyToMessageId"],
+        "threadRootMessageId": root_id,
+        "alsoSendToMain": stands_in_both,
+        "clientMessageId": document.get("clientMessageId"),
+        "forwardedFrom": source and _forwarded_fields(source),
         "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
     }
 
 
-def _stands_in_both(document: MessageDocument) -> bool:
-    in_main = document["conversationId"] in document["timelines"]
-    return in_main and document["threadRootMessageId"] is not None
-
-
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
     """The source of a forwarded message, None if it is not a forward."""
-    if document is None:
-        return None
-    return ForwardedFrom(
-        message_id=document["messageId"],
-        conversation_id=document["conversationId"],
-        sender_id=document["senderId"],
-    )
+    return document and ForwardedFrom.model_validate(_forwarded_fields(document))
 
 
-def _reply_preview_from(parent_id: str | None, parents: Parents) -> ReplyPreview | None:
+def _forwarded_fields(document: ForwardedFromDocument) -> dict[str, object]:
+    return {
+        "messageId": document["messageId"],
+        "conversationId": document["conversationId"],
+        "senderId": document["senderId"],
+    }
+
+
+def _reply_preview(parent_id: str | None, parents: Parents) -> dict[str, object] | None:
     """The first 140 code points of the parent; a missing parent shows as deleted."""
     if parent_id is None:
         return None
     parent = parents.get(parent_id)
+    # The sender of a tombstone stays; of a message that does not exist nothing is known.
+    shown: dict[str, object] = {"id": parent_id, "senderId": parent["senderId"] if parent else ""}
     if parent is None or parent["deletedAt"]:
-        # The sender of a tombstone stays; of a message that does not exist nothing is known.
-        sender_id = parent["senderId"] if parent else ""
-        return ReplyPreview(id=parent_id, sender_id=sender_id, excerpt="", deleted=True)
-    excerpt = _excerpt(parent["body"])
-    return ReplyPreview(id=parent_id, sender_id=parent["senderId"], excerpt=excerpt, deleted=False)
+        return {**shown, "excerpt": "", "deleted": True}
+    return {**shown, "excerpt": _excerpt(parent["body"]), "deleted": False}
 
 
 def _excerpt(body: str) -> str:
     return body if len(body) <= EXCERPT_LENGTH else body[:EXCERPT_LENGTH] + "…"
 
 
-def _thread_summary_from(document: ThreadDocument | None) -> ThreadSummary | None:
+def _thread_summary(document: ThreadDocument | None) -> dict[str, object] | None:
     if document is None:
         return None
-    return ThreadSummary(reply_count=document["replyCount"], last_reply_at=document["lastReplyAt"])
+    return {"replyCount": document["replyCount"], "lastReplyAt": document["lastReplyAt"]}
 
 
 def block_from(document: BlockDocument) -> Block:

@@ -12,6 +12,9 @@ from chat_aio.store.calls import paused
 SLICE_SECONDS = 0.004
 SHORT_TEXT = 1_024
 
+ROWS_AT_ONCE = 4
+"""So many rows of a list are worked on before the next look at the clock."""
+
 T = TypeVar("T")
 
 

@@ -18,6 +18,7 @@ from chat_aio.errors import (
 from chat_aio.store.calls import budget
 from chat_aio.web.access_log import route_of
 from chat_aio.web.authentication import authenticated
+from chat_aio.web.compression import compress
 from chat_aio.web.keys import CONTEXT, REQUEST_ID, USER_ID
 from chat_aio.web.origins import preflight_reply, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, stop_reading
@@ -41,6 +42,7 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     if is_encoded(request):  # Before anything is awaited: aiohttp may inflate what arrives.
         stop_reading(request)
     response = await _answered(request, handler)
+    compress(request, response)
     if PARTING in request:
         await answer_and_part(request, response)
     return response

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_type_hints
 
 from aiohttp import web
 
+from chat_aio.actions.answers import MessageList
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.rate_limits import Kind
@@ -15,10 +16,11 @@ from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Message, ViewedConversation, Wire
+from chat_aio.schema.models import Message, MessagePage, ViewedConversation, Wire
 from chat_aio.store.calls import paused
+from chat_aio.store.turns import Turns
 from chat_aio.web.keys import CONTEXT, USER_ID
-from chat_aio.web.replies import reply, reply_page, reply_rows, reply_shape
+from chat_aio.web.replies import reply, reply_json, reply_page, reply_rows, reply_shape
 from chat_aio.web.request_body import read_object
 from chat_aio.web.spending import give_back, spend
 
@@ -91,12 +93,7 @@ class Operation:
             answer = await self.action(context, user_id, *places, **given)
         if self.quota is not None and not self.is_new(answer):
             give_back(request, self.quota)
-        turns = context.database.turns
-        if isinstance(answer, tuple):
-            return await reply_rows(answer, turns, under=self.envelope or "")
-        if isinstance(answer, Wire) and "next_cursor" in type(answer).model_fields:
-            return await reply_page(answer, turns)
-        return self.reply(answer)
+        return await self.reply(answer, context.database.turns)
 
     def is_new(self, answer: Any) -> bool:
         """Whether something was made. If it existed already, the quota is given back."""
@@ -118,13 +115,28 @@ class Operation:
             given |= self.body.arguments(found)
         return given
 
-    def reply(self, answer: Any) -> web.Response:
+    async def reply(self, answer: Any, turns: Turns) -> web.Response:
         if answer is None:
             return reply(ok=True)
+        if isinstance(answer, tuple):
+            return await reply_rows(answer, turns, under=self.envelope or "")
         if self.envelope is not None:
             return reply(status=self.status, **{self.envelope: answer})
         shape: Wire = answer
+        if "next_cursor" in type(shape).model_fields:
+            return await reply_page(shape, turns)
         return reply_shape(shape)
+
+
+class Listing(Operation):
+    """An operation that lists messages, whose JSON is made without objects."""
+
+    @property
+    def answer_type(self) -> Any:
+        return MessagePage
+
+    async def reply(self, answer: MessageList, turns: Turns) -> web.Response:
+        return reply_json(await answer.json())
 
 
 class Posting(Operation):
@@ -148,7 +160,7 @@ class Posting(Operation):
     def is_new(self, answer: Sent) -> bool:
         return not answer.repeated
 
-    def reply(self, answer: Sent) -> web.Response:
+    async def reply(self, answer: Sent, turns: Turns) -> web.Response:
         return reply(status=200 if answer.repeated else 201, message=answer.message)
 
 
@@ -162,7 +174,7 @@ class Opening(Operation):
     def is_new(self, answer: Opened) -> bool:
         return answer.is_new
 
-    def reply(self, answer: Opened) -> web.Response:
+    async def reply(self, answer: Opened, turns: Turns) -> web.Response:
         return reply(conversation=answer.conversation)
 
 

@@ -27,6 +27,11 @@ def require_origin(request: web.Request) -> None:
         raise ForbiddenOrigin
 
 
+def is_of_another_site(request: web.Request) -> bool:
+    """Whether a page of another site has made this request, and its origin is not listed."""
+    return request.headers.get("Sec-Fetch-Site") in ELSEWHERE and _listed(request) is None
+
+
 def preflight_reply(request: web.Request) -> web.Response | None:
     """The answer to an OPTIONS request, if it is the preflight of a browser for a page of a listed
     origin. Any headers are allowed: the host's login may need some of its own."""

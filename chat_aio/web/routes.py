@@ -22,7 +22,7 @@ from chat_aio.actions import (
     sending,
 )
 from chat_aio.schema import inputs
-from chat_aio.web.operations import Opening, Operation, Posting, Streaming
+from chat_aio.web.operations import Listing, Opening, Operation, Posting, Streaming
 from chat_aio.web.sse import stream
 
 READING = (errors.ConversationNotFound, errors.ForbiddenRead)
@@ -62,7 +62,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         quota="messages",
         errors=(*COMPOSING, errors.ThreadsUnsupported, errors.MessageConflict),
     ),
-    Operation(
+    Listing(
         "GET",
         "/conversations/{conversation_id}/messages",
         messages.list_messages,
@@ -76,14 +76,14 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         errors=(*READING, errors.MessageNotFound),
     ),
-    Operation(
+    Listing(
         "GET",
         "/conversations/{conversation_id}/threads/{root_id}/messages",
         messages.list_thread,
         query=inputs.Page,
         errors=(*READING, errors.ThreadsUnsupported, errors.MessageNotFound),
     ),
-    Operation(
+    Listing(
         "GET",
         "/search/messages",
         searching.search_messages,

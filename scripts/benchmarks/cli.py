@@ -30,9 +30,10 @@ from benchmarks import (
 )
 from benchmarks.loops import LoopKind
 from benchmarks.neighbours import Neighbours
+from benchmarks.peers import sending, streaming
 from benchmarks.processes import LoadFailed
 from benchmarks.stage import Stage, local_mongod_pid
-from benchmarks.table import ROWS, Figure, Line, Row, table_of
+from benchmarks.table import ROWS, Figure, Line, MissingPeer, Row, table_of
 from chat_aio.embedded import Mongod
 
 __all__ = [
@@ -44,13 +45,16 @@ __all__ = [
     "reads",
     "returning",
     "search",
+    "sending",
     "sends",
+    "streaming",
     "streams",
 ]
 
 ROW_SECONDS = 120
 ALL_SECONDS = 465
 DISTURBED = 0.05
+LOOP_HELP = "Of the chat: uvloop with --peers, as `chat-aio serve` has it, else asyncio."
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,14 +63,20 @@ DISTURBED = 0.05
     "names",
     multiple=True,
     type=click.Choice(sorted(ROWS, key=lambda name: ROWS[name].place), case_sensitive=False),
-    help="Measure this row; may be repeated. All of them by default.",
+    help="Measure this row; may be repeated. All but those of --peers by default.",
 )
+@click.option("--peers", is_flag=True, help="Measure beside other servers, where these are there.")
 @click.option("--quick", is_flag=True, help="Short rounds and small data: for a first look.")
-@click.option("--loop", type=click.Choice(["asyncio", "uvloop"]), default="asyncio")
+@click.option("--loop", type=click.Choice(["asyncio", "uvloop"]), help=LOOP_HELP)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 @click.option("--mongo-url", help="Use this replica set; databases chat_bench_* are dropped.")
 def main(
-    names: Sequence[str], quick: bool, loop: LoopKind, as_json: bool, mongo_url: str | None
+    names: Sequence[str],
+    peers: bool,
+    quick: bool,
+    loop: LoopKind | None,
+    as_json: bool,
+    mongo_url: str | None,
 ) -> None:
     """Measure the chat against floors taken in the same run, in less than 8 minutes.
 
@@ -75,13 +85,38 @@ def main(
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
-    chosen = sorted((ROWS[each] for each in names or ROWS), key=lambda row: row.place)
+    rows = prepared(chosen(names, peers=peers))
+    kind = loop or ("uvloop" if peers else "asyncio")
     try:
-        lines = asyncio.run(_measured(chosen, mongo_url=mongo_url, loop=loop, quick=quick))
+        lines = asyncio.run(_measured(rows, mongo_url=mongo_url, loop=kind, quick=quick))
     except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(130)
     click.echo(json.dumps([each.as_json() for each in lines]) if as_json else table_of(lines))
     sys.exit(1 if any(each.failed for each in lines) else 0)
+
+
+def chosen(names: Sequence[str], *, peers: bool) -> list[Row]:
+    """The rows of these names; without any those that have a peer, or those that have none."""
+    rows = [ROWS[each] for each in names] or [
+        each for each in ROWS.values() if (each.peer is not None) == peers
+    ]
+    return sorted(rows, key=lambda row: row.place)
+
+
+def prepared(rows: Sequence[Row]) -> list[Row]:
+    """The rows that can be measured here. Says which peers are there, and what others lack; exits
+    where no row is left."""
+    missing = set()
+    for peer in dict.fromkeys(each.peer for each in rows if each.peer):
+        try:
+            click.echo(f"  {peer.name}: {peer.prepare()}", err=True)
+        except MissingPeer as reason:
+            click.echo(f"  {peer.name} is not measured: {reason}", err=True)
+            missing.add(peer)
+    left = [each for each in rows if each.peer not in missing]
+    if not left:
+        raise click.ClickException("there is nothing to measure")
+    return left
 
 
 async def _measured(

@@ -106,8 +106,8 @@ def message_document(
 
 async def put_conversations(database: BenchDatabase, found: Sequence[Place]) -> None:
     """Write the conversations with their heads."""
-    await _insert(database, "conversations", map(conversation_document, found))
-    await _insert(database, "counters", map(counter_document, found))
+    await insert(database, "conversations", map(conversation_document, found))
+    await insert(database, "counters", map(counter_document, found))
 
 
 async def put_messages(
@@ -136,10 +136,10 @@ async def put_messages(
         for place, senders in chosen
         for seq in range(1, place.messages + 1)
     )
-    await _insert(database, "messages", documents)
+    await insert(database, "messages", documents)
 
 
-async def _insert(database: BenchDatabase, collection: str, documents: Iterable[Any]) -> None:
+async def insert(database: BenchDatabase, collection: str, documents: Iterable[Any]) -> None:
     """Two writers take turns at the generator: one encodes while the server works for the other."""
     remaining: Iterator[Any] = iter(documents)
     target = database[collection].with_options(write_concern=WriteConcern("majority"))

@@ -12,6 +12,7 @@ from statistics import median
 from benchmarks.data import BODY, Place, places, put_conversations
 from benchmarks.load import Connection, get, percentile, post
 from benchmarks.processes import START_SECONDS, Child, child
+from benchmarks.readers import BYTES, SSE, StreamKind
 from benchmarks.stage import Meter, Stage, connected
 from benchmarks.table import Figure, Figures, at_most, micros, ms, row, times
 
@@ -47,11 +48,15 @@ class Reading:
 
 @asynccontextmanager
 async def reading(
-    port: int, requests: Iterable[bytes], *, at_once: int = AT_ONCE
+    port: int,
+    requests: Iterable[bytes],
+    *,
+    at_once: int = AT_ONCE,
+    kind: StreamKind = SSE,
 ) -> AsyncIterator[Reading]:
     """One open stream for each request, in a process of their own that opens so many at once."""
-    texts = [each.decode() for each in requests]
-    given = {"port": port, "requests": texts, "at_once": at_once}
+    texts = [each.decode(BYTES) for each in requests]
+    given = {"port": port, "requests": texts, "at_once": at_once, "kind": kind.as_json()}
     async with child("readers") as process, asyncio.timeout(2 * START_SECONDS) as starting:
         said = await process.ask(json.dumps(given))
         starting.reschedule(None)

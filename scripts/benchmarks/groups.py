@@ -9,7 +9,7 @@ from statistics import median
 from benchmarks.data import Place, places, put_conversations
 from benchmarks.floors import CALLERS
 from benchmarks.load import Callers, Connection, Round, patch, percentile
-from benchmarks.sends import Sending, sends_into
+from benchmarks.sends import MeasuredCallers, sends_into
 from benchmarks.stage import Stage, connected
 from benchmarks.table import Figure, Figures, at_most, micros, ms, rate, row, times
 
@@ -29,8 +29,8 @@ async def measure_group_sizes(stage: Stage) -> Figures:
         database = await stack.enter_async_context(stage.database("sizes"))
         services = await stack.enter_async_context(stage.services(database))
         await put_conversations(database, [group, pair])
-        large = await Sending.begun(stack, stage, services, [group])
-        small = await Sending.begun(stack, stage, services, [pair])
+        large = await MeasuredCallers.begun(stack, stage, services, [group])
+        small = await MeasuredCallers.begun(stack, stage, services, [pair])
         for number in range(stage.sized(4, 2)):
             for side in (large, small) if number % 2 else (small, large):
                 await side.run()

@@ -1,9 +1,10 @@
-"""A process that reads many event streams: counts what arrives, and when the last one did.
+"""A process that reads many streams of events: counts what arrives, and when the last one did.
 
-It opens so many of them at once, and the next ones when each of these has its first bytes; then it
-says `ready NANOSECONDS`, the monotonic time at which it began. It is told `wait N`, and answers
-`N NANOSECONDS BYTES` once N message events have arrived in all: the time of the last one, and the
-bytes of all so far. Plain epoll, since what a reader costs is taken from what is measured.
+It is given a port, the request of each stream, and their kind (`StreamKind`). It opens so many of
+them at once, and the next ones when each of these has begun; then it says `ready
+NANOSECONDS`, the monotonic time at which it began. It is told `wait N`, and answers `N NANOSECONDS
+BYTES` once N message events have arrived in all: the time of the last one, and the bytes of all so
+far. Plain epoll, since what a reader costs is taken from what is measured.
 """
 
 import json
@@ -11,35 +12,61 @@ import select
 import socket
 import sys
 import time
-from typing import NoReturn
-
-from benchmarks.loops import end_with_parent
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 EVENT = b"event: message.created\n"
 FRAME_END = b"\n\n\r\n"
 LAST_CHUNK = b"0\r\n\r\n"
 ACCEPTED = b"HTTP/1.1 200 "
+REFUSED = (b"HTTP/1.1 3", b"HTTP/1.1 4", b"HTTP/1.1 5")
+BYTES = "latin-1"  # Of each byte one character: how bytes travel in JSON.
 OPEN_SECONDS = 30
 
 
-class Readers:
-    """Open streams, one per request."""
+@dataclass(frozen=True, slots=True)
+class StreamKind:
+    """The bytes that say that a stream has begun, and those that each event has once; what is
+    answered to other bytes, where the server asks for it."""
 
-    def __init__(self) -> None:
+    begun: bytes = ACCEPTED
+    event: bytes = EVENT
+    answers: Mapping[bytes, bytes] = field(default_factory=dict)
+
+    def as_json(self) -> list[Any]:
+        answers = {asked.decode(BYTES): said.decode(BYTES) for asked, said in self.answers.items()}
+        return [self.begun.decode(BYTES), self.event.decode(BYTES), answers]
+
+    @classmethod
+    def from_json(cls, given: list[Any]) -> "StreamKind":
+        begun, event, answers = given
+        pairs = {asked.encode(BYTES): said.encode(BYTES) for asked, said in answers.items()}
+        return cls(begun.encode(BYTES), event.encode(BYTES), pairs)
+
+
+SSE = StreamKind()
+
+
+class Readers:
+    """Open streams of a kind, one per request."""
+
+    def __init__(self, kind: StreamKind) -> None:
         self.arrived = 0
         self.bytes = 0
         self.arrived_at = 0
         self.began_at = time.monotonic_ns()
+        self._kind = kind
         self._tails: dict[int, bytes] = {}
         self._sockets: dict[int, socket.socket] = {}
         self._silent: set[int] = set()
         self._poll = select.epoll()
 
     def open(self, port: int, requests: list[str]) -> None:
-        """Open streams at once, and read until each has its first bytes."""
+        """Open streams at once, and read until each has begun."""
         for opened, request in zip([connecting(port) for _ in requests], requests, strict=True):
             opened.settimeout(OPEN_SECONDS)
-            opened.sendall(request.encode())
+            opened.sendall(request.encode(BYTES))
             opened.setblocking(False)
             self._sockets[opened.fileno()] = opened
             self._silent.add(opened.fileno())
@@ -76,16 +103,20 @@ class Readers:
         if is_over(data):
             fail(f"a stream was ended{' before it began' * (fd in self._silent)}")
         if fd in self._silent:
-            if not data.startswith(ACCEPTED):
+            if data.startswith(REFUSED):
                 fail(f"a stream was refused: {data[:200]!r}")
-            self._silent.discard(fd)
+            if self._kind.begun in data:
+                self._silent.discard(fd)
         self.bytes += len(data)
+        for asked, answer in self._kind.answers.items():
+            if asked in data:
+                self._sockets[fd].sendall(answer)
         whole = self._tails.pop(fd, b"") + data
-        if events := whole.count(EVENT):
+        if events := whole.count(self._kind.event):
             self.arrived += events
             self.arrived_at = time.monotonic_ns()
         if not whole.endswith(FRAME_END):
-            self._tails[fd] = whole[1 - len(EVENT) :]
+            self._tails[fd] = whole[1 - len(self._kind.event) :]
 
 
 def connecting(port: int) -> socket.socket:
@@ -107,9 +138,9 @@ def fail(reason: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    end_with_parent()
     given = json.loads(sys.stdin.readline())
-    readers, requests, at_once = Readers(), given["requests"], given["at_once"]
+    readers = Readers(StreamKind.from_json(given["kind"]))
+    requests, at_once = given["requests"], given["at_once"]
     for start in range(0, len(requests), at_once):
         readers.open(given["port"], requests[start : start + at_once])
     print("ready", readers.began_at, flush=True)

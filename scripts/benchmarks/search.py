@@ -9,7 +9,7 @@ from benchmarks.data import Bodies, Place, places, put_conversations, put_messag
 from benchmarks.load import Connection, get
 from benchmarks.processes import LoadFailed, resting
 from benchmarks.reads import CONVERSATIONS, Timed, asked, in_turns, p50, places_of
-from benchmarks.sends import Sending
+from benchmarks.sends import MeasuredCallers
 from benchmarks.stage import BenchDatabase, Stage, connected
 from benchmarks.table import Figures, at_most, micros, ms, rate, row, times
 from chat_aio.capabilities import Capability
@@ -140,10 +140,10 @@ async def _sends_beside_none(stage: Stage) -> Figures:
 
 async def _sending(
     stack: AsyncExitStack, stage: Stage, *, without: Sequence[Capability]
-) -> Sending:
+) -> MeasuredCallers:
     found = places("sends", 300)
     name = "plain" if without else "searchable"
     database = await stack.enter_async_context(stage.database(name))
     services = await stack.enter_async_context(stage.services(database, without=without))
     await put_conversations(database, found)
-    return await Sending.begun(stack, stage, services, found)
+    return await MeasuredCallers.begun(stack, stage, services, found)

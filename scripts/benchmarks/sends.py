@@ -29,8 +29,8 @@ def sends_into(found: Iterable[Place]) -> Iterator[bytes]:
     return itertools.cycle(requests)
 
 
-class Sending:
-    """Callers into some conversations through some services, round by round."""
+class MeasuredCallers:
+    """Callers of some services, round by round: rates, latencies, CPU per answer."""
 
     def __init__(self, stage: Stage, services: Sequence[Service], callers: Callers) -> None:
         self.services = services
@@ -47,12 +47,15 @@ class Sending:
         stage: Stage,
         services: Sequence[Service],
         found: Iterable[Place],
-    ) -> "Sending":
-        connections = await stack.enter_async_context(connected(services, CALLERS))
+        *,
+        callers: int = CALLERS,
+    ) -> "MeasuredCallers":
+        """Callers who send into these conversations."""
+        connections = await stack.enter_async_context(connected(services, callers))
         return cls(stage, services, Callers(connections, sends_into(found)))
 
     async def run(self) -> None:
-        """One round: what is sent per second, its latencies, CPU of services and mongod."""
+        """One round: what is answered per second, its latencies, CPU of services and mongod."""
         await self._callers.warm()
         both = self._stage.meter(self.services)
         own = self._stage.meter(self.services, mongod=False)
@@ -121,7 +124,7 @@ async def measure_spread_sends(stage: Stage) -> Figures:
         for each in (plain, database):
             await put_conversations(each, found)
         turns = itertools.cycle(found)
-        sending = await Sending.begun(stack, stage, services, found)
+        sending = await MeasuredCallers.begun(stack, stage, services, found)
         for _ in range(stage.rounds):
             with resting(each.pid for each in services):
                 naive.append(await naive_round(plain, turns, seconds=stage.seconds))
@@ -150,8 +153,8 @@ async def measure_hot_sends(stage: Stage) -> Figures:
         database = await stack.enter_async_context(stage.database("hot"))
         services = await stack.enter_async_context(stage.services(database))
         await put_conversations(database, [*found, hot])
-        spread = await Sending.begun(stack, stage, services, found)
-        into_one = await Sending.begun(stack, stage, services, [hot])
+        spread = await MeasuredCallers.begun(stack, stage, services, found)
+        into_one = await MeasuredCallers.begun(stack, stage, services, [hot])
         for _ in range(stage.rounds):
             await spread.run()
             await into_one.run()
@@ -168,14 +171,14 @@ async def measure_hot_sends(stage: Stage) -> Figures:
 
 async def _many_and_one(
     stack: AsyncExitStack, stage: Stage, found: Sequence[Place]
-) -> tuple[Sending, Sending]:
+) -> tuple[MeasuredCallers, MeasuredCallers]:
     """The same load on four processes and on one, in turns; whoever is not measured rests."""
-    sides: list[Sending] = []
+    sides: list[MeasuredCallers] = []
     for count in (PROCESSES, 1):
         database = await stack.enter_async_context(stage.database(f"by_{count}"))
         services = await stack.enter_async_context(stage.services(database, count))
         await put_conversations(database, found)
-        sides.append(await Sending.begun(stack, stage, services, found))
+        sides.append(await MeasuredCallers.begun(stack, stage, services, found))
     many, one = sides
     for _ in range(stage.rounds):
         for side, other in ((many, one), (one, many)):
@@ -209,7 +212,7 @@ async def measure_spread_processes(stage: Stage) -> Figures:
     return {**figures, **await _quiet_beside_hot(stage)}
 
 
-def _against_one(many: Sending, one: Sending) -> Figures:
+def _against_one(many: MeasuredCallers, one: MeasuredCallers) -> Figures:
     return {
         "4 processes": rate(many.rate),
         "one": rate(one.rate),
@@ -231,7 +234,7 @@ async def _quiet_beside_hot(stage: Stage) -> Figures:
         services = await stack.enter_async_context(stage.services(database, PROCESSES))
         (connection,) = await stack.enter_async_context(connected(services))
         await put_conversations(database, [hot, quiet])
-        sending = await Sending.begun(stack, stage, services, [hot])
+        sending = await MeasuredCallers.begun(stack, stage, services, [hot])
         requests = sends_into([quiet])
         for _ in range(stage.rounds):
             alone += await _send_quietly(connection, requests, seconds=stage.seconds)

@@ -108,14 +108,16 @@ class Meter:
 
 
 @asynccontextmanager
-async def connected(services: Sequence[Service], count: int = 1) -> AsyncIterator[list[Connection]]:
+async def connected(
+    services: Sequence[Service], count: int = 1, made_by: type[Connection] = Connection
+) -> AsyncIterator[list[Connection]]:
     """`count` connections, spread evenly over the services."""
     loop = asyncio.get_running_loop()
     connections: list[Connection] = []
     try:
         for number in range(count):
             port = services[number % len(services)].port
-            _, made = await loop.create_connection(Connection, "127.0.0.1", port)
+            _, made = await loop.create_connection(made_by, "127.0.0.1", port)
             connections.append(made)
         yield connections
     finally:

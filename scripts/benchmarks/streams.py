@@ -3,15 +3,18 @@
 import asyncio
 import itertools
 import json
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from benchmarks.data import BODY, Place, put_conversations
-from benchmarks.deliveries import reading, streams_of
+from benchmarks.deliveries import Reading, reading, streams_of
 from benchmarks.floors import CALLERS
 from benchmarks.load import get, paced, percentile, post
 from benchmarks.processes import START_SECONDS, LoadFailed, child, resident_bytes
+from benchmarks.readers import SSE, StreamKind
 from benchmarks.reads import places_of
-from benchmarks.stage import Stage, connected
+from benchmarks.stage import Service, Stage, connected
 from benchmarks.table import Figure, Figures, at_least, at_most, micros, ms, rate, row
 from chat_aio.live.frames import HEARTBEAT
 
@@ -19,6 +22,7 @@ STREAMS_PER_USER = 50
 CONVERSATIONS_PER_USER = 4
 HEARTBEAT_SECONDS = 15
 GONE_SECONDS = 3
+CALM_SECONDS = 1
 EVENTS_PER_SECOND = 1_000
 CONVERSATIONS = 1_000
 LAG_SECONDS = 30
@@ -33,6 +37,42 @@ def neighbours_of(count: int) -> list[Place]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Open streams, and the main memory of their service without and with half of them; `readers`
+    read the second half."""
+
+    service: Service
+    streams: int
+    empty: int
+    half: int
+    readers: Reading
+
+    @property
+    def kib(self) -> float:
+        """What each stream takes now."""
+        return (resident_bytes(self.service.pid) - self.empty) / 1024 / self.streams
+
+    @property
+    def kib_of_second_half(self) -> float:
+        """What each of the second half takes now: what all share was there before."""
+        return (resident_bytes(self.service.pid) - self.half) / 512 / self.streams
+
+
+@asynccontextmanager
+async def held_open(
+    service: Service, requests: Sequence[bytes], *, kind: StreamKind = SSE
+) -> AsyncIterator[Held]:
+    """Open these streams in two halves."""
+    half, empty = len(requests) // 2, resident_bytes(service.pid)
+    async with reading(service.port, requests[:half], kind=kind):
+        await asyncio.sleep(CALM_SECONDS)
+        with_half = resident_bytes(service.pid)
+        async with reading(service.port, requests[half:], kind=kind) as readers:
+            await asyncio.sleep(CALM_SECONDS)
+            yield Held(service, len(requests), empty, with_half, readers)
+
+
 @row(
     "P6",
     "5,000 idle streams, 50 of each of 100 users, in 4 conversations each, opened 100 at "
@@ -45,32 +85,25 @@ def neighbours_of(count: int) -> list[Place]:
 async def measure_idle_streams(stage: Stage) -> Figures:
     circle = neighbours_of(stage.sized(100, 20))
     users = [each.user_ids[0] for each in circle for _ in range(STREAMS_PER_USER)]
-    half = len(users) // 2
-    async with stage.database("idle") as database, stage.services(database) as services:
+    async with stage.database("idle") as database, stage.services(database) as (service,):
         await put_conversations(database, circle)
-        (service,) = services
-        empty = resident_bytes(service.pid)
-        async with reading(service.port, streams_of(users[:half])):
-            await asyncio.sleep(1)
-            with_half = resident_bytes(service.pid)
-            async with reading(service.port, streams_of(users[half:])) as readers:
-                await asyncio.sleep(1)
-                before, meter = await readers.wait_for(0), stage.meter(services, mongod=False)
-                await asyncio.sleep(HEARTBEAT_SECONDS)
-                after, cpu = await readers.wait_for(0), meter.seconds()
-                full = resident_bytes(service.pid)
+        async with held_open(service, streams_of(users)) as held:
+            before, meter = await held.readers.wait_for(0), stage.meter([service], mongod=False)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            after, cpu = await held.readers.wait_for(0), meter.seconds()
+            kib, kib_of_second_half = held.kib, held.kib_of_second_half
         await asyncio.sleep(GONE_SECONDS)
-        left = resident_bytes(service.pid) - empty
-    beats = (after.bytes - before.bytes) / len(HEARTBEAT.chunk) / half
+        left = resident_bytes(service.pid) - held.empty
+    beats = 2 * (after.bytes - before.bytes) / len(HEARTBEAT.chunk) / len(users)
     if beats < 1:
         raise LoadFailed(f"{beats:.2f} heartbeats in {HEARTBEAT_SECONDS} s")
     return {
         "streams": Figure(len(users)),
         "heartbeats": Figure(beats),
         "CPU": ms(cpu),
-        "process without streams": Figure(empty / 2**20, "MiB"),
-        "KiB/stream": Figure((full - empty) / 1024 / len(users)),
-        "second half": Figure((full - with_half) / 1024 / half, "KiB/stream"),
+        "process without streams": Figure(held.empty / 2**20, "MiB"),
+        "KiB/stream": Figure(kib),
+        "second half": Figure(kib_of_second_half, "KiB/stream"),
         "left": Figure(left / 2**20, "MiB"),
         "CPU/1,000": Figure(100 * cpu / HEARTBEAT_SECONDS / len(users) * 1_000, "%"),
     }

@@ -68,12 +68,27 @@ def at_least(label: str, bound: float) -> Goal:
 Measure = Callable[[Stage], Awaitable[Figures]]
 
 
+class MissingPeer(Exception):
+    """What is not installed of a peer, and how to install it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another server to compare with; `prepare` returns its version, or raises MissingPeer."""
+
+    name: str
+    prepare: Callable[[], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A row of the table; one with a `peer` is measured only when peers are asked for."""
+
     name: str
     what: str
     goals: tuple[Goal, ...]
     measure: Measure
+    peer: Peer | None = None
 
     @property
     def place(self) -> tuple[str, int, str]:
@@ -85,11 +100,13 @@ class Row:
 ROWS: dict[str, Row] = {}
 
 
-def row(name: str, what: str, *goals: Goal) -> Callable[[Measure], Measure]:
+def row(
+    name: str, what: str, *goals: Goal, peer: Peer | None = None
+) -> Callable[[Measure], Measure]:
     """Declare a row: the function returns figures by label, those of `goals` among them."""
 
     def declared(measure: Measure) -> Measure:
-        ROWS[name] = Row(name, what, goals, measure)
+        ROWS[name] = Row(name, what, goals, measure, peer)
         return measure
 
     return declared

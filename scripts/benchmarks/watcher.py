@@ -15,7 +15,6 @@ from itertools import islice
 from typing import BinaryIO
 
 from benchmarks.load import percentile
-from benchmarks.loops import end_with_parent
 from benchmarks.readers import fail
 
 OPEN = b": open\n"
@@ -45,6 +44,5 @@ def watch(port: int, request: bytes) -> None:
 
 
 if __name__ == "__main__":
-    end_with_parent()
     given = json.loads(sys.stdin.readline())
     watch(given["port"], given["request"].encode())

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from chat_aio import Chat, Hooks
+from chat_aio.actions.answers import MessageList
 from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.sending import Sent
@@ -16,14 +17,14 @@ from chat_aio.client.connection import Connection
 from chat_aio.client.moderation import Moderation
 from chat_aio.errors import UserBanned
 from chat_aio.plugins import Presence, Typing
-from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.schema.models import Message, MessagePage, ViewedConversation
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
 
 LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 
 
-ANSWERS = {Sent: Message, Opened: ViewedConversation}
+ANSWERS = {Sent: Message, Opened: ViewedConversation, MessageList: MessagePage}
 """What is answered of what an action returns."""
 
 

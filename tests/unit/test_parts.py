@@ -8,9 +8,9 @@ import pytest
 from chat_aio import ChatError, Options
 from chat_aio.errors import InternalError, MessageRejected
 from chat_aio.hooks import call
-from chat_aio.schema.models import Reactions, timestamp
+from chat_aio.schema.models import timestamp
 from chat_aio.store.documents import ReactionDocument
-from chat_aio.store.mapping import reactions_from
+from chat_aio.store.mapping import grouped
 
 
 def test_an_error_code_cannot_be_declared_twice() -> None:
@@ -62,7 +62,7 @@ def test_reactions_are_grouped_earliest_first() -> None:
         return {"emoji": emoji, "userId": user_id, "createdAt": datetime(2026, 1, 1, tzinfo=UTC)}
 
     rows: list[Any] = [reaction("👍", "b"), reaction("x", "c"), reaction("👍", "a")]
-    assert reactions_from(rows) == (
-        Reactions(emoji="👍", count=2, user_ids=("b", "a")),
-        Reactions(emoji="x", count=1, user_ids=("c",)),
-    )
+    assert grouped(rows) == [
+        {"emoji": "👍", "count": 2, "userIds": ["b", "a"]},
+        {"emoji": "x", "count": 1, "userIds": ["c"]},
+    ]
