@@ -8,6 +8,8 @@ READY := $(VENV)/.ready
 SPREAD := -n logical --maxprocesses 8 --dist worksteal
 RULES := tests/unit tests/schema tests/actions
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
+# A run starts a hundred Python processes: none compiles what another has compiled, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test quick check package docs audit lock bench format clean
 

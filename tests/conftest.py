@@ -65,7 +65,7 @@ def pytest_configure(config: pytest.Config) -> None:
         runner.run(mongod.__aenter__())
     except SetupError as error:
         raise pytest.UsageError(str(error)) from error
-    os.environ[URL], os.environ[OURS] = mongod.url, "yes"
+    os.environ[URL], os.environ[OURS] = f"{mongod.url}&serverMonitoringMode=poll", "yes"
     config.stash[STACK] = runner, mongod, folder
 
 
@@ -109,6 +109,7 @@ def pool() -> Iterator[Pool]:
     with pytest.MonkeyPatch.context() as patch:
         made = Pool()
         made.hide_earlier_tests(patch)
+        made.know_what_stands(patch)
         yield made
     if OURS not in os.environ:  # Ours is thrown away as a whole, which is a lot faster.
         made.drop_all(os.environ[URL])
@@ -116,14 +117,21 @@ def pool() -> Iterator[Pool]:
 
 @pytest.fixture(scope="session")
 def mongo_url() -> str:
+    """The address for other processes."""
+    return os.environ[URL]
+
+
+@pytest.fixture(scope="session")
+def client_url() -> str:
+    """The address for further clients of this process."""
     return os.environ[URL]
 
 
 @pytest.fixture
 async def database(request: pytest.FixtureRequest, pool: Pool) -> AsyncIterator[Database]:
     """Empty, with all indexes. With the mark `new_database` it is one without collections, and so
-    it is where a test has its address: the change stream of another process would show what earlier
-    tests have done."""
+    it is where other processes get its address: the change stream of another process would show
+    what earlier tests have done."""
     marked = request.node.get_closest_marker("new_database")
     async with AsyncMongoClient[dict[str, Any]](os.environ[URL]) as client:
         if marked or "mongo_url" in request.fixturenames:

@@ -11,10 +11,10 @@ from tests.conftest import Database, MakePeople
 
 
 @pytest.fixture
-def tool(mongo_url: str, database: Database) -> Tool:
+def tool(client_url: str, database: Database) -> Tool:
     """Runs a command, named first, on the test's database. Those that are asked for at once run one
     after the other."""
-    place = {"CHAT_AIO_MONGO_URL": mongo_url, "CHAT_AIO_DATABASE": database.name}
+    place = {"CHAT_AIO_MONGO_URL": client_url, "CHAT_AIO_DATABASE": database.name}
     turn = asyncio.Lock()
 
     async def on_database(*arguments: str) -> Run:

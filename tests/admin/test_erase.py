@@ -28,9 +28,9 @@ async def people(serve: MakePeople) -> People:
 
 
 @pytest.fixture
-def erase_here(mongo_url: str, database: Database) -> EraseHere:
+def erase_here(client_url: str, database: Database) -> EraseHere:
     """The command, with what goes wrong within it."""
-    env = {"CHAT_AIO_MONGO_URL": mongo_url, "CHAT_AIO_DATABASE": database.name}
+    env = {"CHAT_AIO_MONGO_URL": client_url, "CHAT_AIO_DATABASE": database.name}
 
     async def erase() -> Result:
         return await asyncio.to_thread(CliRunner().invoke, command, (USER, *AS_MOD), env=env)

@@ -8,6 +8,7 @@ from tests.admin.running import Tool
 from tests.conftest import Database
 
 
+@pytest.mark.new_database
 async def test_indexes_are_checked_and_applied(tool: Tool, database: Database) -> None:
     found = await tool("indexes", "check")
     assert (found.code, "missing  conversations" in found.output) == (3, True)

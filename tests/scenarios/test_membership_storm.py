@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from aiohttp import ClientSession, ClientTimeout
+from pymongo import AsyncMongoClient
 
 from tests.conftest import Database
 from tests.support.checking import expect_no_violation
+from tests.support.pool import Pool
 from tests.support.processes import serving
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass
@@ -43,16 +48,23 @@ class Doors:
         return str(made["conversation"]["id"])
 
 
-@pytest.fixture
-async def doors(mongo_url: str, database: Database) -> AsyncIterator[Doors]:
-    async with AsyncExitStack() as stack:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def served(mongo_url: str, pool: Pool) -> AsyncIterator[Doors]:
+    """The processes, for all tests: each has groups of its own."""
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client, AsyncExitStack() as stack:
+        database = pool.new(client)
         bases = [
             await stack.enter_async_context(serving(mongo_url, database.name)) for _ in range(2)
         ]
         session = await stack.enter_async_context(ClientSession(timeout=ClientTimeout(total=60)))
         yield Doors(session, bases, database)
-    await check_invariants(database)
-    await expect_no_violation(database)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def doors(served: Doors) -> AsyncIterator[Doors]:
+    yield served
+    await check_invariants(served.database)
+    await expect_no_violation(served.database)
 
 
 async def check_invariants(database: Database) -> None:
@@ -83,7 +95,7 @@ async def test_sixty_redeem_seven_uses(doors: Doors) -> None:
         *(doors.call("POST", path, f"user {number}") for number in range(60))
     )
     assert statuses == {200: 7, 410: 53}
-    stored = await doors.database["invites"].find_one({})
+    stored = await doors.database["invites"].find_one({"conversationId": group})
     found = await doors.database["conversations"].find_one({"_id": group})
     assert stored is not None
     assert found is not None
@@ -116,7 +128,7 @@ async def test_forty_come_in_four_ways_where_six_may(doors: Doors) -> None:
     assert found is not None
     assert len(found["participants"]) == 256
     redeemed = [each for each in found["participants"] if each["userId"].startswith("redeems")]
-    stored = await doors.database["invites"].find_one({})
+    stored = await doors.database["invites"].find_one({"conversationId": group})
     assert stored is not None
     assert stored["uses"] == len(redeemed)
     approved = {"status": "approved", "conversationId": group}
@@ -162,7 +174,8 @@ async def test_sends_and_membership_at_once(doors: Doors) -> None:
 
     statuses = await doors.counted(*map(move, range(30)), *map(send, range(100)))
     assert statuses == {200: 30, 201: 100}
-    seqs = [each["seq"] async for each in doors.database["messages"].find({}, {"seq": 1})]
+    here_only = {"conversationId": group}
+    seqs = [each["seq"] async for each in doors.database["messages"].find(here_only)]
     assert sorted(seqs) == list(range(1, 131))
     found = await doors.database["conversations"].find_one({"_id": group})
     assert found is not None

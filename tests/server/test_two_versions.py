@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from aiohttp import ClientSession
+from pymongo import AsyncMongoClient
 
-from tests.conftest import Database
 from tests.support.people import Tab
+from tests.support.pool import Pool
 from tests.support.processes import ROOT, Service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EARLIER = "81a49362d7e8b2f86e56354faa86b8b42ea3e0ef"
 """The last commit before databases had validators and a schema version."""
@@ -59,11 +63,15 @@ class Side:
             yield Tab(response)
 
 
-@pytest.fixture(params=["the earlier first", "the later first"])
+@pytest_asyncio.fixture(
+    scope="module", loop_scope="module", params=["the earlier first", "the later first"]
+)
 async def sides(
-    request: pytest.FixtureRequest, mongo_url: str, database: Database, earlier: Path
+    request: pytest.FixtureRequest, mongo_url: str, pool: Pool, earlier: Path
 ) -> AsyncIterator[tuple[Side, Side]]:
     """Both, each started by itself: the second finds what the first has made."""
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        database = pool.new(client)
     old = Service(
         mongo_url,
         database.name,

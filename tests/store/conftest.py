@@ -9,7 +9,7 @@ import pytest
 from pymongo import AsyncMongoClient
 
 from chat_aio.actions.context import new_id, utc_now
-from chat_aio.store import conversations, indexes
+from chat_aio.store import conversations
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.membership import Locked, MembershipChange, change_conversation
@@ -81,13 +81,12 @@ def store_over(handle: Any, *, timeout: float = 10.0) -> Store:
 
 
 @pytest.fixture
-async def make_store(database: Handle, mongo_url: str) -> AsyncIterator[MakeStore]:
+async def make_store(database: Handle, client_url: str) -> AsyncIterator[MakeStore]:
     """Stores over the test's database, each with a client of its own."""
-    await indexes.apply(Database(database))
     clients: list[AsyncMongoClient[dict[str, Any]]] = []
 
     def make(app_name: str | None = None, *, timeout: float = 10.0) -> Store:
-        clients.append(AsyncMongoClient(mongo_url, appname=app_name))
+        clients.append(AsyncMongoClient(client_url, appname=app_name))
         return store_over(clients[-1][database.name], timeout=timeout)
 
     yield make

@@ -1,11 +1,13 @@
 """The tests' own databases: one that was used before is as good as a new one."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options
-from chat_aio.store import change_stream
+from chat_aio.store import change_stream, indexes
 from chat_aio.store.database import Database as Store
 from tests.support.pool import DATABASES, Database, Pool
 
@@ -32,17 +34,40 @@ async def test_nothing_is_left_of_an_earlier_test(database: Database, monkeypatc
     assert begins >= pool._begins[again.name]
 
 
+async def profile(database: Database) -> None:
+    await database.command("profile", 2)
+    await database["messages"].find_one({})
+    await database.command("profile", 0)
+
+
+CHANGES: tuple[Callable[[Database], Awaitable[Any]], ...] = (
+    lambda database: database["messages"].drop_index("conversation_seq"),
+    lambda database: database.command("collMod", "messages", validator={}),
+    lambda database: database.drop_collection("bans"),
+    lambda database: database["other"].insert_one({}),
+    profile,
+)
+
+
 async def test_one_that_a_test_has_changed_is_not_used_again(database: Database) -> None:
     pool = Pool()
-    names = await filled(pool, database.client)
-    for number, name in enumerate(sorted(names)):
-        changed = database.client[name]
-        if number == 0:
-            await changed["messages"].drop_index("conversation_seq")
-        elif number == 1:
-            await changed.command("collMod", "messages", validator={})
-        elif number == 2:
-            await changed.drop_collection("bans")
-        else:
-            await changed["other"].insert_one({})
-    assert (await pool.take(database.client)).name not in names
+    await filled(pool, database.client)
+    for change in CHANGES:
+        changed = database.client[pool._waiting[0]]
+        await change(changed)
+        made = await pool.take(database.client)
+        assert made.name != changed.name
+        pool.give_back(made)
+
+
+async def test_what_is_as_it_was_made_is_not_read_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until an index is dropped."""
+    pool = Pool()
+    pool.know_what_stands(monkeypatch)
+    taken = Store(await pool.take(database.client))
+    assert await indexes.differences(taken) == []
+    await taken.messages.drop_index("conversation_seq")
+    (found,) = await indexes.differences(taken)
+    assert (found.state, found.index) == ("missing", "conversation_seq")

@@ -49,7 +49,7 @@ async def test_a_restored_database(
 
 
 async def test_the_command_after_a_restore(
-    make_chat: MakeChat, mongo_url: str, database: Database
+    make_chat: MakeChat, client_url: str, database: Database
 ) -> None:
     """It notes the primary's time, names counters that are behind, and raises them."""
     chat = await make_chat()
@@ -59,7 +59,7 @@ async def test_the_command_after_a_restore(
         await chat.api.send_message("ada", each.id, "hello")
     await chat.close()
     await database["counters"].update_one({"_id": group.id}, {"$set": {"seq": 1}})
-    place = ("--mongo-url", mongo_url, "--database", database.name)
+    place = ("--mongo-url", client_url, "--database", database.name)
 
     async def restored(*options: str) -> Result:
         command = ["restored", *options, *place]

@@ -48,8 +48,8 @@ class Clients:
 
 
 @pytest.fixture
-async def clients(mongo_url: str, database: Database) -> AsyncIterator[Clients]:
-    found = Clients(mongo_url, database.name)
+async def clients(client_url: str, database: Database) -> AsyncIterator[Clients]:
+    found = Clients(client_url, database.name)
     yield found
     await found.close()
 

@@ -28,6 +28,7 @@ def test_there_is_one_for_each_collection() -> None:
     assert set(shapes.DOCUMENTS) == set(COLLECTIONS)
 
 
+@pytest.mark.new_database
 async def test_they_are_made_and_verified(make_chat: MakeChat, database: Database) -> None:
     await make_chat()
     assert await indexes.differences(Store(database)) == []

@@ -48,7 +48,7 @@ async def test_a_database_of_before_versions_is_of_the_first(
     ],
 )
 async def test_what_is_not_known_is_refused(
-    make_chat: MakeChat, mongo_url: str, database: Database, row: dict[str, Any], said: str
+    make_chat: MakeChat, client_url: str, database: Database, row: dict[str, Any], said: str
 ) -> None:
     await (await make_chat()).close()
     await database["settings"].replace_one({"_id": "schema"}, row, bypass_document_validation=True)
@@ -56,7 +56,7 @@ async def test_what_is_not_known_is_refused(
         with pytest.raises(SetupError, match=said) as refused:
             await Chat(database, options=Options(manage_indexes=manage_indexes)).open()
         assert "\n" not in str(refused.value)
-    place = ("--mongo-url", mongo_url, "--database", database.name)
+    place = ("--mongo-url", client_url, "--database", database.name)
     for command in (("migrate",), ("indexes", "apply")):
         run = await asyncio.to_thread(CliRunner().invoke, main, [*command, *place])
         assert (run.exit_code, len(run.output.splitlines())) == (1, 1)
@@ -130,8 +130,8 @@ async def test_two_who_migrate_at_once(make_chat: MakeChat, database: Database) 
     assert await version_in(database) == 4
 
 
-async def test_there_is_nothing_to_migrate(database: Database, mongo_url: str) -> None:
-    place = ("--mongo-url", mongo_url, "--database", database.name)
+async def test_there_is_nothing_to_migrate(database: Database, client_url: str) -> None:
+    place = ("--mongo-url", client_url, "--database", database.name)
     run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", *place])
     assert (run.exit_code, run.output) == (0, "the database is of schema version 2\n")
     assert await version_in(database) == 2

@@ -16,6 +16,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from chat_aio.store import change_stream, indexes
+from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.database import Database as Store
 
@@ -39,13 +40,12 @@ class Pool:
         """A database with all indexes, in which nothing is."""
         while len(self._waiting) >= DATABASES:
             found = client[self._waiting.popleft()]
-            if await _is_emptied(found):
-                hello = await found.command("hello")
-                now: Timestamp = hello["operationTime"]
-                self._begins[found.name] = Timestamp(now.time, now.inc + 1)
+            if await self._is_emptied(found):
+                await self._hand_out(found)
                 return found
         made = self.new(client)
         await indexes.apply(Store(made))
+        await self._hand_out(made)
         return made
 
     def new(self, client: AsyncMongoClient[dict[str, Any]]) -> Database:
@@ -61,6 +61,15 @@ class Pool:
     def give_back(self, database: Database) -> None:
         self._waiting.append(database.name)
 
+    def know_what_stands(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Let no chat read all indexes of a database in which they are as they were made."""
+        differences = indexes.differences
+
+        async def of_what_is_changed(database: Store) -> list[indexes.Difference]:
+            return await differences(database) if await self._is_changed(database) else []
+
+        monkeypatch.setattr(indexes, "differences", of_what_is_changed)
+
     def hide_earlier_tests(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Let no change stream begin before its database was handed out."""
         operation_time = change_stream._operation_time
@@ -71,16 +80,41 @@ class Pool:
 
         monkeypatch.setattr(change_stream, "_operation_time", within_this_test)
 
+    async def _hand_out(self, database: Database) -> None:
+        hello = await database.command("hello")
+        now: Timestamp = hello["operationTime"]
+        self._begins[database.name] = Timestamp(now.time, now.inc + 1)
 
-async def _is_emptied(database: Database) -> bool:
-    """Empty a database; False where it is not, or is not as a new one would be."""
-    try:
-        found = await database.list_collection_names()
-        if set(found) != set(COLLECTIONS) or await indexes.differences(Store(database)):
+    async def _is_changed(self, database: Store) -> bool:
+        """Whether a collection, an index or a validator may be another than when a database was
+        handed out: each change of one is a command in the oplog."""
+        handle = database.handle
+        if handle.name not in self._begins or database.prefix:
+            return True
+        oplog = handle.client["local"]["oplog.rs"]
+        changes = {"ns": f"{handle.name}.$cmd", "ts": {"$gte": self._begins[handle.name]}}
+        return await maybe_await(oplog.find_one(changes)) is not None
+
+    async def _is_emptied(self, database: Database) -> bool:
+        """Empty a database; False where it is not, or is not as a new one would be."""
+        try:
+            there = await database.list_collection_names()  # A profile is not in the oplog.
+            if set(there) != set(COLLECTIONS) or await self._is_changed(Store(database)):
+                return False
+            for name in await _filled(database):
+                every = [{"q": {}, "limit": 0}]
+                await database.command("delete", name, deletes=every, maxTimeMS=EMPTYING_MS)
+        except PyMongoError:
             return False
-        for name in COLLECTIONS:
-            every = [{"q": {}, "limit": 0}]
-            await database.command("delete", name, deletes=every, maxTimeMS=EMPTYING_MS)
-    except PyMongoError:
-        return False
-    return True
+        return True
+
+
+async def _filled(database: Database) -> list[str]:
+    """The collections in which something is."""
+    looks: dict[str, list[dict[str, Any]]] = {
+        name: [{"$limit": 1}, {"$project": {"_id": name}}] for name in COLLECTIONS
+    }
+    first, *others = COLLECTIONS
+    joined = [{"$unionWith": {"coll": name, "pipeline": looks[name]}} for name in others]
+    found = await database[first].aggregate([*looks[first], *joined])
+    return [each["_id"] async for each in found]

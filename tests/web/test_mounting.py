@@ -93,8 +93,8 @@ async def test_closing_the_host_ends_streams_at_once(
         _ = chat.api
 
 
-async def test_a_host_with_motor(mongo_url: str, database: Database, aiohttp_client: Any) -> None:
-    async with connected("motor", mongo_url) as client:
+async def test_a_host_with_motor(client_url: str, database: Database, aiohttp_client: Any) -> None:
+    async with connected("motor", client_url) as client:
         app = web.Application()
         chat = Chat(client[database.name], auth=picked_by_header)
         chat.mount(app)

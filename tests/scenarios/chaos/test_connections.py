@@ -15,12 +15,12 @@ from tests.support.hosts import DRIVERS, connected
 
 @pytest.fixture(params=DRIVERS)
 async def chat(
-    request: pytest.FixtureRequest, mongo_url: str, database: Database
+    request: pytest.FixtureRequest, client_url: str, database: Database
 ) -> AsyncIterator[Chat]:
     """Without a feed, whose connection is always in use."""
     options = Options(without=frozenset({Capability.STREAMS}))
     async with (
-        connected(request.param, mongo_url) as client,
+        connected(request.param, client_url) as client,
         Chat(client[database.name], options=options) as chat,
     ):
         yield chat
