@@ -30,15 +30,22 @@ MOST_UNDELIVERED = 4_096
 MOST_FAILURES_IN_PLACE = 4
 CLEAN_UP_SECONDS = 2.0
 
+REST_SECONDS = 0.025
+READ_SECONDS = 0.005
+MANY = 64
+"""The feed reads for a while, then rests, unless this many changes have come in between."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
     """Callbacks of the feed: `changed` gets batches in order, `live` and `lost` report its state.
+    Changes that nobody hears (`is_heard`) may be a few milliseconds later.
 
     After `lost(True)` there is a gap: changes between the last batch and the next one are missing.
     """
 
     changed: Callable[[Sequence[StreamChange]], Awaitable[None]]
+    is_heard: Callable[[], bool]
     live: Callable[[], None]
     lost: Callable[[bool], None]
 
@@ -80,6 +87,9 @@ class Feed:
         self._room = asyncio.Event()
         self._ticks: dict[str, asyncio.Future[None]] = {}
         self._passing: asyncio.Task[None] | None = None
+        self._resting: asyncio.Future[None] | None = None
+        self._read_until = 0.0
+        self._taken = 0
 
     @property
     def is_live(self) -> bool:
@@ -165,6 +175,34 @@ class Feed:
         if len(self._undelivered) >= MOST_UNDELIVERED:
             self._room.clear()
             await self._room.wait()
+        elif self._may_rest():
+            await self._rest()
+
+    def _may_rest(self) -> bool:
+        """Whether the database may be left alone for a moment: a few changes have come, nobody
+        hears them, and nobody waits for the feed to catch up."""
+        self._taken += 1
+        now = asyncio.get_running_loop().time()
+        if now < self._read_until:
+            return False
+        few, self._taken = self._taken < MANY, 0
+        self._read_until = now + REST_SECONDS + READ_SECONDS
+        return few and not self._ticks and not self._listener.is_heard()
+
+    async def _rest(self) -> None:
+        """Wait a moment: all changes that come meanwhile are then read at once."""
+        loop = asyncio.get_running_loop()
+        self._resting = loop.create_future()
+        timer = loop.call_later(REST_SECONDS, self._wake)
+        try:
+            await self._resting
+        finally:
+            timer.cancel()
+            self._resting = None
+
+    def _wake(self) -> None:
+        if self._resting is not None and not self._resting.done():
+            self._resting.set_result(None)
 
     async def _deliver(self) -> None:
         while True:
@@ -216,6 +254,7 @@ class Feed:
         """Write a tick and wait until it has come back; raise `otherwise` after `seconds`."""
         tick_id = secrets.token_hex(12)
         seen = self._ticks[tick_id] = asyncio.get_running_loop().create_future()
+        self._wake()
         try:
             with budget(seconds) as left:
                 await tick(self._database, tick_id=tick_id, at=self._clock())

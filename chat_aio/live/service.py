@@ -55,7 +55,12 @@ class Live:
         self._plugin_notifier = PluginNotifier(context.plugins)
         self.feed = Feed(
             database,
-            Listener(changed=self._changed, live=self._went_live, lost=self._lost),
+            Listener(
+                changed=self._changed,
+                is_heard=lambda: len(self.hub) > 0,
+                live=self._went_live,
+                lost=self._lost,
+            ),
             clock=context.clock,
             past=options.ring_seconds,
             stall=options.feed_stall_seconds,

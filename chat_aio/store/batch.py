@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from pymongo import UpdateOne
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from chat_aio.errors import OUTCOME_UNKNOWN, ConversationNotFound, StorageUnavailable
 from chat_aio.observability.dispatch import notify
@@ -92,13 +92,25 @@ async def _write(
     numbering.number(writable, heads)
     if any(each.message["threadRootMessageId"] for each in writable):
         await _count_replies(database, writable, session)
+    await _insert(database, [each.message for each in writable], session)
+    return writable, {}, epochs
+
+
+async def _insert(
+    database: Database, messages: Sequence[MessageDocument], session: Session
+) -> None:
+    """Insert messages; raises Taken if a number or key is in use."""
     try:
-        await database.messages.insert_many([each.message for each in writable], session=session)
+        if len(messages) == 1:  # A bulk write of one takes the driver a third longer.
+            await database.messages.insert_one(messages[0], session=session)
+        else:
+            await database.messages.insert_many(messages, session=session)
+    except DuplicateKeyError as error:
+        raise Taken from unquoted(error)
     except BulkWriteError as error:
         if error.details["writeErrors"][0]["code"] == _DUPLICATE_KEY:
             raise Taken from unquoted(error)
         raise
-    return writable, {}, epochs
 
 
 async def _stored(database: Database, keys: Sequence[Key], session: Session) -> Stored:
