@@ -135,6 +135,7 @@ class Feed:
                 self._database, after=self._token, past=self._past, timed=self._timed
             )
             cleaning_up.callback(self._room.set)
+            cleaning_up.callback(self.wake)
             cleaning_up.callback(changes.stop)
             self._undelivered.clear()
             self._arrived.clear()
@@ -186,21 +187,22 @@ class Feed:
         if now < self._read_until:
             return False
         few, self._taken = self._taken < MANY, 0
-        self._read_until = now + REST_SECONDS + READ_SECONDS
+        self._read_until = now + READ_SECONDS
         return few and not self._ticks and not self._listener.is_heard()
 
     async def _rest(self) -> None:
         """Wait a moment: all changes that come meanwhile are then read at once."""
         loop = asyncio.get_running_loop()
         self._resting = loop.create_future()
-        timer = loop.call_later(REST_SECONDS, self._wake)
+        timer = loop.call_later(REST_SECONDS, self.wake)
         try:
             await self._resting
         finally:
             timer.cancel()
-            self._resting = None
+            self._resting, self._read_until = None, loop.time() + READ_SECONDS
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Read again at once: from now on somebody listens, or waits."""
         if self._resting is not None and not self._resting.done():
             self._resting.set_result(None)
 
@@ -254,7 +256,7 @@ class Feed:
         """Write a tick and wait until it has come back; raise `otherwise` after `seconds`."""
         tick_id = secrets.token_hex(12)
         seen = self._ticks[tick_id] = asyncio.get_running_loop().create_future()
-        self._wake()
+        self.wake()
         try:
             with budget(seconds) as left:
                 await tick(self._database, tick_id=tick_id, at=self._clock())

@@ -143,7 +143,7 @@ async def another_direct(database: Database, world: World) -> None:
         found = await database[collection].find_one({"_id": world.direct})
         assert found is not None
         readers = [{**MEMBER, "userId": each, "role": "admin"} for each in ("alice", "bob")]
-        empty = {"seq": 0} if collection == "counters" else {"participants": readers}
+        empty = {"seq": 0, "counted": 0} if collection == "counters" else {"participants": readers}
         await database[collection].insert_one(
             {**found, **empty, "_id": "another"}, bypass_document_validation=True
         )

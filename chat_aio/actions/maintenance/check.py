@@ -18,7 +18,7 @@ from chat_aio.errors import ConversationNotFound
 from chat_aio.options import Options
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import checking
-from chat_aio.store.maintenance.snapshot import ConversationSnapshot, in_snapshot
+from chat_aio.store.maintenance.snapshot import ConversationSnapshot, in_snapshot, is_whole
 
 AT_A_TIME = 8
 
