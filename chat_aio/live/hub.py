@@ -29,6 +29,11 @@ class Hub:
     def __len__(self) -> int:
         return sum(map(len, self._by_user.values()))
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any stream is open in this process."""
+        return bool(self._by_user)
+
     def register(self, stream: Stream) -> None:
         """From now on record on the stream which conversations its user joins and leaves. Raises
         RateLimited for more than `streams_per_user`."""

@@ -57,7 +57,7 @@ class Live:
             database,
             Listener(
                 changed=self._changed,
-                is_heard=lambda: len(self.hub) > 0,
+                is_heard=lambda: self.hub.is_used,
                 live=self._went_live,
                 lost=self._lost,
             ),
@@ -102,6 +102,7 @@ class Live:
         # Register before reading the conversations: a membership change during the read is then
         # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
+        self.feed.wake()
         with ExitStack() as failing:
             failing.callback(self.hub.remove, stream)
             await self._prepare(stream, last_event_id)

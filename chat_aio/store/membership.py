@@ -19,7 +19,7 @@ from chat_aio.store.documents import (
     JoinRequestDocument,
     ParticipantDocument,
 )
-from chat_aio.store.sent_counts import count_sent, nothing_up_to, place_of
+from chat_aio.store.sent_counts import count_of, count_sent, nothing_up_to, place_of
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.snapshots import Snapshots
@@ -211,8 +211,12 @@ async def _change_head(
             session=session,
         )
         fields |= {place_of(user_id): count for user_id, count in sent.items()}
-    leaving = {place_of(each): "" for each in change.change.get("removedUserIds", ())}
-    operators = {"$set": fields, "$unset": leaving}
+        # Of an earlier stay that ended without the chat.
+        stale = [each for each in joining if each not in sent and count_of(head, each)]
+    else:
+        stale = []
+    gone = {place_of(each): "" for each in (*stale, *change.change.get("removedUserIds", ()))}
+    operators = {"$set": fields, "$unset": gone}
     update = {name: each for name, each in operators.items() if each}
     if not update:
         return head

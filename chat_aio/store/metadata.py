@@ -5,8 +5,11 @@ Keys that BSON or the driver would misread are percent-escaped: `$` in front, ev
 """
 
 import re
+from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
+
+from chat_aio.schema.models import timestamp
 
 _SPECIAL = re.compile(r"^\$|[.%\0]")
 _PLAIN = frozenset({str, int, float, bool, type(None)})
@@ -30,6 +33,9 @@ def unescaped(value: Any) -> Any:
         }
     if isinstance(value, list):
         return [each if not each or type(each) in _PLAIN else unescaped(each) for each in value]
+    # Another program's; over HTTP it would be text in any case, and of the form of other times.
+    if isinstance(value, datetime):
+        return timestamp(value)
     # BSON's 64-bit integers come back as `Int64`, a subclass of `int`.
     return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
 

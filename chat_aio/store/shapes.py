@@ -141,6 +141,8 @@ def _schema(shape: Any) -> dict[str, Any]:
         parts = [_schema(each) for each in args]
         types = [name for each in parts for name in each["bsonType"]]
         return {name: value for each in parts for name, value in each.items()} | {"bsonType": types}
+    if origin is dict and args and args[1] is not Any:
+        return {"bsonType": _TYPES[dict], "additionalProperties": _schema(args[1])}
     if origin is list:
         return {"bsonType": _TYPES[list], "items": _schema(args[0])}
     return {"bsonType": _TYPES[origin]}

@@ -98,7 +98,9 @@ def _own(reader: _Reader) -> int | None:
     """How many messages behind `start` are the reader's own; None if they must be counted."""
     if not reader.behind:
         return 0
-    return own_behind(reader.start, reader.participant, reader.conversation, reader.head)
+    own = own_behind(reader.start, reader.participant, reader.conversation, reader.head)
+    # Another program may have spoilt a count.
+    return own if own is not None and 0 <= own <= reader.behind else None
 
 
 async def _count_own(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -46,6 +47,16 @@ async def test_a_stream_that_opens_wakes_it_and_keeps_it_awake(
     alice = person("alice")
     group = await alice.group("bob")
     await resting(alice.chat)
+    live = alice.chat._live
+    prepare = live._prepare
+
+    async def prepared(*given: Any) -> None:
+        woken = live.feed._resting
+        assert woken is None or woken.done()
+        await prepare(*given)
+
+    with patch.object(live, "_prepare", prepared):
+        await live.open_stream("carol", None)
     async with asyncio.timeout(LONG), person("bob").tab() as tab:
         for number in range(5):
             await alice.send(group, f"{number}")

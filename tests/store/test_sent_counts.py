@@ -7,11 +7,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import AsyncMock, patch
 
 import pytest
 
 from chat_aio.actions.context import utc_now
+from chat_aio.actions.maintenance.repair import repair
+from chat_aio.errors import ConversationNotFound, StorageUnavailable
 from chat_aio.store import conversations, schema_version, sent_counts, unread
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.maintenance import recount, retention
@@ -76,6 +78,17 @@ async def join_uncounted(store: Store, group: str, user_id: str) -> None:
     )
 
 
+async def leave_uncounted(store: Store, group: str, user_id: str) -> None:
+    """As an earlier version removes somebody."""
+    head = await store.database.counters.find_one_and_update(
+        {"_id": group}, {"$inc": {"epoch": 1}}, return_document=True
+    )
+    await store.database.conversations.update_one(
+        {"_id": group},
+        {"$pull": {"participants": {"userId": user_id}}, "$set": {"epoch": head["epoch"]}},
+    )
+
+
 async def remove_old(store: Store, group: str) -> None:
     """Retention removes a few of the oldest messages."""
     (head,) = await retention.list_heads(store.database, conversation_id=group)
@@ -123,7 +136,11 @@ class World:
         """In or out."""
         if user_id in self.inside and len(self.inside) > 1:
             self.inside.remove(user_id)
-            changed = await store.change(self.group["_id"], remove=(user_id,))
+            if self.earlier and dice.random() < 0.5:
+                await leave_uncounted(store, self.group["_id"], user_id)
+                changed = await conversations.find(store.database, self.group["_id"])
+            else:
+                changed = await store.change(self.group["_id"], remove=(user_id,))
         elif user_id not in self.inside and self.earlier and dice.random() < 0.5:
             self.inside.append(user_id)
             await join_uncounted(store, self.group["_id"], user_id)
@@ -187,6 +204,12 @@ async def test_counts_are_true_while_all_happens_at_once(make_store: MakeStore) 
     for user_id in ("keeper", *USERS):
         await stores[1].send(await _now(stores[1], name), user_id)
     await require_true(stores[1], name, "keeper", *USERS)
+
+
+async def send_checked(store: Store, group: ConversationDocument, sender_id: str) -> None:
+    """As the chat sends: checked again if the epoch has moved."""
+    message = store.message(group["_id"], sender_id)
+    await store.sequencer.append(message, epoch=group["epoch"], still_allowed=lambda _: True)
 
 
 async def _now(store: Store, name: str) -> ConversationDocument:
@@ -259,8 +282,116 @@ async def test_counts_that_begin_anew_beside_something_slow(store: Store, late: 
         await store.read_marks.mark(name, "alice", sent[0]["_id"])
         with patch.object(unread, "_count_own", then_recount), patch.object(unread, "KEPT_FROM", 2):
             assert await counted(store, name, "alice") == 0
-    await store.send(group, "bob")
+    await store.send(await _now(store, name), "bob")
     await require_true(store, name, "alice")
+
+
+async def test_a_mark_beside_a_repair(store: Store) -> None:
+    """The counts begin anew behind the floor: the count that the mark has read is of before."""
+    group = await store.conversation("alice", "bob")
+    name = group["_id"]
+    for _ in range(4):
+        await store.send(group, "alice")
+    await remove_old(store, name)
+    newest = await store.send(group, "alice")
+    find_head = conversations.find_head
+
+    async def then_repair(*given: Any, **named: Any) -> Any:
+        head = await find_head(*given, **named)
+        await send_uncounted(store, name, "bob")
+        assert await repair(store.database, name, dry_run=False)
+        return head
+
+    with patch.object(conversations, "find_head", then_repair):
+        await store.read_marks.mark(name, "alice", newest["_id"])
+    for _ in range(5):
+        await store.send(await _now(store, name), "alice")
+    await require_true(store, name, "alice")
+
+
+async def test_who_left_without_the_chat_and_has_nothing_any_more(store: Store) -> None:
+    group = await store.conversation("alice", "bob")
+    name = group["_id"]
+    for _ in range(3):
+        await store.send(group, "alice")
+    await leave_uncounted(store, name, "alice")
+    await remove_old(store, name)
+    changed = await store.change(name, add=("alice",))
+    assert changed
+    for _ in range(4):
+        await store.send(changed, "bob")
+    async with counting(store) as found:
+        await require_true(store, name, "alice")
+    assert found.branches == 0
+
+
+@pytest.mark.parametrize("count", [-3, 5])
+async def test_a_count_that_cannot_be_is_not_believed(store: Store, count: int) -> None:
+    group = await store.conversation("alice", "bob")
+    await store.send(group, "bob")
+    spoilt = {"$set": {"sent.alice": count}}
+    await store.database.counters.update_one({"_id": group["_id"]}, spoilt)
+    assert await counted(store, group["_id"], "alice") == 1
+
+
+@pytest.mark.parametrize(
+    ("collection", "spoil"),
+    [
+        ("counters", {"$set": {"fence": "x"}}),
+        ("conversations", {"$set": {"participants": None}}),
+        ("conversations", {"$unset": {"participants": ""}}),
+        ("conversations", {"$push": {"participants": "x"}}),
+    ],
+)
+async def test_the_migration_passes_by_malformed_rows(
+    store: Store, collection: str, spoil: dict[str, Any]
+) -> None:
+    spoilt, sound = [await store.conversation("alice", "bob") for _ in range(2)]
+    for each in (spoilt, sound):
+        await send_uncounted(store, each["_id"], "alice")
+    await store.database.collection(collection).update_one(
+        {"_id": spoilt["_id"]}, spoil, bypass_document_validation=True
+    )
+    assert await recount.count_some(store.database, None) is None
+    head = await store.database.counters.find_one({"_id": sound["_id"]})
+    assert (head["counted"], head["sent"]) == (1, {"alice": 1})
+
+
+async def test_the_migration_passes_by_what_takes_too_long(store: Store) -> None:
+    slow, quick = sorted([(await store.conversation("alice"))["_id"] for _ in range(2)])
+    for each in (slow, quick):
+        await send_uncounted(store, each, "alice")
+
+    async def late(database: Any, name: str, *given: Any, **named: Any) -> Any:
+        if name == slow:
+            raise StorageUnavailable
+        return await stored_repair(database, name, *given, **named)
+
+    stored_repair = recount.repair
+    with patch.object(recount, "repair", late):
+        assert await recount.count_some(store.database, None) is None
+        heads = {each["_id"]: each for each in await store.database.counters.find().to_list()}
+        assert (heads[slow]["counted"], heads[quick]["counted"]) == (0, 1)
+        with (
+            patch.object(type(store.database), "answers", AsyncMock(return_value=False)),
+            pytest.raises(StorageUnavailable),
+        ):
+            await recount.count_some(store.database, None)
+
+
+async def test_unreadable_counts_beside_a_lost_message(store: Store) -> None:
+    """Nobody can send until they are repaired."""
+    group = await store.conversation("alice", "bob")
+    first = await store.send(group, "alice")
+    await store.send(group, "alice")
+    await store.database.messages.delete_one({"_id": first["_id"]})
+    await store.database.counters.update_one(
+        {"_id": group["_id"]}, {"$set": {"sent.x": {"y": 1}}}, bypass_document_validation=True
+    )
+    with pytest.raises(ConversationNotFound):
+        await store.send(group, "alice")
+    assert await repair(store.database, group["_id"], dry_run=False)
+    assert (await store.send(await _now(store, group["_id"]), "alice"))["seq"] == 3
 
 
 async def test_what_was_sent_since_a_message_that_is_not_the_newest(store: Store) -> None:
@@ -374,7 +505,7 @@ async def test_the_migration_counts_beside_an_earlier_version(make_store: MakeSt
         )
         by_name = dict(zip(names, groups, strict=True))
         tasks.create_task(
-            keep_sending(stores[1], lambda name: stores[1].send(by_name[name], "carol"))
+            keep_sending(stores[1], lambda name: send_checked(stores[1], by_name[name], "carol"))
         )
         assert await schema_version.migrate(stores[1].database) == 2
         over.set()

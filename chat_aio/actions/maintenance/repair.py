@@ -7,7 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from chat_aio.actions.maintenance.checks.findings import Violation
-from chat_aio.actions.maintenance.checks.heads import lacks_counts, untrue_counts
+from chat_aio.actions.maintenance.checks.heads import (
+    has_readable_counts,
+    lacks_counts,
+    untrue_counts,
+)
 from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import repair as stored
@@ -47,7 +51,9 @@ async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
     mended = replace(snapshot, head={**(snapshot.head or {}), **plan.head})
     await _mend_read_states(mended, plan)
     # Where a message is lost, its sender's count is what still knows of it.
-    if await mended.is_gapless() and (lacks_counts(mended) or await untrue_counts(mended)):
+    if not has_readable_counts(mended) or (
+        await mended.is_gapless() and (lacks_counts(mended) or await untrue_counts(mended))
+    ):
         await stored.plan_recount(mended, plan)
     for root in await mended.list_wrong_threads():
         summary = {"replyCount": root["count"], "lastReplyAt": root["last"]}

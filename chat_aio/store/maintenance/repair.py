@@ -11,6 +11,7 @@ from chat_aio.store.database import Database
 from chat_aio.store.maintenance.snapshot import (
     SNAPSHOT_SECONDS,
     ConversationSnapshot,
+    is_whole,
     load_snapshot,
 )
 from chat_aio.store.metadata import escaped
@@ -81,6 +82,10 @@ async def plan_recount(snapshot: ConversationSnapshot, plan: RepairPlan) -> None
     sent = await snapshot.count_sent()
     plan.head |= {"counted": snapshot.last_seq, "sent": escaped(sent)}
     plan.counts_begin = snapshot.floor
+    # A new epoch, so that nothing is kept that was concluded from the counts of before.
+    if "epoch" not in plan.head:
+        found = (snapshot.head or {}).get("epoch")
+        plan.head["epoch"] = plan.conversation["epoch"] = (found if is_whole(found) else 0) + 1
     plan.repairs.append(Repair(snapshot.id, "counts of sent messages", before, sent))
 
 
@@ -96,10 +101,16 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
         await database.conversations.update_one(
             here, {"$set": fields}, array_filters=filters or None, session=session
         )
-    if plan.counts_begin is not None:
+    if plan.counts_begin is not None and snapshot.participants:
         begun = nothing_up_to(plan.counts_begin).items()
-        everybody = {f"participants.$[].{name}": value for name, value in begun}
-        await database.conversations.update_one(here, {"$set": everybody}, session=session)
+        everybody = {f"participants.$[p].{name}": value for name, value in begun}
+        # Elements that another program has written, and that are none, are left as they are.
+        await database.conversations.update_one(
+            here,
+            {"$set": everybody},
+            array_filters=[{"p.userId": {"$type": "string"}}],
+            session=session,
+        )
     if plan.threads:
         updates = [_thread_update(root, summary) for root, summary in plan.threads.items()]
         await database.messages.bulk_write(updates, session=session)

@@ -55,7 +55,7 @@ def _number(snapshot: ConversationSnapshot, head: Mapping[str, Any]) -> Iterator
 
 async def sent_counts(snapshot: ConversationSnapshot) -> list[Violation]:
     """Counts of sent messages that are not true, or not about all messages."""
-    if not _are_readable(snapshot.head or {}):
+    if not has_readable_counts(snapshot):
         found = "counts that cannot be read"
         return [violation_in(snapshot, "sent.count", found, "whole numbers", of="counters")]
     violations = [
@@ -75,10 +75,15 @@ def lacks_counts(snapshot: ConversationSnapshot) -> bool:
     head = snapshot.head or {}
     # Where the head does not fit its messages, that is the violation.
     last = max(snapshot.greatest_seq, snapshot.floor)
-    return not _are_readable(head) or head.get("counted", 0) not in (last, snapshot.last_seq)
+    return not has_readable_counts(snapshot) or head.get("counted", 0) not in (
+        last,
+        snapshot.last_seq,
+    )
 
 
-def _are_readable(head: Mapping[str, Any]) -> bool:
+def has_readable_counts(snapshot: ConversationSnapshot) -> bool:
+    """Whether the counts of a head are numbers; into a conversation with others nobody can send."""
+    head = snapshot.head or {}
     sent = head.get("sent", {})
     return is_whole(head.get("counted", 0)) and (
         isinstance(sent, dict) and all(map(is_whole, sent.values()))
