@@ -83,15 +83,7 @@ def viewed_conversation_json(document: ConversationDocument, unread_count: int) 
     ]
     fields = _conversation_fields(document, participants)
     fields["unreadCount"] = unread_count
-    return orjson.dumps(fields, default=_plain, option=orjson.OPT_PASSTHROUGH_DATETIME)
-
-
-def _plain(value: object) -> str:
-    """What JSON has no value for: a time, or a type of BSON that another program has put into
-    metadata."""
-    if isinstance(value, datetime):
-        return timestamp(value)
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def _conversation_fields(
@@ -171,7 +163,7 @@ def message_json(document: MessageDocument, parents: Parents) -> bytes:
     Nothing is checked here: the document must be readable (`shapes.one_readable`).
     """
     fields = _message_fields(document, parents)
-    return orjson.dumps(fields, default=_plain, option=orjson.OPT_PASSTHROUGH_DATETIME)
+    return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, object]:

@@ -28,16 +28,22 @@ def unescaped(value: Any) -> Any:
     """The inverse of `escaped`. Plain values, of which there may be very many, take a short cut."""
     if isinstance(value, dict):
         return {
-            _unescaped_key(key): each if not each or type(each) in _PLAIN else unescaped(each)
+            _unescaped_key(key): each if type(each) in _PLAIN else unescaped(each)
             for key, each in value.items()
         }
     if isinstance(value, list):
-        return [each if not each or type(each) in _PLAIN else unescaped(each) for each in value]
-    # Another program's; over HTTP it would be text in any case, and of the form of other times.
+        return [each if type(each) in _PLAIN else unescaped(each) for each in value]
+    return value if type(value) in _PLAIN else _as_json(value)
+
+
+def _as_json(value: object) -> object:
+    """A value of BSON that JSON does not have, as text. Only other programs write such."""
+    # BSON's 64-bit integers come back as `Int64`, a subclass of `int`.
+    if isinstance(value, int):
+        return int(value)
     if isinstance(value, datetime):
         return timestamp(value)
-    # BSON's 64-bit integers come back as `Int64`, a subclass of `int`.
-    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def escaped_key(key: str) -> str:

@@ -1,9 +1,11 @@
 """Metadata comes back exactly as it went in, through real BSON."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import bson
+from bson import Decimal128, Int64, ObjectId, Regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,4 +56,25 @@ def test_keys_stay_queryable() -> None:
         "plain": 1,
         "a%2Eb": {"%24c": 2},
         "%": 3,
+    }
+
+
+def test_what_only_other_programs_write_is_text() -> None:
+    """It fails no page, and is the same however the times of a page are read."""
+    moment = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    stored = {
+        "at": moment,
+        "naive": moment.replace(tzinfo=None),
+        "id": ObjectId("5f2c1d0e9b8a77660a1b2c3d"),
+        "bytes": [b"abc", b"", b"\xff"],
+        "number": {"of": [Decimal128("1.5"), Int64(7)]},
+        "pattern": Regex("a.b"),
+    }
+    assert json.loads(json.dumps(unescaped(stored))) == {
+        "at": "2026-01-31T12:00:00.000Z",
+        "naive": "2026-01-31T12:00:00.000Z",
+        "id": "5f2c1d0e9b8a77660a1b2c3d",
+        "bytes": ["abc", "", "\ufffd"],
+        "number": {"of": ["1.5", 7]},
+        "pattern": str(Regex("a.b")),
     }
