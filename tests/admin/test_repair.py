@@ -50,7 +50,8 @@ async def test_the_command_repairs(people: People, database: Database, tool: Too
     planted = await all_of(database)
     would = found_by(await tool("check", "--repair", "--dry-run", "--json"))
     assert await all_of(database) == planted
-    assert (would["dryRun"], len(would["violations"])) == (True, 3)
+    # Beside a head that is behind, no count is believed: that it is wrong shows when that is mended.
+    assert (would["dryRun"], len(would["violations"])) == (True, 2)
     assert {each["what"] for each in would["would"]} == {"head: seq", "counts of sent messages"}
     done = await tool("check", "--repair")
     assert done.code == 3

@@ -17,6 +17,7 @@ from chat_aio.errors import ConversationNotFound, StorageUnavailable
 from chat_aio.store import conversations, schema_version, sent_counts, unread
 from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.maintenance import recount, retention
+from chat_aio.store.maintenance import repair as stored
 from chat_aio.store.transactions import transact
 from tests.store.conftest import MakeStore, Store
 from tests.store.test_reading import brute_force, counted
@@ -367,7 +368,7 @@ async def test_the_migration_passes_by_what_takes_too_long(store: Store) -> None
             raise StorageUnavailable
         return await stored_repair(database, name, *given, **named)
 
-    stored_repair = recount.repair
+    stored_repair = stored.repair
     with patch.object(recount, "repair", late):
         assert await recount.count_some(store.database, None) is None
         heads = {each["_id"]: each for each in await store.database.counters.find().to_list()}
