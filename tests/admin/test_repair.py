@@ -50,7 +50,7 @@ async def test_the_command_repairs(people: People, database: Database, tool: Too
     planted = await all_of(database)
     would = found_by(await tool("check", "--repair", "--dry-run", "--json"))
     assert await all_of(database) == planted
-    # Beside a head that is behind, no count is believed: that it is wrong shows when that is mended.
+    # Beside a head that is behind, no count is believed; when that is mended, this one is wrong.
     assert (would["dryRun"], len(would["violations"])) == (True, 2)
     assert {each["what"] for each in would["would"]} == {"head: seq", "counts of sent messages"}
     done = await tool("check", "--repair")
