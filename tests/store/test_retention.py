@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chat_aio.actions.context import new_id, utc_now
+from chat_aio.store import conversations
 from chat_aio.store.maintenance import recount, retention
 from tests.store.conftest import Store
 from tests.store.test_reading import brute_force, counted
@@ -50,7 +51,9 @@ async def test_unread_counts_above_a_floor(store: Store, floor: int) -> None:
     assert await retention.remove(store.database, found, advance=lambda _: None) == floor
     for _ in range(2):
         await require_true(store, group["_id"])
-    fresh = await store.send(group, "bob")
+    now_there = await conversations.find(store.database, group["_id"])
+    assert now_there
+    fresh = await store.send(now_there, "bob")
     assert fresh["seq"] == SENT + 1
     await require_true(store, group["_id"])
 
