@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from chat_aio.store import keyset_query
+from chat_aio.store import conversations, keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument
 from chat_aio.store.rows import Rows, read_rows
-from chat_aio.store.sent_counts import WITHOUT_COUNTS
 from chat_aio.store.shapes import readable
 
 
@@ -35,17 +34,7 @@ async def list_public_heads(
     if position:
         # Implied by the position, but an `$or` alone gives the index no bound.
         chosen["activityAt"] = {"$lte": position[0]}
-    found = await database.read(
-        lambda: keyset_query.page(
-            database.counters,
-            chosen,
-            position,
-            limit=limit,
-            at="activityAt",
-            shown=WITHOUT_COUNTS,
-        )
-    )
-    return cast(list[CounterDocument], found)
+    return await conversations.find_heads(database, chosen, limit=limit, position=position)
 
 
 async def read_many(

@@ -16,7 +16,7 @@ from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.rows import MOST_BYTES, read_rows
-from chat_aio.store.sent_counts import nothing_up_to, with_counts_of
+from chat_aio.store.sent_counts import WITHOUT_COUNTS, nothing_up_to, with_counts_of
 from chat_aio.store.transactions import Session, transact
 
 SHARED_AT_A_TIME = 100
@@ -131,14 +131,23 @@ async def list_heads(
     chosen: dict[str, object] = {"_id": {"$in": list(ids)}}
     if spoken:
         chosen["seq"] = {"$gt": 0}
+    return await find_heads(
+        database, chosen, limit=limit, position=position, shown=with_counts_of(counts_of)
+    )
+
+
+async def find_heads(
+    database: Database,
+    chosen: Mapping[str, object],
+    *,
+    limit: int,
+    position: keyset_query.After | None,
+    shown: Mapping[str, int] = WITHOUT_COUNTS,
+) -> list[CounterDocument]:
+    """The heads that are `chosen`, behind a position, in the order of `list_heads`."""
     found = await database.read(
         lambda: keyset_query.page(
-            database.counters,
-            chosen,
-            position,
-            limit=limit,
-            at="activityAt",
-            shown=with_counts_of(counts_of),
+            database.counters, chosen, position, limit=limit, at="activityAt", shown=shown
         )
     )
     return cast(list[CounterDocument], found)

@@ -71,6 +71,8 @@ async def require(database: Database, migrations: Sequence[Migration] = MIGRATIO
 
 async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Store the version if there is none."""
+    if await database.read(lambda: database.settings.find_one({"_id": SCHEMA}, {"_id": 1})):
+        return
     version = await find(database, migrations)
     # `$setOnInsert`: a version that another process has stored since stays.
     await database.write(

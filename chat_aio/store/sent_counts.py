@@ -3,7 +3,7 @@ to count them (docs/decisions/0054).
 
 The head of a conversation has the counts in `sent`, by user, and in `counted` how many messages
 they are about. Messages of an earlier version, which does not count, leave `counted` behind `seq`;
-then the counts say nothing until `recount` (store/maintenance) has made them true.
+then the counts say nothing until a repair or the migration has counted anew (store/maintenance).
 """
 
 from collections import Counter
@@ -27,7 +27,6 @@ OWN_INDEX = "sender_conversation_seq"
 
 WITHOUT_COUNTS = {"sent": 0}
 """The projection of a head for readers to whom the counts, up to 256 of them, say nothing."""
-
 
 ADDABLE = {
     "$jsonSchema": {
@@ -109,12 +108,12 @@ def own_behind(
 
 async def count_sent(
     database: Database,
-    conversation_id: str,
+    conversation_id: object,
     user_ids: Collection[str],
     *,
     after: int,
     upto: int,
-    session: Session = None,
+    session: Session,
 ) -> dict[str, int]:
     """How many messages with a seq in (after, upto] users have sent; who sent none is left out."""
     stages = [

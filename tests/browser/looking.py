@@ -9,6 +9,7 @@ from playwright.async_api import Page
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 EVERYTHING = {"runOnly": STANDARDS, "resultTypes": ["violations"]}
+COLOURS = {"runOnly": ["color-contrast"]}
 TOO_SMALL = r"""
     () => {
       const reach = (each) => {
@@ -43,7 +44,7 @@ class Looking:
         self._is_phone = is_phone
 
     async def at(self, page: Page, view: str) -> None:
-        """In the colours that the page has."""
+        """In light colours, and, where all is beside each other, in dark ones."""
         self.faults += [f"{view}: {each}" async for each in self._found(page)]
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
@@ -56,6 +57,17 @@ class Looking:
                 yield "it is wider than the screen"
             for fault in await page.evaluate(TOO_SMALL):
                 yield fault
+        else:
+            for fault in await _found_in_the_dark(page):
+                yield f"in the dark, {fault}"
+
+
+async def _found_in_the_dark(page: Page) -> list[str]:
+    await page.emulate_media(color_scheme="dark")
+    try:
+        return list(_described(await page.evaluate("rules => axe.run(rules)", COLOURS)))
+    finally:
+        await page.emulate_media(color_scheme="light")
 
 
 def _described(answer: Any) -> Iterator[str]:

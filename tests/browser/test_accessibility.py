@@ -13,10 +13,7 @@ from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-DESKTOP: dict[str, Any] = {"color_scheme": "dark"}
-"""Each view is seen twice: in light colours on a phone, and in dark ones where all is beside each
-other. `test_layout` has the contrast of all colours that meet, in both."""
-
+DESKTOP: dict[str, Any] = {}
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 
 

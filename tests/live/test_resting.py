@@ -9,24 +9,24 @@ import pytest
 
 from chat_aio import Chat
 from chat_aio.live import feed
-from chat_aio.store.change_stream import StreamChange
+from chat_aio.store.change_stream import StreamChange, tick
 from tests.conftest import MakeChat
 from tests.support.people import Person
 
-LONG = 4.0
-SOON = 1.5
+FOR_EVER = 3_600.0
+PATIENCE = 30.0
 
 
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rests that nobody can overlook."""
-    monkeypatch.setattr(feed, "REST_SECONDS", LONG)
+    """Rests that only somebody ends."""
+    monkeypatch.setattr(feed, "REST_SECONDS", FOR_EVER)
 
 
 async def resting(chat: Chat) -> None:
     """Make changes until the feed rests after one."""
     group = await chat.api.create_group_conversation("rita")
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while chat._live.feed._resting is None:
             await chat.api.send_message("rita", group.id, "hello")
             await asyncio.sleep(2 * feed.READ_SECONDS)
@@ -36,8 +36,15 @@ async def resting(chat: Chat) -> None:
 async def test_who_waits_for_the_feed_wakes_it(make_chat: MakeChat) -> None:
     chat = await make_chat()
     await resting(chat)
-    async with asyncio.timeout(SOON):
-        await chat._live.feed.catch_up(seconds=SOON)
+    rest = chat._live.feed._resting
+
+    async def write(*given: Any, **named: Any) -> None:
+        assert rest is not None
+        assert rest.done()
+        await tick(*given, **named)
+
+    with patch.object(feed, "tick", write):
+        await chat._live.feed.catch_up(seconds=PATIENCE)
 
 
 @pytest.mark.usefixtures("slow")
@@ -57,21 +64,28 @@ async def test_a_stream_that_opens_wakes_it_and_keeps_it_awake(
 
     with patch.object(live, "_prepare", prepared):
         await live.open_stream("carol", None)
-    async with asyncio.timeout(LONG), person("bob").tab() as tab:
-        for number in range(5):
-            await alice.send(group, f"{number}")
-            assert await tab.bodies(1) == [f"{number}"]
+    # One that rests fails, and ends its streams.
+    with patch.object(feed.Feed, "_rest", side_effect=AssertionError("it rested")):
+        async with person("bob").tab() as tab:
+            for number in range(5):
+                await alice.send(group, f"{number}")
+                assert await tab.bodies(1) == [f"{number}"]
+                await asyncio.sleep(2 * feed.READ_SECONDS)
 
 
 @pytest.mark.usefixtures("slow")
-async def test_a_chat_that_closes_does_not_wait_for_it(make_chat: MakeChat) -> None:
+async def test_a_chat_that_closes_wakes_it(make_chat: MakeChat) -> None:
     chat = await make_chat()
     await resting(chat)
-    async with asyncio.timeout(SOON):
-        await chat.close()
+    rest = chat._live.feed._resting
+    await chat.close()
+    assert rest is not None
+    assert rest.done()
 
 
+@pytest.mark.usefixtures("slow")
 async def test_what_comes_meanwhile_is_read_together(make_chat: MakeChat) -> None:
+    """Only the watchdog's ticks come in between, every few seconds."""
     chat = await make_chat()
     group = await chat.api.create_group_conversation("ada")
     batches: list[int] = []
@@ -84,10 +98,9 @@ async def test_what_comes_meanwhile_is_read_together(make_chat: MakeChat) -> Non
     with patch.object(chat._live._delivery, "deliver", noted), patch.object(feed, "MANY", 99):
         await resting(chat)
         batches.clear()
-        with patch.object(feed, "REST_SECONDS", 0.3):
-            for _ in range(30):
-                await chat.api.send_message("ada", group.id, "hello")
-            await chat._live.feed.catch_up(seconds=5)
+        for _ in range(30):
+            await chat.api.send_message("ada", group.id, "hello")
+        await chat._live.feed.catch_up(seconds=PATIENCE)
     assert sum(batches) >= 30
     assert len(batches) <= 15
 

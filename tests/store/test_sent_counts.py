@@ -15,7 +15,7 @@ from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance.repair import repair
 from chat_aio.errors import ConversationNotFound, StorageUnavailable
 from chat_aio.store import conversations, schema_version, sent_counts, unread
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.maintenance import recount, retention
 from chat_aio.store.maintenance import repair as stored
 from chat_aio.store.transactions import transact
@@ -98,6 +98,16 @@ async def remove_old(store: Store, group: str) -> None:
         old = retention.Old(conversation_id=group, after=head["floorSeq"], upto=upto)
         await retention.raise_floors(store.database, [old])
         await retention.remove(store.database, old, advance=lambda _: None)
+
+
+async def partly_removed(store: Store) -> tuple[str, MessageDocument]:
+    """A group of alice and bob in which alice has sent five messages, of which retention has
+    removed three; its id, and the newest message."""
+    group = await store.conversation("alice", "bob")
+    for _ in range(4):
+        await store.send(group, "alice")
+    await remove_old(store, group["_id"])
+    return group["_id"], await store.send(group, "alice")
 
 
 class World:
@@ -289,12 +299,7 @@ async def test_counts_that_begin_anew_beside_something_slow(store: Store, late: 
 
 async def test_a_mark_beside_a_repair(store: Store) -> None:
     """The counts begin anew behind the floor: the count that the mark has read is of before."""
-    group = await store.conversation("alice", "bob")
-    name = group["_id"]
-    for _ in range(4):
-        await store.send(group, "alice")
-    await remove_old(store, name)
-    newest = await store.send(group, "alice")
+    name, newest = await partly_removed(store)
     find_head = conversations.find_head
 
     async def then_repair(*given: Any, **named: Any) -> Any:
@@ -437,12 +442,7 @@ async def test_a_batch_counts_each_of_its_senders(store: Store) -> None:
 
 async def test_a_mark_of_who_has_just_come_back(store: Store) -> None:
     """Their count began anew after the mark had read the head: what it says is not kept."""
-    group = await store.conversation("alice", "bob")
-    name = group["_id"]
-    for _ in range(4):
-        await store.send(group, "alice")
-    await remove_old(store, name)
-    newest = await store.send(group, "alice")
+    name, newest = await partly_removed(store)
     find_head = conversations.find_head
 
     async def back_meanwhile(*given: Any, **named: Any) -> Any:

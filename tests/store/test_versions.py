@@ -135,3 +135,29 @@ async def test_there_is_nothing_to_migrate(database: Database, client_url: str) 
     run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", *place])
     assert (run.exit_code, run.output) == (0, "the database is of schema version 2\n")
     assert await version_in(database) == 2
+
+
+async def test_an_upgrade_as_documented(
+    make_chat: MakeChat, database: Database, mongo_url: str
+) -> None:
+    """docs/database.md, Upgrading: a start says what is needed, and three commands do it."""
+    chat = await make_chat()
+    group = await chat.api.create_group_conversation("ada", user_ids=["bob"])
+    for sender in ("ada", "bob", "bob"):
+        await chat.api.send_message(sender, group.id, "hello")
+    await chat.close()
+    await database["settings"].update_one({"_id": "schema"}, {"$set": {"version": 1}})
+    await database["counters"].update_many({}, {"$unset": {"counted": "", "sent": ""}})
+    of_participants = {"participants.$[].sentUpto": "", "participants.$[].sentCount": ""}
+    await database["conversations"].update_many({}, {"$unset": of_participants})
+    with pytest.raises(SetupError, match="run `chat-aio migrate` first"):
+        await make_chat()
+    place = ("--mongo-url", mongo_url, "--database", database.name)
+    for command in (("indexes", "apply"), ("migrate",), ("check", "--repair")):
+        run = await asyncio.to_thread(CliRunner().invoke, main, [*command, *place])
+        assert run.exit_code == 0, run.output
+    head = await database["counters"].find_one({"_id": group.id})
+    assert head is not None
+    assert (head["counted"], head["sent"]) == (3, {"ada": 1, "bob": 2})
+    (listed,) = (await (await make_chat()).api.list_conversations("bob")).conversations
+    assert listed.unread_count == 1

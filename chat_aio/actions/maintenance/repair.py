@@ -89,11 +89,9 @@ def _mend_epoch(
     """An epoch that differs becomes a new one, so that every cached copy is out of date."""
     if of_head == of_conversation and is_whole(of_head) and snapshot.head_is_full:
         return
-    known = [each for each in (of_head, of_conversation) if is_whole(each)]
-    epoch = max(known, default=0) + 1
-    plan.head["epoch"] = plan.conversation["epoch"] = epoch
     before = f"{of_head} in counters, {of_conversation} in conversations"
-    plan.repairs.append(Repair(snapshot.id, "epoch of both", before, epoch))
+    after = plan.begin_epoch(snapshot)
+    plan.repairs.append(Repair(snapshot.id, "epoch of both", before, after))
 
 
 async def _floor_of(snapshot: ConversationSnapshot) -> int:

@@ -45,6 +45,13 @@ class RepairPlan:
     threads: dict[str, Mapping[str, Any] | None] = field(default_factory=dict)
     repairs: list[Repair] = field(default_factory=list)
 
+    def begin_epoch(self, snapshot: ConversationSnapshot) -> int:
+        """Give head and conversation a new epoch, later than both of theirs; returns it."""
+        rows = (snapshot.head or {}, snapshot.conversation or {})
+        epoch = max([each["epoch"] for each in rows if is_whole(each.get("epoch"))], default=0) + 1
+        self.head["epoch"] = self.conversation["epoch"] = epoch
+        return epoch
+
 
 Decide = Callable[[ConversationSnapshot], Awaitable[RepairPlan]]
 
@@ -84,8 +91,7 @@ async def plan_recount(snapshot: ConversationSnapshot, plan: RepairPlan) -> None
     plan.counts_begin = snapshot.floor
     # A new epoch, so that nothing is kept that was concluded from the counts of before.
     if "epoch" not in plan.head:
-        found = (snapshot.head or {}).get("epoch")
-        plan.head["epoch"] = plan.conversation["epoch"] = (found if is_whole(found) else 0) + 1
+        plan.begin_epoch(snapshot)
     plan.repairs.append(Repair(snapshot.id, "counts of sent messages", before, sent))
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard, TypeVar, cast
 from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument
-from chat_aio.store.sent_counts import OWN_INDEX
+from chat_aio.store.sent_counts import OWN_INDEX, count_sent
 from chat_aio.store.transactions import Session, transact
 from chat_aio.store.unread import count_unread
 
@@ -130,8 +130,15 @@ class ConversationSnapshot:
 
     async def count_sent(self) -> dict[str, int]:
         """How many messages behind the floor each participant has sent, without those of none."""
-        span = self.floor, self.last_seq
-        return await self.count_own({each["userId"]: span for each in self.participants})
+        user_ids = [each["userId"] for each in self.participants]
+        return await count_sent(
+            self.database,
+            self.id,
+            user_ids,
+            after=self.floor,
+            upto=self.last_seq,
+            session=self.session,
+        )
 
     async def count_unread(self, user_id: str) -> int:
         """The unread count that a user is shown. Nothing is stored."""

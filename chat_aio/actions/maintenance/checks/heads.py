@@ -102,14 +102,14 @@ async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[objec
         {user_id: (start, snapshot.last_seq) for user_id, start in starts.items()}
     )
     untrue: dict[str, tuple[object, object]] = {}
-    last = max(snapshot.last_seq, snapshot.greatest_seq)
+    last, believed = max(snapshot.last_seq, snapshot.greatest_seq), not lacks_counts(snapshot)
     for each in _readers(snapshot):
         user_id, upto = each["userId"], each.get("sentUpto", 0)
         if user_id not in starts:
             continue
         if not (is_whole(upto) and is_whole(each.get("sentCount", 0))) or upto > last:
             untrue[user_id] = upto, "a count up to a message that is there"
-        elif not lacks_counts(snapshot):
+        elif believed:
             known = _own_behind(snapshot, each, starts[user_id])
             if known is not None and known != own.get(user_id, 0):
                 untrue[user_id] = known, own.get(user_id, 0)
