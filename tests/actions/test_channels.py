@@ -98,6 +98,7 @@ async def test_a_page_of_the_directory_costs_the_same_in_a_large_one(
     for _ in range(60):
         await person("alice").group(visibility="public")
     cursor = (await person("bob").get("/channels?limit=20")).json["nextCursor"]
+    await person("bob").told_all()
     await database.command("profile", 2)
     try:
         page = await person("bob").get(f"/channels?limit=20&cursor={cursor}")

@@ -76,6 +76,7 @@ async def test_a_page_of_replies_costs_one_more_query(person: People, database: 
         await alice.send(conversation_id, "x", replyToMessageId=parents[number % 5]["id"])
     path = f"/conversations/{conversation_id}/messages?limit=10"
     await alice.listed(path)
+    await alice.told_all()
     await database.command("profile", 2)
     try:
         assert all(each["replyTo"] for each in await alice.listed(path))
