@@ -39,6 +39,11 @@ def frame_from(text: bytes) -> Frame:
     return Frame(b"%b%b\r\n" % (head, text), len(head))
 
 
+def joined(first: Frame, second: Frame) -> Frame:
+    """Two frames that are written in one piece."""
+    return frame_from(first.plain + second.plain)
+
+
 def event_frame(event: Told) -> Frame:
     """An event that is not durable, and so has no id, with one line of JSON."""
     return frame_from(b"event: %b\ndata: %b\n\n" % (event.type.encode(), json_from(event)))

@@ -8,7 +8,7 @@ from contextvars import Context
 from typing import Protocol
 
 from chat_aio.live.event import Event
-from chat_aio.live.frames import HEARTBEAT, Frame
+from chat_aio.live.frames import HEARTBEAT, Frame, joined
 from chat_aio.live.replay.replay import Cover, Replay
 from chat_aio.observability.observer import Ending
 from chat_aio.plugins.base import DeliveredMessage
@@ -149,12 +149,12 @@ class Stream:
             return
         elif event.created:
             self._position = event.position
-            if self._write(event.frame) and self._on_message:
+            if self._write(event.frame) and self._on_message is not None:
                 self._on_message(self.user_id, event.delivered_message)
         elif event.durable and self._position:
             # An edit has the id of its message, which may be old: the position after it moves the
             # client's Last-Event-ID back to the newest created event (docs/behaviour.md 7.4).
-            self._write(event.frame, self._position)
+            self._write(joined(event.frame, self._position))
         else:
             self._write(event.frame)
 
@@ -243,9 +243,8 @@ class Stream:
         if self._pipe is not None and self._pipe.is_closing():
             self.end()
 
-    def _write(self, *frames: Frame) -> bool:
-        """Write frames in one piece; returns whether they were written. The bytes of a single frame
-        are shared with all other streams."""
+    def _write(self, frame: Frame) -> bool:
+        """Write a frame, whose bytes all streams share; returns whether it was written."""
         pipe = self._pipe
         if pipe is None or self.is_over:
             return False
@@ -258,10 +257,7 @@ class Stream:
             self.end("slow")
             pipe.abort()
             return False
-        if len(frames) == 1:
-            pipe.write(frames[0].chunk if self._chunked else frames[0].plain)
-        else:
-            pipe.write(b"".join(each.chunk if self._chunked else each.plain for each in frames))
+        pipe.write(frame.chunk if self._chunked else frame.plain)
         return True
 
     def _is_too_slow(self, unsent: int) -> bool:

@@ -57,6 +57,32 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
     assert of_kept == ["message.created", "reaction.added"]
 
 
+async def test_what_the_replay_shows_as_deleted_is_not_told_as_new(
+    person: Any, serve: MakePeople, database: Database
+) -> None:
+    """It is sent and deleted while the replay is read: its text would stay for good."""
+    alice: Person = person("alice")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "seen")
+    await age(database)
+    bob = (await serve(ring_seconds=0))("bob")
+    read = replay_queries.list_changed
+
+    async def meanwhile(*args: Any, **options: Any) -> Any:
+        sent = await alice.send(conversation_id, "secret")
+        await bob.told_all()
+        await alice.delete(sent["id"])
+        await bob.told_all()
+        return await read(*args, **options)
+
+    with patch.object(replay_queries, "list_changed", meanwhile):
+        async with bob.tab(f"{conversation_id}:1") as tab:
+            await alice.send(conversation_id, "the end")
+            frames = await tab.until(lambda frame: "the end" in str(frame.data))
+    told = [(each.event, each.data["message"]["body"]) for each in frames if each.event]
+    assert told == [("message.deleted", ""), ("message.created", "the end")]
+
+
 def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> Wanted:
     return Wanted(
         user_id=user_id,

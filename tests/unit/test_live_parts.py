@@ -304,6 +304,14 @@ def test_a_reaction_to_what_a_replay_has_changed_is_told() -> None:
     assert (cover.covers(change), cover.covers(reaction)) == (True, False)
 
 
+def test_the_creation_of_what_a_replay_has_shown_as_deleted_is_not_told() -> None:
+    """The deletion is not told again, and so the text would stay."""
+    name, future = ("a", 3), Mock()
+    cover = Cover(created=frozenset(), changed={name: NOON}, shown={name: NOON}, passed=future)
+    assert cover.covers(event(6, "a:3"))
+    assert not cover.covers(event(7, "a:4"))
+
+
 async def test_an_update_is_written_together_with_the_newest_position() -> None:
     one, pipe = stream(), Pipe()
     one.go_live(Connected(pipe))

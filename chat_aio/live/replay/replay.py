@@ -32,7 +32,9 @@ class Cover:
     def covers(self, event: Event) -> bool:
         """Whether a live event repeats the replay, or shows an older state than it did."""
         if event.created:
-            return event.name in self.created
+            # Also where the replay showed its deletion instead: after that, the text of the
+            # creation would stand for good, since the deletion is not told again.
+            return event.name in self.created or event.name in self.shown
         shown = self.shown.get(event.name)
         if shown is None:
             return False
