@@ -229,12 +229,14 @@ def _assemble(
     clock: Clock,
 ) -> Context:
     """The context of one chat: its parts over one database."""
+    used = asyncio.Event()
     return Context(
         database=kept,
-        snapshots=Snapshots(kept),
+        snapshots=Snapshots(kept, used=used),
         sequencer=Sequencer(kept, clock=clock, observers=observers),
         read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
-        bans=Bans(kept, clock=clock),
+        bans=Bans(kept, clock=clock, used=used),
+        caches_used=used,
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
         rate_limits=RateLimits(

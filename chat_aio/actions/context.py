@@ -1,5 +1,6 @@
 """The context: one frozen object with all that actions use, the first parameter of each."""
 
+import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ class Context:
     sequencer: Sequencer
     read_marks: ReadMarks
     bans: Bans
+    caches_used: asyncio.Event
     settings: Settings
     signals: Signals
     rate_limits: RateLimits

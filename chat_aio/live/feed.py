@@ -38,15 +38,16 @@ MANY = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Callbacks of the feed: `changed` gets batches in order, `live` and `lost` report its state.
-    Changes that nobody hears (`is_heard`) may be a few milliseconds later.
+    """Callbacks of the feed: `changed` gets batches in order, `live`, `idle` and `lost` report its
+    state. Changes that nobody hears (`is_heard`) may be a few milliseconds later.
 
-    After `lost(True)` there is a gap: changes between the last batch and the next one are missing.
+    From `idle` until the next `live` nobody proves that the feed is not behind. After `lost(True)` there is a gap: changes between the last batch and the next one are missing.
     """
 
     changed: Callable[[Sequence[StreamChange]], Awaitable[None]]
     is_heard: Callable[[], bool]
     live: Callable[[], None]
+    idle: Callable[[], None]
     lost: Callable[[bool], None]
 
 
@@ -57,6 +58,7 @@ class Feed:
     The feed is live once a tick that it wrote to the database has come back through the change
     stream. If a later tick takes longer than `stall` seconds, the feed has stalled: it is lost and
     restarted. The first tick may take `longest_past` seconds: what was missed is read before it.
+    While nobody hears the feed or sets `used`, it writes no ticks.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Feed:
         database: Database,
         listener: Listener,
         *,
+        used: asyncio.Event,
         clock: Callable[[], datetime],
         past: float,
         stall: float,
@@ -72,6 +75,7 @@ class Feed:
     ) -> None:
         self._database = database
         self._listener = listener
+        self._used = used
         self._clock = clock
         self._past = past
         self._stall = stall
@@ -230,7 +234,13 @@ class Feed:
         self._listener.live()
         while True:
             await asyncio.sleep(self._stall / 3)
+            if is_idle := not (self._used.is_set() or self._listener.is_heard()):
+                self._listener.idle()
+                await self._used.wait()
+            self._used.clear()
             await self._prove(self._stall, ChangesBroken)
+            if is_idle:
+                self._listener.live()
 
     async def catch_up(self, *, seconds: float) -> None:
         """Wait until everything committed by now is delivered. Raises StorageUnavailable."""

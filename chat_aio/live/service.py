@@ -59,8 +59,10 @@ class Live:
                 changed=self._changed,
                 is_heard=lambda: self.hub.is_used,
                 live=self._went_live,
+                idle=self._went_idle,
                 lost=self._lost,
             ),
+            used=context.caches_used,
             clock=context.clock,
             past=options.ring_seconds,
             stall=options.feed_stall_seconds,
@@ -102,6 +104,7 @@ class Live:
         # Register before reading the conversations: a membership change during the read is then
         # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
+        self._context.caches_used.set()
         self.feed.wake()
         with ExitStack() as failing:
             failing.callback(self.hub.remove, stream)
@@ -151,6 +154,9 @@ class Live:
 
     def _went_live(self) -> None:
         self._delivery.set_feed_live(True)
+
+    def _went_idle(self) -> None:
+        self._delivery.set_feed_live(False)
 
     def _lost(self, gap: bool) -> None:
         """Stop caching and end all streams: without the feed both would miss changes."""

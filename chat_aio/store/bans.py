@@ -3,6 +3,7 @@
 Each process caches who is banned, and drops entries when the change stream reports a ban.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -116,11 +117,15 @@ def position_of(ban: BanDocument) -> keyset_query.After:
 class Bans:
     """The cache of one process of who is banned until when. Expiry is by the clock.
 
-    While the feed is not live, nothing is cached and every call reads the database.
+    While the feed is not live, nothing is cached and every call reads the database. Whoever asks
+    sets `used`.
     """
 
-    def __init__(self, database: Database, *, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, database: Database, *, clock: Callable[[], datetime], used: asyncio.Event
+    ) -> None:
         self._database = database
+        self._used = used
         self._clock = clock
         self._until: dict[str, datetime | None] = {}
         self._feed_live = False
@@ -128,6 +133,7 @@ class Bans:
 
     async def is_banned(self, user_id: str) -> bool:
         """Whether a user has an active ban. Raises StorageUnavailable."""
+        self._used.set()
         known = self._until.get(user_id, NEVER)
         if known is NEVER:
             known = await self._load(user_id)

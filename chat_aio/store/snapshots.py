@@ -36,10 +36,13 @@ class Snapshot:
 
 
 class Snapshots:
-    """The cache of one process, bounded by the total weight."""
+    """The cache of one process, bounded by the total weight. It sets `used` when it is asked."""
 
-    def __init__(self, database: Database, *, max_weight: int = MAX_WEIGHT) -> None:
+    def __init__(
+        self, database: Database, *, used: asyncio.Event, max_weight: int = MAX_WEIGHT
+    ) -> None:
         self._database = database
+        self._used = used
         self._kept: OrderedDict[str, Snapshot] = OrderedDict()
         self._loading: dict[str, asyncio.Task[Snapshot | None]] = {}
         self._room = max_weight
@@ -47,6 +50,7 @@ class Snapshots:
 
     async def find(self, conversation_id: str) -> Snapshot | None:
         """The conversation, cached or read; None if there is none. Raises StorageUnavailable."""
+        self._used.set()
         if kept := self._kept.get(conversation_id):
             self._kept.move_to_end(conversation_id)
             return kept

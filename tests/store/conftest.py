@@ -1,5 +1,6 @@
 """A store by itself: collections, sequencer and snapshots over the test's database."""
 
+import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -76,7 +77,10 @@ MakeStore = Callable[..., Store]
 def store_over(handle: Any, *, timeout: float = 10.0) -> Store:
     database = Database(handle, timeout=timeout)
     return Store(
-        database, Sequencer(database, clock=utc_now), ReadMarks(database), Snapshots(database)
+        database,
+        Sequencer(database, clock=utc_now),
+        ReadMarks(database),
+        Snapshots(database, used=asyncio.Event()),
     )
 
 

@@ -46,7 +46,7 @@ async def test_what_was_read_before_a_change_is_not_kept(store: Store) -> None:
 async def test_snapshots_are_bounded_by_participants(store: Store) -> None:
     from chat_aio.store.snapshots import Snapshots
 
-    snapshots = Snapshots(store.database, max_weight=5)
+    snapshots = Snapshots(store.database, used=asyncio.Event(), max_weight=5)
     snapshots.set_feed_live(True)
     groups = [await store.conversation("alice", "bob") for _ in range(4)]
     for group in groups:
