@@ -238,7 +238,7 @@ def _assemble(
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
         rate_limits=RateLimits(
-            Limits(rate_limits_from(options.rate_limits, methods=set(_methods_of(plugins)))),
+            Limits(rate_limits_from(options.rate_limits, methods=set(limited_methods(plugins)))),
             hook=hooks.rate_limit,
             patience=options.hook_timeout_seconds,
         ),
@@ -258,7 +258,7 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
     return options.extra_events or any(each.overrides("message_read") for each in plugins)
 
 
-def _methods_of(plugins: Iterable[Plugin]) -> Iterator[str]:
+def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
     yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI))
