@@ -25,7 +25,7 @@ from chat_aio.store import indexes, schema_version
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -134,6 +134,11 @@ class Chat:
             await self._upkeep.close()
             if isinstance(error, StorageUnavailable):
                 raise SetupError("MongoDB was reached, and then did not answer.") from error
+            if is_unauthorized(error):
+                raise SetupError(
+                    "this user of MongoDB lacks rights that the chat needs: give it the role of "
+                    "docs/operations.md (chat-aio doctor names what is missing)"
+                ) from error
             raise
         finally:
             self._opening = False
