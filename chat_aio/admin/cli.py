@@ -53,6 +53,7 @@ OPERATORS = {
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
     "config": "chat_aio.admin.config:config",
+    "doctor": "chat_aio.admin.doctor.command:doctor",
 }
 """The operators' commands, each as `module:command`."""
 
