@@ -95,7 +95,7 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
     from chat_aio.demo.application import make_demo
 
     if mongo_url is not None:
-        settings_from(mongo_url=mongo_url)
+        _require_url(mongo_url)
     at = _bound("127.0.0.1", port)
     _serve(make_demo(data=data, mongo_url=mongo_url, port=port, say=click.echo), at)
 
@@ -129,6 +129,13 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
             raise click.exceptions.Exit(asyncio.run(Workers(settings.workers, at).run()))
     spare_the_collector()
     _serve(make_served(settings), at, loop=settings.loop, lifeline=lifeline, end_within=END_SECONDS)
+
+
+def _require_url(url: str) -> None:
+    try:
+        SETTINGS["mongo_url"].read(url)
+    except ValueError as error:
+        raise WrongSetting(f"--mongo-url: {error}") from None
 
 
 def _require_callers(settings: ServeSettings) -> None:

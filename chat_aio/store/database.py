@@ -278,5 +278,6 @@ def _is_replicated(hello: Mapping[str, Any]) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    # PyMongo appends its timeout and a description of the whole topology.
-    return str(error).split(", Timeout:")[0].splitlines()[0][:200] if str(error) else repr(error)
+    # PyMongo appends the whole answer, or its timeout and a description of the whole topology.
+    said = str(error).split(", Timeout:")[0].split(", full error:")[0]
+    return said.splitlines()[0][:200] if str(error) else repr(error)

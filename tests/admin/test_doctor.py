@@ -2,19 +2,27 @@
 
 import asyncio
 import json
+import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession, web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from pymongo import AsyncMongoClient
 
 from chat_aio.admin.doctor import database as looking
 from chat_aio.admin.doctor.points import Point
-from chat_aio.admin.doctor.proxy import points_of_proxy
+from chat_aio.admin.doctor.proxy import check_http, points_of_proxy
 from chat_aio.embedded import _end_with_parent, _free_port, find_mongod
 from chat_aio.store import indexes, privileges
 from chat_aio.store.database import Database as Store
@@ -254,6 +262,54 @@ async def test_a_proxy_in_front(mongo_url: str, database: Database, aiohttp_clie
         assert red(await seen_through(aiohttp_client, Proxy(origin))) == ["stream"]
     gone = await seen_through(aiohttp_client, Proxy(origin), **user)
     assert red(gone) == ["readyz", "stream"]
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate of 127.0.0.1 that has signed itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    place, private = folder / "certificate", folder / "private"
+    place.write_bytes(made.public_bytes(Encoding.PEM))
+    plain = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private.write_bytes(key.private_bytes(*plain))
+    return place, private
+
+
+@pytest.mark.parametrize(
+    ("offers", "trusted", "state"),
+    [(["h2"], True, "ok"), (["http/1.1"], True, "warning"), (["h2"], False, "problem")],
+)
+async def test_what_tls_agrees_on(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    offers: list[str],
+    trusted: bool,
+    state: str,
+) -> None:
+    certificate, private = make_certificate(tmp_path)
+    offering = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    offering.load_cert_chain(certificate, private)
+    offering.set_alpn_protocols(offers)
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0, ssl=offering) as server:
+        port = server.sockets[0].getsockname()[1]
+        found = await check_http(f"https://127.0.0.1:{port}/api/chat")
+    assert found.state == state, found
 
 
 async def test_a_header_that_is_none() -> None:

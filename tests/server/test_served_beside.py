@@ -2,12 +2,9 @@
 
 import json
 
-import pytest
 from aiohttp import ClientSession
-from click.testing import CliRunner
 from multidict import CIMultiDict
 
-from chat_aio.admin.cli import main
 from chat_aio.web.openapi.document import describe
 from tests.conftest import Database
 from tests.support.processes import Service
@@ -58,17 +55,3 @@ async def test_what_a_proxy_and_its_pages_may(mongo_url: str, database: Database
         twice = CIMultiDict([("X-User", "ada"), ("X-User", "mallory")])
         async with session.get("/api/chat/conversations", headers=twice) as response:
             assert response.status == 401
-
-
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("--allowed-origins", "example.org"),
-        ("--rate-limits", "often"),
-        ("--rate-limits", '{"list_channels": "1/hour"}'),
-    ],
-)
-def test_settings_that_make_no_sense(option: str, value: str) -> None:
-    command = ["serve", "--port", "0", "--auth-header", "X-User", option, value]
-    result = CliRunner().invoke(main, command)
-    assert (result.exit_code, len(result.output.splitlines())) == (1, 1), result.output

@@ -13,7 +13,8 @@ from chat_aio.admin.doctor.database import points_of_database
 from chat_aio.admin.doctor.points import Point, ok
 from chat_aio.admin.doctor.proxy import points_of_proxy
 from chat_aio.admin.options import reading, setting_options
-from chat_aio.admin.printing import Outcome, plain, show
+from chat_aio.admin.printing import plain
+from chat_aio.schema.models import json_from
 from chat_aio.server.settings import ServeSettings
 from chat_aio.server.sources import settings_from
 
@@ -47,19 +48,23 @@ def doctor(*, url: str | None, headers: Mapping[str, str], as_json: bool, **give
     MongoDB may not see is unknown. Exit code 1 if there is a problem. Nothing is written. With
     --url it takes as long as three heartbeats.
     """
-    points = asyncio.run(_gathered(settings_from(**given), url, headers))
+    settings = settings_from(**given)
+
+    async def look() -> list[Point]:
+        found = []
+        async for point in _points(settings, url, headers):
+            found.append(point)
+            if not as_json:  # At once: the points of a proxy take a while.
+                click.echo(_lines(point))
+        return found
+
+    points = asyncio.run(look())
     problems = sum(each.state == "problem" for each in points)
-    text = "\n".join(_lines(each) for each in points)
-    document = {"points": [asdict(each) for each in points], "problems": problems}
-    show(Outcome(document, text), as_json=as_json)
+    if as_json:
+        document = {"points": [asdict(each) for each in points], "problems": problems}
+        click.echo(json_from(document))
     if problems:
         raise click.exceptions.Exit(1)
-
-
-async def _gathered(
-    settings: ServeSettings, url: str | None, headers: Mapping[str, str]
-) -> list[Point]:
-    return [point async for point in _points(settings, url, headers)]
 
 
 async def _points(

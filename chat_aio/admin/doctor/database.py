@@ -35,8 +35,9 @@ async def points_of_database(settings: ServeSettings) -> AsyncIterator[Point]:
         try:
             hello = await deployment.hello(database)
         except (StorageUnavailable, PyMongoError) as error:
-            said = " ".join(str(error).split())[:200]
-            yield problem("MongoDB", f"not reached: {said}", "start it, or set mongo_url right")
+            yield problem(
+                "MongoDB", f"not reached: {_said(error)}", "start it, or set mongo_url right"
+            )
             return
         yield ok("MongoDB", f"answers at {hello.get('me', 'its address')}")
         for name, check in checks_of(settings).items():
@@ -71,8 +72,7 @@ async def _checked(name: str, check: Check, database: Database) -> Point:
     except (PyMongoError, StorageUnavailable, SetupError) as error:
         if is_unauthorized(error) or is_unauthorized(error.__cause__ or error):
             return unknown(name, "this user of MongoDB may not see it", LOOK_AS_MONITOR)
-        said = " ".join(str(error).split())[:200]
-        return problem(name, f"cannot be checked: {said}", "see the log of MongoDB")
+        return problem(name, f"cannot be checked: {_said(error)}", "see the log of MongoDB")
 
 
 async def check_version(database: Database) -> Point:
@@ -125,8 +125,9 @@ async def check_change_stream(database: Database) -> Point:
     try:
         await deployment.try_change_stream(database)
     except ChangesBroken as error:
-        said = " ".join(str(error).split())[:200]
-        return problem(name, said, "nothing is delivered without it: see `replica set` and `role`")
+        return problem(
+            name, _said(error), "nothing is delivered without it: see `replica set` and `role`"
+        )
     return ok(name, "can be followed")
 
 
@@ -147,7 +148,8 @@ async def check_indexes(database: Database) -> Point:
     name = "indexes"
     found = [each for each in await indexes.differences(database) if each.of != "validator"]
     if lacking := [str(each) for each in found if each.state != "surplus"]:
-        return problem(name, _some(lacking), "run `chat-aio indexes apply`")
+        advice = "run `chat-aio indexes apply`; a first start does it as well, if it has the rights"
+        return problem(name, _some(lacking), advice)
     return ok(name, f"all are there, and {len(found)} others" if found else "all are there")
 
 
@@ -198,3 +200,8 @@ def _numbers(version: str) -> tuple[int, int]:
 def _some(names: list[str]) -> str:
     more = len(names) - MOST_NAMED
     return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _said(error: Exception) -> str:
+    """The text of an error, without the whole answer that PyMongo appends."""
+    return " ".join(str(error).split(", full error:")[0].split())[:200]

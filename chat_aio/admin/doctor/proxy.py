@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout
 
-from chat_aio.admin.doctor.points import Point, ok, problem, unknown, warning
+from chat_aio.admin.doctor.points import Point, ok, problem, warning
 from chat_aio.tasks import cancel_and_wait
 
 ANSWER_SECONDS = 10.0
@@ -82,20 +82,31 @@ async def check_http(url: str) -> Point:
     name, place = "HTTP", urlsplit(url)
     if place.scheme != "https":
         return ok(name, "without TLS: HTTP/1.1, as between a proxy and the service")
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["h2", "http/1.1"])
+    asking = asyncio.create_task(_agreed_protocol(place.hostname or "", place.port or 443))
+    await asyncio.wait({asking}, timeout=ANSWER_SECONDS)
+    if not asking.done():
+        await cancel_and_wait(asking)
+        return problem(name, "no connection", "is the proxy up?")
     try:
-        _, writer = await asyncio.open_connection(place.hostname, place.port or 443, ssl=context)
+        agreed = asking.result()
     except OSError as error:
-        return unknown(name, f"TLS failed: {error}", "mend the certificate")
-    agreed = writer.get_extra_info("ssl_object").selected_alpn_protocol()
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
+        return problem(name, f"TLS failed: {error}", "mend the certificate, or the address")
     if agreed != "h2":
         advice = "serve HTTP/2: over HTTP/1.1 a browser has six connections for all its tabs"
         return warning(name, "HTTP/1.1", advice)
     return ok(name, "HTTP/2")
+
+
+async def _agreed_protocol(host: str, port: int) -> str | None:
+    """What client and server agree on by ALPN, such as `h2`."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    _, writer = await asyncio.open_connection(host, port, ssl=context)
+    agreed: str | None = writer.get_extra_info("ssl_object").selected_alpn_protocol()
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
+    return agreed
 
 
 def check_headers(response: ClientResponse) -> Point:
