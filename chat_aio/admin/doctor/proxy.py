@@ -43,10 +43,12 @@ async def points_of_stream(
     try:
         async with asked as response:
             if response.status != 200:
-                advice = "log in with --header, such as --header 'X-User: doctor'"
-                yield problem("stream", f"answers {response.status}", advice)
+                yield problem("stream", f"answers {response.status}", _advice(response.status))
                 return
-            yield check_headers(response)
+            headers = check_headers(response)
+            yield headers
+            if headers.state != "ok":  # What is compressed, or is no stream, cannot be read.
+                return
             chunks = _Chunks(response)
             try:
                 first = await check_first_bytes(chunks, began=began)
@@ -58,6 +60,16 @@ async def points_of_stream(
     except (ClientError, TimeoutError) as error:
         said = f"no answer ({type(error).__name__}) for {time.monotonic() - began:.1f} s"
         yield problem("stream", said, f"is the service up? Else {UNBUFFERED}")
+
+
+def _advice(status: int) -> str:
+    if status in (401, 403):
+        return "log in with --header, such as --header 'X-User: doctor'"
+    if status == 429:
+        return "log in as a user who has fewer streams open"
+    if status >= 500:
+        return "the proxy does not reach the service: see the logs of both"
+    return "is --url the address of the mount, with /api/chat?"
 
 
 async def check_ready(session: ClientSession, url: str) -> Point:
