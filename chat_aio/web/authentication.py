@@ -13,8 +13,8 @@ from chat_aio.web.keys import AUTH, CONTEXT
 async def authenticated(request: web.Request) -> str:
     """The acting user's id, from the host's `auth` hook (docs/behaviour.md 1.2). Raises
     Unauthenticated, and InternalError if the hook fails."""
-    limit = request.config_dict[CONTEXT].options.hook_timeout_seconds
-    user = await hooks.call(request.config_dict[AUTH], request, limit=limit)
+    limit = request.app[CONTEXT].options.hook_timeout_seconds
+    user = await hooks.call(request.app[AUTH], request, limit=limit)
     user_id = user.get("id") if isinstance(user, Mapping) else getattr(user, "id", None)
     if not isinstance(user_id, str) or not is_id(user_id):
         raise Unauthenticated

@@ -15,7 +15,7 @@ _REFUSED = re.compile(r"q=0(\.0*)?")
 def compress(request: web.Request, response: web.StreamResponse) -> None:
     """Have a large answer compressed when it is sent, if its client asks for gzip by name. Streams,
     errors and what a page of another site has asked for are never compressed."""
-    if not request.config_dict[CONTEXT].options.gzip or not _is_large(response):
+    if not request.app[CONTEXT].options.gzip or not _is_large(response):
         return
     response.headers.add("Vary", "Accept-Encoding")
     if _accepts_gzip(request) and not is_of_another_site(request):

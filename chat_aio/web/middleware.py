@@ -77,7 +77,7 @@ async def _admitted(request: web.Request, handler: Handler) -> web.StreamRespons
         return reply
     request[USER_ID] = await authenticated(request)
     require_origin(request)
-    context = request.config_dict[CONTEXT]
+    context = request.app[CONTEXT]
     with budget(context.options.storage_timeout_seconds):
         await require_unbanned(context, request[USER_ID])
         spend(request, "requests")

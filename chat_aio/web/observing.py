@@ -34,7 +34,7 @@ async def _observed(request: web.Request, handler: Handler) -> web.StreamRespons
         headers=request.headers,
     )
     request[_ASKED] = asked, time.perf_counter()
-    notify(request.config_dict[CONTEXT].observers, Observer.request_begun, asked)
+    notify(request.app[CONTEXT].observers, Observer.request_begun, asked)
     try:
         response = await handler(request)
     except asyncio.CancelledError:  # The connection is gone; nobody waits for the answer.
@@ -61,4 +61,4 @@ def _report(request: web.Request, status: int) -> None:
         user_id=request.get(USER_ID),
         request_id=request.get(REQUEST_ID),
     )
-    notify(request.config_dict[CONTEXT].observers, Observer.request_answered, asked, answer)
+    notify(request.app[CONTEXT].observers, Observer.request_answered, asked, answer)

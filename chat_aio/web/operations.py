@@ -74,7 +74,7 @@ class Operation:
         return None if self.counts_itself else self.documented.__name__
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        context, user_id = request.config_dict[CONTEXT], request[USER_ID]
+        context, user_id = request.app[CONTEXT], request[USER_ID]
         # Before the body is read: refused requests count (docs/behaviour.md 1.12).
         if self.quota is not None:
             spend(request, self.quota)
@@ -103,7 +103,7 @@ class Operation:
         """The action's arguments by name, not yet checked."""
         given = self.query.arguments(request.query) if self.query else {}
         if self.body is not None:
-            context = request.config_dict[CONTEXT]
+            context = request.app[CONTEXT]
             # Waiting for the client's bytes must not use up the time budget of database calls.
             with paused():
                 found = await read_object(

@@ -18,7 +18,7 @@ def require_origin(request: web.Request) -> None:
     A request without `Origin` passes, unless its `Sec-Fetch-Site` names another site. Browsers send
     only that when a page opens the stream as, for example, an image.
     """
-    allowed = request.config_dict[CONTEXT].options.allowed_origins
+    allowed = request.app[CONTEXT].options.allowed_origins
     if allowed is None or (request.method in READING and not is_stream(request)):
         return
     origin = request.headers.get("Origin")
@@ -51,7 +51,7 @@ def preflight_reply(request: web.Request) -> web.Response | None:
 
 async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
     """Allow pages of listed origins to read the answer."""
-    if request.config_dict[CONTEXT].options.allowed_origins is None:
+    if request.app[CONTEXT].options.allowed_origins is None:
         return
     response.headers.add("Vary", "Origin")
     if (origin := _listed(request)) is not None:
@@ -62,6 +62,6 @@ async def add_cors(request: web.Request, response: web.StreamResponse) -> None:
 
 def _listed(request: web.Request) -> str | None:
     """The request's origin, if it is listed."""
-    allowed = request.config_dict[CONTEXT].options.allowed_origins
+    allowed = request.app[CONTEXT].options.allowed_origins
     origin = request.headers.get("Origin")
     return origin if allowed is not None and origin in allowed else None

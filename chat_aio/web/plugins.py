@@ -36,7 +36,7 @@ class PluginOperation:
         return self.route.errors
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        context = request.config_dict[CONTEXT]
+        context = request.app[CONTEXT]
         user_id = request[USER_ID]
         # Before the body is read: a request that cannot be read counts as well.
         async with context.rate_limits.counting(user_id, self.route.name):
@@ -47,7 +47,7 @@ class PluginOperation:
             return reply_object(await self.route.handler(plugin_request))
 
     async def _read(self, request: web.Request) -> dict[str, Any]:
-        context = request.config_dict[CONTEXT]
+        context = request.app[CONTEXT]
         limit, turns = context.options.max_body_bytes, context.database.turns
         # Waiting for the client's bytes must not use up the time budget of database calls.
         with paused():

@@ -86,18 +86,29 @@ async def _read(request: web.Request, limit: int) -> bytes:
     connection ends: a client that sends byte by byte must not keep it for ever."""
     if (request.content_length or 0) > limit:
         raise PayloadTooLarge(f"a request body has at most {limit} bytes")
-    raw = bytearray()
     try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in request.content.iter_any():
-                raw += chunk
-                if len(raw) > limit:
-                    raise PayloadTooLarge(f"a request body has at most {limit} bytes")
+        if request.content.is_eof():  # It came with the headers, as most do: nothing to wait for.
+            raw = request.content.read_nowait()
+        else:
+            raw = await _read_as_it_comes(request, limit)
     except TimeoutError:
         stop_reading(request)
         raise InvalidInput(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
     except (ClientError, HttpProcessingError, web.RequestPayloadError, ConnectionError) as error:
         raise InvalidInput("the body could not be read") from error
+    if len(raw) > limit:
+        raise PayloadTooLarge(f"a request body has at most {limit} bytes")
+    return raw
+
+
+async def _read_as_it_comes(request: web.Request, limit: int) -> bytes:
+    """Read the body to its end, or until it is too large."""
+    raw = bytearray()
+    async with asyncio.timeout(BODY_SECONDS):
+        async for chunk in request.content.iter_any():
+            raw += chunk
+            if len(raw) > limit:
+                break
     return bytes(raw)
 
 

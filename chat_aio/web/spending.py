@@ -10,7 +10,7 @@ _SPENT = web.RequestKey("spent", list[tuple[str, int]])
 
 def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
     """Use `amount` of the acting user's quota. Raises RateLimited (docs/behaviour.md 1.12)."""
-    quotas = request.config_dict.get(QUOTAS)
+    quotas = request.app.get(QUOTAS)
     if quotas is not None:
         quotas.count(request[USER_ID], kind, amount)
         request.setdefault(_SPENT, []).append((kind, amount))
@@ -20,4 +20,4 @@ def give_back(request: web.Request, kind: Kind | None = None) -> None:
     """Give back what a request has used, of one kind or of all."""
     for each, amount in request.get(_SPENT, ()):
         if kind in (None, each):
-            request.config_dict[QUOTAS].give_back(request[USER_ID], each, amount)
+            request.app[QUOTAS].give_back(request[USER_ID], each, amount)

@@ -34,8 +34,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
     If the stream cannot be opened now, the connection is closed without an answer and the client
     tries again: EventSource gives up for good on any status but 200.
     """
-    require(request.config_dict[CONTEXT], Capability.STREAMS)
-    live: Live = request.config_dict[LIVE]
+    require(request.app[CONTEXT], Capability.STREAMS)
+    live: Live = request.app[LIVE]
     if not await live.feed.wait_live(seconds=OPENING_SECONDS):
         raise StorageUnavailable  # The middleware hangs up, and gives the request's quota back.
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
@@ -77,7 +77,7 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     """Send headers and replay; the stream is live afterwards."""
     if request.transport is None:  # The client left while its replay was read.
         raise ConnectionResetError
-    if request.config_dict[CONTEXT].options.reauthenticate:
+    if request.app[CONTEXT].options.reauthenticate:
         events.still_logged_in = partial(_is_logged_in, request, request.transport)
     _bound_kernel_buffer(request.transport)
     response = _Response()
@@ -88,7 +88,7 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     # client, and delivery waits for nobody.
     if request.transport is None:
         raise ConnectionResetError
-    connection = StreamConnection(request, events, request.config_dict[STREAMS])
+    connection = StreamConnection(request, events, request.app[STREAMS])
     response.opened = request, connection
     events.go_live(connection)
     return response
