@@ -25,7 +25,7 @@ from chat_aio.store import indexes, schema_version
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -134,6 +134,11 @@ class Chat:
             await self._upkeep.close()
             if isinstance(error, StorageUnavailable):
                 raise SetupError("MongoDB was reached, and then did not answer.") from error
+            if is_unauthorized(error):
+                raise SetupError(
+                    "this user of MongoDB lacks rights that the chat needs: give it the role of "
+                    "docs/operations.md (chat-aio doctor names what is missing)"
+                ) from error
             raise
         finally:
             self._opening = False
@@ -240,7 +245,7 @@ def _assemble(
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
         rate_limits=RateLimits(
-            Limits(rate_limits_from(options.rate_limits, methods=set(_methods_of(plugins)))),
+            Limits(rate_limits_from(options.rate_limits, methods=set(limited_methods(plugins)))),
             hook=hooks.rate_limit,
             patience=options.hook_timeout_seconds,
         ),
@@ -260,7 +265,7 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
     return options.extra_events or any(each.overrides("message_read") for each in plugins)
 
 
-def _methods_of(plugins: Iterable[Plugin]) -> Iterator[str]:
+def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
     yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI))

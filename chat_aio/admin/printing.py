@@ -71,9 +71,12 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table_of(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, shortened: bool = True
+) -> str:
     """Rows below their head, in aligned columns. The last column is free text and is shortened."""
-    cells = [[*map(plain, row[:-1]), excerpt(plain(row[-1]))] for row in rows]
+    last = excerpt if shortened else str
+    cells = [[*map(plain, row[:-1]), last(plain(row[-1]))] for row in rows]
     if not cells:
         return "(none)"
     lines = [list(head), *cells]
