@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
+from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
@@ -85,6 +85,7 @@ class Chat:
             clock or primary,
         )
         self._api = ServerAPI(self._context)
+        self._rooms = RoomsAPI(self._context)
         self._live = Live(self._context)
         for plugin in self._context.plugins:
             plugin.api = Services(self._context)
@@ -92,9 +93,21 @@ class Chat:
     @property
     def api(self) -> ServerAPI:
         """The server API. Raises RuntimeError unless the chat is open."""
+        self._require_open()
+        return self._api
+
+    @property
+    def rooms(self) -> RoomsAPI:
+        """Room controls, beside the server API. Raises RuntimeError unless the chat is open and has
+        the option `room_controls`."""
+        self._require_open()
+        if not self._options.room_controls:
+            raise RuntimeError("chat.rooms needs Options(room_controls=True)")
+        return self._rooms
+
+    def _require_open(self) -> None:
         if not self._opened:
             raise RuntimeError("the chat is not open: mount it, or use `async with chat`")
-        return self._api
 
     def mount(self, app: web.Application, path: str = "/api/chat") -> None:
         """Serve the chat below `path`; it opens and closes with `app`. Raises RuntimeError without
@@ -237,7 +250,7 @@ def _assemble(
     used = asyncio.Event()
     return Context(
         database=kept,
-        snapshots=Snapshots(kept, used=used),
+        snapshots=Snapshots(kept, used=used, room_controls=options.room_controls),
         sequencer=Sequencer(kept, clock=clock, observers=observers),
         read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
         bans=Bans(kept, clock=clock, used=used),
@@ -268,7 +281,7 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
 def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
-    yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI))
+    yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI), *methods_of(RoomsAPI))
     yield from (each.documented.__name__ for each in ROUTES if isinstance(each, Operation))
     for plugin in plugins:
         yield from (each.name for each in plugin.routes)

@@ -90,6 +90,18 @@ class UserBanned(ChatError):
     code, status = "USER_BANNED", 403
 
 
+class ConversationBanned(ChatError):
+    """You are banned from this conversation."""
+
+    code, status = "CONVERSATION_BANNED", 403
+
+
+class ConversationFrozen(ChatError):
+    """This conversation is frozen: only its admins can write."""
+
+    code, status = "CONVERSATION_FROZEN", 403
+
+
 class NotPublicConversation(ChatError):
     """This conversation is not a public channel."""
 
@@ -225,6 +237,12 @@ class RateLimited(ChatError):
     def __init__(self, message: str | None = None, *, retry_after: int = 5) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class SlowMode(RateLimited):
+    """This conversation is in slow mode; wait for as many seconds as Retry-After says."""
+
+    code, status = "SLOW_MODE", 429
 
 
 class InternalError(ChatError):

@@ -47,6 +47,7 @@ class Options:
     threads: bool = True
     enforce_bans: bool | None = None
     extra_events: bool = False
+    room_controls: bool = False
     reauthenticate: bool = False
     separate_blocked: bool = False
     presence_needs_exchange: bool = False

@@ -107,13 +107,12 @@ class ConversationList:
         shown, count = await self._built(viewed_conversation_json)
         return _page_json("conversations", shown, self.cursor_behind(count))
 
-    async def _built(
-        self, build: Callable[[ConversationDocument, int], Shape]
-    ) -> tuple[tuple[Shape, ...], int]:
+    async def _built(self, build: Callable[..., Shape]) -> tuple[tuple[Shape, ...], int]:
+        controls = self.context.options.room_controls
         return await shapes_of(
             self.context,
             self.rows,
-            lambda row: row and build(*row),
+            lambda row: row and build(*row, room_controls=controls),
             stored_bytes=self.stored_bytes,
         )
 

@@ -19,6 +19,7 @@ from chat_aio.actions import (
     mutes,
     reactions,
     reports,
+    rooms,
     searching,
     sending,
 )
@@ -127,6 +128,15 @@ class ModerationAPI(_API):
     list_bans = method(bans.list_bans)
     ban_user = method(bans.ban_user)
     unban_user = method(bans.unban_user)
+
+
+class RoomsAPI(_API):
+    """`chat.rooms`: room controls, with the same rules as over HTTP."""
+
+    update_conversation = method(rooms.update_conversation)
+    ban_from_conversation = method(rooms.ban_from_conversation)
+    unban_from_conversation = method(rooms.unban_from_conversation)
+    list_conversation_bans = method(rooms.list_conversation_bans)
 
 
 class ServerAPI(_API):

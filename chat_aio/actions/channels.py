@@ -51,8 +51,8 @@ async def join_conversation(
     """Join an open channel, or request to join one that needs approval (docs/behaviour.md 10.2).
 
     Raises InvalidInput, ChannelsUnsupported, ConversationNotFound, NotGroupConversation,
-    NotPublicConversation, AlreadyParticipant, InvitesUnsupported (if it needs approval) and
-    GroupLimitExceeded.
+    NotPublicConversation, AlreadyParticipant, InvitesUnsupported (if it needs approval),
+    GroupLimitExceeded and ConversationBanned (with `room_controls`).
     """
     given = inputs.read(inputs.Asking, message=message)
     require(context, Capability.CHANNELS)

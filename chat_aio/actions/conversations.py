@@ -67,7 +67,8 @@ async def get_or_create_conversation(
 
     made, is_new = await conversations.create(context.database, new, allowed=allowed)
     if is_new:
-        return Opened(viewed_conversation_from(made, unread_count=0), is_new=True)
+        controls = context.options.room_controls
+        return Opened(viewed_conversation_from(made, 0, room_controls=controls), is_new=True)
     return Opened(await _load_viewed(context, user_id, conversation_id), is_new=False)
 
 
@@ -134,7 +135,10 @@ async def _readable(
 
     async def ask(head: CounterDocument) -> bool:
         found = documents.get(head["_id"])
-        return found is not None and await permissions.may_read(user_id, conversation_from(found))
+        if found is None:
+            return False
+        conversation = conversation_from(found, room_controls=context.options.room_controls)
+        return await permissions.may_read(user_id, conversation)
 
     return await hooks.those(ask, heads)
 
@@ -156,7 +160,8 @@ async def find_viewed(
     found = await conversations.find(context.database, conversation_id)
     if head is None or found is None:
         return None
-    return await count_viewed(context.database, user_id, found, head)
+    controls = context.options.room_controls
+    return await count_viewed(context.database, user_id, found, head, room_controls=controls)
 
 
 async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> ViewedConversation:

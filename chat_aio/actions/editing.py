@@ -19,6 +19,7 @@ from chat_aio.actions.guards import (
 from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
+from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
@@ -45,7 +46,7 @@ async def edit_message(
 
     Raises InvalidInput, MessageNotFound, MessageDeleted, NotMessageSender, ConversationNotFound
     (for one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked,
-    MentionNotParticipant and MessageRejected.
+    MentionNotParticipant, MessageRejected and ConversationFrozen (with `room_controls`).
     """
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
@@ -53,6 +54,7 @@ async def edit_message(
     snapshot = await _load_writable(context, user_id, found)
     await require_readable(context, user_id, snapshot, bare_message_from(found))
     await require_unblocked(context, snapshot)
+    await require_unfrozen(context, user_id, snapshot)
     snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
     parents = await load_parents(context, user_id, [found])
@@ -176,9 +178,10 @@ async def _write_once(
     )
     new = _new(found, mentions)
     # One guarded update is enough unless the edit depends on the conversation: a new mention must
-    # not name somebody whose removal was answered before, and no edit goes past a block. These
-    # lock the head, between two batches (docs/decisions/0005).
-    if not new and snapshot.conversation.type != "direct":
+    # not name somebody whose removal was answered before, and no edit goes past a block or into a
+    # frozen group. These lock the head, between two batches (docs/decisions/0005).
+    lockless = snapshot.conversation.type != "direct" and not context.options.room_controls
+    if not new and lockless:
         return await edits.change_live(context.database, found, update)
     return await edits.change_live_fenced(
         context.database,

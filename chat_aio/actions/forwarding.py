@@ -11,6 +11,7 @@ from chat_aio.actions.guards import (
     load_writable,
 )
 from chat_aio.actions.mentions import load_mentionable
+from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.actions.sending import Sent, find_repeated, key_fields, post
 from chat_aio.errors import MessageDeleted
 from chat_aio.hooks import BeforeMessageSend
@@ -37,7 +38,8 @@ async def forward_message(
 
     Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
-    MessageConflict and MessageRejected.
+    MessageConflict and MessageRejected; with `room_controls` ConversationFrozen and SlowMode (the
+    target).
     """
     async with context.rate_limits.counting_refusals(user_id, "forward_message"):
         given = inputs.read(
@@ -75,6 +77,7 @@ async def _forward(
 
     async with context.rate_limits.counting(user_id, "forward_message"):
         await require_unblocked(context, snapshot)
+        await require_unfrozen(context, user_id, snapshot)
         _require_alive(source)
         mentioned, reference = tuple(given.mentions or ()), _reference(source)
         snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
@@ -89,8 +92,7 @@ async def _forward(
             forwarded_from=forwarded_from_of(reference),
         )
         fields = {**key, "forwardedFrom": reference, "terms": source.get("terms")}
-        epoch = snapshot.epoch
-        return await post(context, asked, fields, epoch=epoch, recheck=require_still_there)
+        return await post(context, asked, fields, snapshot=snapshot, recheck=require_still_there)
 
 
 def _require_alive(source: MessageDocument) -> None:

@@ -1,6 +1,6 @@
 """Groups: creating and changing them, and their participants."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from chat_aio.actions.membership import (
     require_another_admin,
     require_still_managing,
 )
+from chat_aio.actions.room_rules import UNSET
 from chat_aio.actions.users import require_users
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import (
@@ -64,7 +65,7 @@ async def create_group_conversation(
         visibility=visibility,
         join_policy=join_policy,
     )
-    _require_channels(context, given.visibility, given.join_policy)
+    require_channels(context, given.visibility, given.join_policy)
     members = _members(user_id, given.user_ids or ())
     await require_users(context, user_id, members)
     new = conversations.new_conversation(
@@ -87,7 +88,7 @@ async def _create(
     """Write a new group; DirectInteractionBlocked if its creator and a member are kept apart."""
     allowed = partial(require_together, context, user_id, members)
     await conversations.create(context.database, new, allowed=allowed)
-    return viewed_conversation_from(new, unread_count=0)
+    return viewed_conversation_from(new, 0, room_controls=context.options.room_controls)
 
 
 async def update_conversation(
@@ -112,18 +113,28 @@ async def update_conversation(
         visibility=visibility,
         join_policy=join_policy,
     )
-    wanted = {"visibility": given.visibility, "joinPolicy": given.join_policy}
-    fields: dict[str, Any] = {key: value for key, value in wanted.items() if value is not None}
-    if named:
-        fields["name"] = given.name
+    fields = fields_of(given, named)
     if not fields:
         raise InvalidInput("name, visibility and joinPolicy are missing: give at least one")
-    _require_channels(context, given.visibility, given.join_policy)
+    require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)
+    return await set_fields(context, user_id, conversation_id, fields)
+
+
+def fields_of(given: inputs.ConversationChange, named: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a conversation that are to be set; `named` has the name if that is given."""
+    wanted = given.model_dump(by_alias=True, exclude_none=True)
+    return {**wanted, "name": given.name} if named else wanted
+
+
+async def set_fields(
+    context: Context, user_id: str, conversation_id: str, fields: Mapping[str, Any]
+) -> ViewedConversation:
+    """Set fields of a group, with one event; nothing happens if all are set so already."""
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        if fields.items() <= locked.conversation.items():
+        if fields.items() <= {**UNSET, **locked.conversation}.items():
             return None
         change = new_change(context, "conversation.updated", user_id)
         return MembershipChange(change=change, fields=fields)
@@ -137,8 +148,9 @@ async def add_participants(
     """Add users to a group as members; participants keep their role and read-state.
 
     If one user cannot be added, none is. Raises InvalidInput, ConversationNotFound,
-    NotGroupConversation, NotConversationAdmin, UserNotFound, GroupLimitExceeded and
-    DirectInteractionBlocked (with `separate_blocked`) (docs/behaviour.md 8.3).
+    NotGroupConversation, NotConversationAdmin, UserNotFound, GroupLimitExceeded,
+    DirectInteractionBlocked (with `separate_blocked`) and ConversationBanned (with `room_controls`)
+    (docs/behaviour.md 8.3).
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     snapshot = await load_manageable(context, user_id, conversation_id)
@@ -243,7 +255,7 @@ async def set_participant_role(
     return await change_membership(context, user_id, conversation_id, decide)
 
 
-def _require_channels(
+def require_channels(
     context: Context, visibility: Visibility | None, join_policy: JoinPolicy | None
 ) -> None:
     if visibility == "public" or join_policy == "open":

@@ -140,7 +140,8 @@ async def accept_invite(
     the link is counted.
 
     Raises InvalidInput, InvitesUnsupported, InviteNotFound, ConversationNotFound (for one that
-    cannot be read), InviteExpired and GroupLimitExceeded (docs/behaviour.md 9.3).
+    cannot be read), InviteExpired, GroupLimitExceeded and ConversationBanned (with `room_controls`)
+    (docs/behaviour.md 9.3).
     """
     given = inputs.read(inputs.Asking, message=message)
     require(context, Capability.INVITES)

@@ -14,6 +14,7 @@ from chat_aio.actions.membership import (
     write_locked,
 )
 from chat_aio.actions.optional_events import publish_join_request
+from chat_aio.actions.room_rules import require_admissible
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import AlreadyParticipant, JoinRequestNotFound
 from chat_aio.schema import inputs, pagination
@@ -42,7 +43,8 @@ async def request_to_join(
     """Request to join a group; if a request is pending already, return that.
 
     `message` is trimmed, at most 500 characters. Raises InvalidInput, InvitesUnsupported,
-    ConversationNotFound, NotGroupConversation and AlreadyParticipant (docs/behaviour.md 9.4).
+    ConversationNotFound, NotGroupConversation, AlreadyParticipant and ConversationBanned (with
+    `room_controls`) (docs/behaviour.md 9.4).
     """
     given = inputs.read(inputs.Asking, message=message)
     require(context, Capability.INVITES)
@@ -61,7 +63,7 @@ async def ask(
     before: Before,
 ) -> JoinRequestDocument:
     """Make a join request, which replaces an earlier one that was decided. If one is pending,
-    return that without calling `before`. Raises AlreadyParticipant."""
+    return that without calling `before`. Raises AlreadyParticipant and ConversationBanned."""
 
     place = conversation_id, user_id
     made = False
@@ -73,6 +75,7 @@ async def ask(
         made = False  # A transaction may run several times.
         if locked.role_of(user_id):
             raise AlreadyParticipant
+        await require_admissible(context, locked, [user_id])
         earlier = await join_requests.find(locked, user_id)
         if earlier and earlier["status"] == "pending":
             raise Unchanged(earlier)
@@ -150,8 +153,8 @@ async def resolve_join_request(
     """Approve a user's request to join, which adds them to the group, or deny it.
 
     Raises InvalidInput, InvitesUnsupported, ConversationNotFound, NotGroupConversation,
-    NotConversationAdmin, JoinRequestNotFound (if none is pending) and GroupLimitExceeded, which
-    leaves it pending (docs/behaviour.md 9.5).
+    NotConversationAdmin, JoinRequestNotFound (if none is pending), and GroupLimitExceeded and
+    ConversationBanned (with `room_controls`), which leave it pending (docs/behaviour.md 9.5).
     """
     given = inputs.read(inputs.Decision, target_user_id=target_user_id, decision=decision)
     require(context, Capability.INVITES)
@@ -171,12 +174,12 @@ async def _approve(
         await _load_pending(locked, target_user_id)
         change = await admit(context, locked, [target_user_id], actor_id=user_id)
         # None if the user is a participant already: then nothing was approved.
-        if change is None or not change.approved:
+        if change is None or not change.resolved:
             raise JoinRequestNotFound
         return change
 
     changed = await apply_change(context, conversation_id, decide)
-    (request,) = changed.change.approved if changed.change else ()
+    (request,) = changed.change.resolved if changed.change else ()
     return Resolution(
         join_request=join_request_from(request),
         conversation=await viewed(context, user_id, changed),

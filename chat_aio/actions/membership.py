@@ -6,6 +6,7 @@ from typing import TypeVar
 from chat_aio.actions.context import Context
 from chat_aio.actions.optional_events import publish_resolved
 from chat_aio.actions.permissions import is_admin
+from chat_aio.actions.room_rules import require_admissible
 from chat_aio.errors import (
     OUTCOME_UNKNOWN,
     ConversationNotFound,
@@ -41,14 +42,20 @@ async def apply_change(context: Context, conversation_id: str, decide: Decide) -
     if changed is None:
         raise ConversationNotFound
     if changed.change is not None:
-        await publish_resolved(context, changed.change.approved)
+        await publish_resolved(context, changed.change.resolved)
     return changed
 
 
 async def viewed(context: Context, user_id: str, changed: Changed) -> ViewedConversation:
     """The conversation after a change, with the user's unread count."""
     try:
-        return await count_viewed(context.database, user_id, changed.conversation, changed.head)
+        return await count_viewed(
+            context.database,
+            user_id,
+            changed.conversation,
+            changed.head,
+            room_controls=context.options.room_controls,
+        )
     except StorageUnavailable as error:
         # The change is committed, so the answer must not say that nothing was written.
         raise StorageUnavailable(OUTCOME_UNKNOWN) from error
@@ -72,12 +79,14 @@ async def admit(
     context: Context, locked: Locked, user_ids: Iterable[str], *, actor_id: str
 ) -> MembershipChange | None:
     """The change that adds users as members, None if all are in already. Their pending join
-    requests are approved, however they get in (docs/behaviour.md 9.6). Raises GroupLimitExceeded.
+    requests are approved, however they get in (docs/behaviour.md 9.6). Raises ConversationBanned
+    and GroupLimitExceeded.
     """
     here = {each["userId"] for each in locked.conversation["participants"]}
     new = [each for each in dict.fromkeys(user_ids) if each not in here]
     if not new:
         return None
+    await require_admissible(context, locked, new)
     if len(here) + len(new) > MAX_PARTICIPANTS:
         raise GroupLimitExceeded
     change = new_change(context, "participant.added", actor_id)
@@ -86,7 +95,7 @@ async def admit(
     return MembershipChange(
         change=change,
         added=tuple(new_participant(each, role="member", at=change["at"]) for each in new),
-        approved=tuple(approved),
+        resolved=tuple(approved),
     )
 
 

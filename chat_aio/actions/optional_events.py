@@ -7,8 +7,8 @@ from typing import TypeVar
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.documents import JoinRequestDocument
-from chat_aio.store.mapping import join_request_from
+from chat_aio.store.documents import ConversationBanDocument, JoinRequestDocument
+from chat_aio.store.mapping import conversation_ban_from, join_request_from
 from chat_aio.store.signals import EphemeralEvent
 
 log = logging.getLogger(__name__)
@@ -20,9 +20,7 @@ async def publish_join_request(context: Context, name: str, request: JoinRequest
     """Publish a join request to the admins of the group and to the user who asked."""
     if not context.options.extra_events:
         return
-    group = await _unless_away(context.snapshots.find(request["conversationId"]))
-    roles = group.conversation.roles if group else {}
-    admins = {each for each, role in roles.items() if role == "admin"}
+    admins = await _admins_of(context, request["conversationId"])
     _publish(
         context,
         name,
@@ -30,6 +28,25 @@ async def publish_join_request(context: Context, name: str, request: JoinRequest
         conversationId=request["conversationId"],
         joinRequest=join_request_from(request),
     )
+
+
+async def publish_conversation_ban(
+    context: Context, name: str, ban: ConversationBanDocument
+) -> None:
+    """Publish a ban from a group, or its end, to the admins of the group."""
+    _publish(
+        context,
+        name,
+        await _admins_of(context, ban["conversationId"]),
+        conversationId=ban["conversationId"],
+        conversationBan=conversation_ban_from(ban),
+    )
+
+
+async def _admins_of(context: Context, conversation_id: str) -> set[str]:
+    group = await _unless_away(context.snapshots.find(conversation_id))
+    roles = group.conversation.roles if group else {}
+    return {each for each, role in roles.items() if role == "admin"}
 
 
 async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocument]) -> None:

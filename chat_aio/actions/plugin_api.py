@@ -8,6 +8,7 @@ from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_writable
 from chat_aio.actions.presence import noticeable
+from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.plugins.api import PluginAPI
 from chat_aio.schema.models import timestamp
 from chat_aio.store import conversations
@@ -68,6 +69,7 @@ class Services(PluginAPI):
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
         snapshot = await load_writable(self._context, user_id, conversation_id)
         await require_unblocked(self._context, snapshot)
+        await require_unfrozen(self._context, user_id, snapshot)
 
     async def conversation_ids_of(self, user_id: str) -> list[str]:
         return await conversations.ids_of_user(self._context.database, user_id)

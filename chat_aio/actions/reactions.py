@@ -12,6 +12,7 @@ from chat_aio.actions.guards import (
     within,
 )
 from chat_aio.actions.reading import load_parents
+from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.errors import ReactionLimitExceeded, StorageUnavailable
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
@@ -25,8 +26,8 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     """React to a message, a deleted one too; returns it with all its reactions.
 
     Reacting again changes nothing. Raises InvalidInput, MessageNotFound, ConversationNotFound (for
-    one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked and
-    ReactionLimitExceeded (docs/behaviour.md 4.5).
+    one that cannot be read), ForbiddenWrite, ForbiddenRead, DirectInteractionBlocked,
+    ReactionLimitExceeded and ConversationFrozen (with `room_controls`) (docs/behaviour.md 4.5).
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
     found = await load_message(context, message_id)
@@ -34,6 +35,7 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     snapshot = await load_writable(context, user_id, found["conversationId"], bare)
     await require_readable(context, user_id, snapshot, bare)
     await require_unblocked(context, snapshot)
+    await require_unfrozen(context, user_id, snapshot)
     parents = await load_parents(context, user_id, [found])
     return message_from(await _add(context, user_id, message_id, given.emoji), parents)
 

@@ -20,6 +20,7 @@ from chat_aio.actions.guards import (
 from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
+from chat_aio.actions.room_rules import require_unfrozen, slow_seconds_for
 from chat_aio.capabilities import Capability
 from chat_aio.errors import (
     InternalError,
@@ -69,7 +70,8 @@ async def send_message(
     Repeating a request with its `client_message_id` returns the message as it is now. Raises
     InvalidInput, ThreadsUnsupported, ConversationNotFound, ForbiddenWrite,
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
-    MentionNotParticipant, MessageConflict and MessageRejected.
+    MentionNotParticipant, MessageConflict and MessageRejected; with `room_controls`
+    ConversationFrozen and SlowMode.
     """
     async with context.rate_limits.counting_refusals(user_id, "send_message"):
         given = _read(
@@ -109,6 +111,7 @@ async def _send(
         return repeated
     async with context.rate_limits.counting(user_id, "send_message"):
         await require_unblocked(context, snapshot)
+        await require_unfrozen(context, user_id, snapshot)
         await _require_place(context, user_id, snapshot, given)
         mentioned = tuple(given.mentions or ())
         snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
@@ -126,7 +129,7 @@ async def _send(
             "thread_root_message_id": given.thread_root_message_id,
             "also_in_main": given.also_send_to_main or False,
         }
-        return await post(context, asked, {**key, **place}, epoch=snapshot.epoch)
+        return await post(context, asked, {**key, **place}, snapshot=snapshot)
 
 
 async def _require_place(
@@ -182,11 +185,11 @@ async def post(
     asked: BeforeMessageSend,
     fields: dict[str, Any],
     *,
-    epoch: int,
+    snapshot: Snapshot,
     recheck: Callable[[], Awaitable[None]] | None = None,
 ) -> Sent:
-    """Ask the host about a message that was checked on a snapshot of `epoch`, store the message,
-    and notify the host.
+    """Ask the host about a message that was checked on `snapshot`, store the message, and notify
+    the host.
 
     `fields` are further arguments of `new_message`; `recheck` is called after the hook.
     """
@@ -199,7 +202,7 @@ async def post(
     # Read before the commit: a failure after it would say that nothing was written.
     is_reply = message["replyToMessageId"] is not None
     parents = await load_parents(context, asked.user_id, [message]) if is_reply else {}
-    appended = await _append(context, message, asked.mentions, epoch=epoch)
+    appended = await _append(context, message, asked.mentions, snapshot)
     # Two requests with the same key at once: the batch found the other one's message.
     if appended.repeated:
         return await _repeated(context, appended.message, message["requestHash"])
@@ -230,20 +233,24 @@ async def _compose(
 
 
 async def _append(
-    context: Context, message: MessageDocument, mentioned: Collection[str], *, epoch: int
+    context: Context, message: MessageDocument, mentioned: Collection[str], snapshot: Snapshot
 ) -> Appended:
     """Hand a checked message to the sequencer. If membership has changed since the checks, check
     again; the host's hook is not called again."""
     user_id = message["senderId"]
-    check = still_allowed(context, user_id, mentioned)
     for _ in within(context):
+        slow = slow_seconds_for(user_id, snapshot.conversation)
         try:
-            return await context.sequencer.append(message, epoch=epoch, still_allowed=check)
+            return await context.sequencer.append(
+                message,
+                epoch=snapshot.epoch,
+                still_allowed=still_allowed(context, user_id, mentioned, slow_seconds=slow),
+                slow_seconds=slow,
+            )
         except EpochMoved as moved:
             snapshot = await load_checked(
                 context, user_id, message["conversationId"], mentioned, epoch=moved.epoch
             )
-            epoch = snapshot.epoch
         except (InternalError, StorageUnavailable):
             notify(context.observers, Observer.message_sent, "failed")
             raise

@@ -167,13 +167,16 @@ def _require_rate_limits(settings: ServeSettings, *, place: str) -> None:
 
 @main.command()
 @config_option
-@setting_options("plugins", "extra_events")
+@setting_options("plugins", "extra_events", "room_controls")
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
 def openapi(mount: str, **given: Any) -> None:
     """The API's description in OpenAPI 3.1, as JSON."""
     settings = settings_from(**given)
     document = describe(
-        plugins=plugins_of(settings), extra_events=settings.options.extra_events, mount=mount
+        plugins=plugins_of(settings),
+        extra_events=settings.options.extra_events,
+        room_controls=settings.options.room_controls,
+        mount=mount,
     )
     click.echo(json.dumps(document, indent=2))
 

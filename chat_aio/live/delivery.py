@@ -41,6 +41,7 @@ class Delivery:
             clock=context.clock,
             extra_events=context.options.extra_events,
             keeps_messages=context.permissions.asks_for_messages,
+            room_controls=context.options.room_controls,
         )
         self._delivered_bytes = 0
 

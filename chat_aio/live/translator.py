@@ -48,6 +48,7 @@ class Translator:
         clock: Clock,
         extra_events: bool = False,
         keeps_messages: bool = False,
+        room_controls: bool = False,
     ) -> None:
         """With `keeps_messages`, events carry the message they show, for a host whose `can_read` is
         asked about each message."""
@@ -55,6 +56,7 @@ class Translator:
         self._database = database
         self._clock = clock
         self._extra_events = extra_events
+        self._room_controls = room_controls
         self.index = 0
 
     async def events_from(self, changes: Sequence[StreamChange]) -> list[Event | EphemeralDelivery]:
@@ -198,7 +200,7 @@ class Translator:
         extra event; any other one only subscribes its participants."""
         change = document["change"]
         is_new_direct = self._extra_events and document["type"] == "direct"
-        frame = _membership_frame(change, document)
+        frame = self._membership_frame(change, document)
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
@@ -210,7 +212,7 @@ class Translator:
     def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
         removed = _ids(change.get("removedUserIds", ()))
         is_later = document["change"]["id"] != change["id"]
-        frame = _membership_frame(change, document)
+        frame = self._membership_frame(change, document)
         # Users removed by this change see it. Users removed later must not see the later state;
         # they get the event of their own removal.
         return Event(
@@ -221,6 +223,23 @@ class Translator:
             added=_ids(change.get("addedUserIds", ())),
             removed=removed,
         )
+
+    def _membership_frame(self, change: Change, document: ConversationDocument) -> Frame:
+        affected = (
+            *change.get("addedUserIds", ()),
+            *change.get("removedUserIds", ()),
+            *change.get("affectedUserIds", ()),
+        )
+        fields: dict[str, Any] = {
+            "type": change["kind"],
+            "conversation_id": document["_id"],
+            "actor_id": change["actorId"],
+            "affected_user_ids": affected,
+            "conversation": conversation_from(document, room_controls=self._room_controls),
+        }
+        is_new = change["kind"] == "conversation.created"
+        shape = NewConversationEvent if is_new else ConversationEvent
+        return event_frame(shape(**fields))
 
 
 def _stamp(change: StreamChange) -> Change:
@@ -264,20 +283,3 @@ def _reaction_frame(change: Change, message: Message) -> Frame:
             message=message,
         )
     )
-
-
-def _membership_frame(change: Change, document: ConversationDocument) -> Frame:
-    affected = (
-        *change.get("addedUserIds", ()),
-        *change.get("removedUserIds", ()),
-        *change.get("affectedUserIds", ()),
-    )
-    fields: dict[str, Any] = {
-        "type": change["kind"],
-        "conversation_id": document["_id"],
-        "actor_id": change["actorId"],
-        "affected_user_ids": affected,
-        "conversation": conversation_from(document),
-    }
-    is_new = change["kind"] == "conversation.created"
-    return event_frame(NewConversationEvent(**fields) if is_new else ConversationEvent(**fields))

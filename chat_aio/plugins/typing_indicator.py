@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from chat_aio.errors import (
+    ConversationFrozen,
     ConversationNotFound,
     DirectInteractionBlocked,
     ForbiddenWrite,
@@ -36,7 +37,7 @@ class Typing(Plugin):
                 handler=self._type,
                 takes=Typed,
                 gives=Done,
-                errors=(InvalidInput, ConversationNotFound, ForbiddenWrite),
+                errors=(InvalidInput, ConversationNotFound, ForbiddenWrite, ConversationFrozen),
             ),
         )
 
@@ -44,7 +45,7 @@ class Typing(Plugin):
         """Notify the other participants that the caller is typing, or has stopped. In a blocked
         direct conversation the answer is the same, and nobody is notified.
 
-        Raises InvalidInput, ConversationNotFound and ForbiddenWrite.
+        Raises InvalidInput, ConversationNotFound, ForbiddenWrite and ConversationFrozen.
         """
         conversation_id = request.path["conversation_id"]
         given = read(Typed, **Typed.arguments(request.body))

@@ -2,7 +2,14 @@
 
 from typing import Literal
 
-from chat_aio.schema.models import Conversation, JoinRequest, Message, Timestamp, Wire
+from chat_aio.schema.models import (
+    Conversation,
+    ConversationBan,
+    JoinRequest,
+    Message,
+    Timestamp,
+    Wire,
+)
 
 MessageEventType = Literal["message.created", "message.updated", "message.deleted"]
 ReactionEventType = Literal["reaction.added", "reaction.removed"]
@@ -54,6 +61,14 @@ class JoinRequestEvent(Wire):
     type: Literal["join_request.created", "join_request.resolved"]
     conversation_id: str
     join_request: JoinRequest
+
+
+class ConversationBanEvent(Wire):
+    """An admin banned a user from a group, or lifted the ban; for its admins."""
+
+    type: Literal["conversation_ban.created", "conversation_ban.lifted"]
+    conversation_id: str
+    conversation_ban: ConversationBan
 
 
 class ReadEvent(Wire):
@@ -142,3 +157,6 @@ EVENTS: tuple[type[Wire], ...] = (
 
 EXTRA_EVENTS: tuple[type[Wire], ...] = (ReadEvent, JoinRequestEvent, NewConversationEvent)
 """Events that a chat delivers with `Options(extra_events=True)`."""
+
+ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)
+"""Events that a chat delivers with `Options(room_controls=True)`."""

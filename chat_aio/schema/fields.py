@@ -35,6 +35,7 @@ MAX_EMOJI_LENGTH = 32
 MAX_QUERY_LENGTH = 2_048
 MAX_INVITE_SECONDS = 10 * 365 * 24 * 3600
 MAX_INVITE_USES = 1_000_000
+MAX_SLOW_SECONDS = 3_600
 
 
 ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
@@ -290,5 +291,8 @@ PageSize = Annotated[StrictInt, Field(ge=1, json_schema_extra={"default": DEFAUL
 # The action checks the bounds, after the permission. Here OpenAPI's description gets them.
 Seconds = Annotated[
     StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_SECONDS})
+]
+SlowSeconds = Annotated[
+    StrictInt, Field(json_schema_extra={"minimum": 0, "maximum": MAX_SLOW_SECONDS})
 ]
 Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_USES})]

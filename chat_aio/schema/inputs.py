@@ -26,6 +26,7 @@ from chat_aio.schema.fields import (
     Query,
     Reason,
     Seconds,
+    SlowSeconds,
     Uses,
 )
 from chat_aio.schema.models import (
@@ -97,6 +98,16 @@ class ConversationChange(Input):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """As for any input, but `name: null` clears the name and none keeps it."""
         return {**super().arguments(body), "name": body.get("name", KEEP)}
+
+
+class RoomChange(ConversationChange):
+    frozen: bool | None = None
+    slow_mode_seconds: SlowSeconds | None = None
+
+
+class NewConversationBan(Input):
+    target_user_id: Id = Field(alias="userId")
+    reason: BanReason | None = None
 
 
 class Participants(Input):

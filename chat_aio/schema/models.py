@@ -7,7 +7,14 @@ from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_json
 
@@ -76,8 +83,13 @@ class Participant:
     last_read_message_id: str | None
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Conversation(Wire):
-    """A conversation as all of its participants see it, also in events."""
+    """A conversation as all of its participants see it, also in events. `frozen` and
+    `slow_mode_seconds` are None, and not in the JSON, without the option `room_controls`."""
 
     id: str
     type: ConversationType
@@ -88,6 +100,8 @@ class Conversation(Wire):
     participants: tuple[Participant, ...]
     visibility: Visibility
     join_policy: JoinPolicy
+    frozen: bool | None = Field(default=None, exclude_if=_is_none)
+    slow_mode_seconds: int | None = Field(default=None, exclude_if=_is_none)
 
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:
@@ -221,6 +235,16 @@ class ChannelPreview(Wire):
     request_pending: bool
 
 
+class ConversationBan(Wire):
+    """Keeps a user out of one conversation until it is lifted."""
+
+    conversation_id: str
+    user_id: str
+    created_by_user_id: str
+    reason: str | None
+    created_at: Timestamp
+
+
 class Block(Wire):
     blocker_user_id: str
     blocked_user_id: str
@@ -279,6 +303,11 @@ class ReportPage(Wire):
 
 class BanPage(Wire):
     bans: tuple[Ban, ...]
+    next_cursor: str | None
+
+
+class ConversationBanPage(Wire):
+    conversation_bans: tuple[ConversationBan, ...]
     next_cursor: str | None
 
 

@@ -10,6 +10,7 @@ MEANINGS = {
     "enforce_bans": "refuse banned users",
     "extra_events": "events beyond the contract: `read.updated`, `conversation.created`, "
     "`join_request.created` and `join_request.resolved`; recommended",
+    "room_controls": "bans from one conversation, frozen conversations and slow mode",
     "separate_blocked": "users who have blocked one another get no presence, typing or receipts of "
     "each other and cannot add each other to groups; recommended",
     "presence_needs_exchange": "show presence only to users who have both written in one "

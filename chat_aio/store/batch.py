@@ -1,19 +1,21 @@
-"""One batch of messages as one transaction: count, look for repeats, number, insert."""
+"""One batch of messages as one transaction: count, look for repeats, number, insert. Where a
+conversation is in slow mode, messages that come too early are sorted out first."""
 
 import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 
 from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
-from chat_aio.errors import OUTCOME_UNKNOWN, ConversationNotFound, StorageUnavailable
+from chat_aio.errors import OUTCOME_UNKNOWN, ConversationNotFound, SlowMode, StorageUnavailable
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Batch, BatchOutcome, BatchResult, Observer
-from chat_aio.store import numbering
+from chat_aio.store import numbering, slow_mode
 from chat_aio.store.backoff import jitter
 from chat_aio.store.database import Database, unquoted
 from chat_aio.store.documents import MessageDocument
@@ -28,7 +30,7 @@ class Taken(Exception):
     """A seq or idempotency key was written by a program that does not lock the counters."""
 
 
-Decision = Appended | EpochMoved | ConversationNotFound
+Decision = Appended | EpochMoved | ConversationNotFound | SlowMode
 """ConversationNotFound if a conversation has no head, or a malformed one."""
 
 Decided = Mapping[Draft, Decision]
@@ -53,10 +55,10 @@ async def write_batch(
     # into the next attempt.
     while remaining := [each for each in leaders if each not in outcomes]:
         write = partial(_write, database, remaining, clock())
-        (written, stored, epochs), _ = await attempt(database, write, deadline=deadline)
-        if stored:
-            await _durable(database, stored, deadline)
-        outcomes |= _outcomes(remaining, written, stored, epochs)
+        written, _ = await attempt(database, write, deadline=deadline)
+        if written.stored:
+            await _durable(database, written.stored, deadline)
+        outcomes |= _outcomes(remaining, written)
     return outcomes | {each: _repeated(outcomes[leader]) for each, leader in followers.items()}
 
 
@@ -74,26 +76,40 @@ def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
 
 
 Stored = dict[Key | None, MessageDocument]
-Written = tuple[list[Draft], Stored, dict[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one attempt has found: the epochs of the conversations, the drafts that come too early,
+    and either the drafts that were inserted or the `stored` messages whose keys some repeat."""
+
+    epochs: Mapping[str, int]
+    refused: slow_mode.Refused
+    inserted: Sequence[Draft] = ()
+    stored: Stored = field(default_factory=dict)
 
 
 async def _write(
     database: Database, drafts: Sequence[Draft], now: datetime, session: Session
 ) -> Written:
-    """Insert drafts; returns those inserted, no stored messages, and each conversation's epoch. If
-    some repeat keys, nothing is written and the stored messages are returned instead."""
-    writable, heads = await numbering.count(database, drafts, now, session)
+    """Insert drafts. If some repeat keys, nothing is written and the stored messages are returned
+    instead."""
+    slow = any(each.slow_seconds for each in drafts)
+    refused = await slow_mode.refuse(database, drafts, now, session) if slow else {}
+    going = [each for each in drafts if each not in refused]
+    writable, heads = await numbering.count(database, going, now, session) if going else ([], {})
     epochs = {name: head["epoch"] for name, head in heads.items()}
-    keys = [each.key for each in writable if each.key]
+    # A repetition is answered with its message, however early it comes.
+    keys = [each.key for each in (*writable, *refused) if each.key]
     if keys and (stored := await _stored(database, keys, session)):
-        raise Unchanged(([], stored, epochs))
+        raise Unchanged(Written(epochs, refused, stored=stored))
     if not writable:
-        raise Unchanged(([], {}, epochs))
+        raise Unchanged(Written(epochs, refused))
     numbering.number(writable, heads)
     if any(each.message["threadRootMessageId"] for each in writable):
         await _count_replies(database, writable, session)
     await _insert(database, [each.message for each in writable], session)
-    return writable, {}, epochs
+    return Written(epochs, refused, writable)
 
 
 async def _insert(
@@ -160,23 +176,25 @@ async def _durable(database: Database, stored: Stored, deadline: float) -> None:
         await asyncio.sleep(jitter(tries))
 
 
-def _outcomes(
-    drafts: Iterable[Draft], written: Iterable[Draft], stored: Stored, epochs: dict[str, int]
-) -> dict[Draft, Decision]:
+def _outcomes(drafts: Iterable[Draft], written: Written) -> dict[Draft, Decision]:
     """The outcome of each draft that is decided: if some repeat keys, only of those."""
+    stored, epochs = written.stored, written.epochs
     if stored:
         return {
             each: Appended(stored[each.key], repeated=True) for each in drafts if each.key in stored
         }
-    inserted = set(written)
-    return {
-        each: Appended(each.message)
-        if each in inserted
-        else EpochMoved(epochs[each.conversation_id])
-        if each.conversation_id in epochs
-        else ConversationNotFound()
-        for each in drafts
-    }
+    inserted = set(written.inserted)
+    outcomes: dict[Draft, Decision] = {}
+    for each in drafts:
+        if each in inserted:
+            outcomes[each] = Appended(each.message)
+        elif each in written.refused:
+            outcomes[each] = written.refused[each]
+        elif each.conversation_id in epochs:
+            outcomes[each] = EpochMoved(epochs[each.conversation_id])
+        else:
+            outcomes[each] = ConversationNotFound()
+    return outcomes
 
 
 def _repeated(outcome: Decision) -> Decision:

@@ -37,6 +37,7 @@ COLLECTIONS = (
     "messages",
     "invites",
     "join_requests",
+    "conversation_bans",
     "blocks",
     "mutes",
     "reports",
@@ -160,6 +161,7 @@ class Database:
         self.messages = self.collection("messages")
         self.invites = self.collection("invites")
         self.join_requests = self.collection("join_requests")
+        self.conversation_bans = self.collection("conversation_bans")
         self.blocks = self.collection("blocks")
         self.mutes = self.collection("mutes")
         self.reports = self.collection("reports")

@@ -54,7 +54,8 @@ class ParticipantDocument(TypedDict):
 
 
 class ConversationDocument(TypedDict):
-    """`blockedBy`, of a direct conversation: the users who have blocked the other one.
+    """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen` and
+    `slowModeSeconds`, of a group, are missing until they are first set (docs/decisions/0058).
 
     `epoch` is raised with every change of who may write (docs/decisions/0002).
     """
@@ -70,6 +71,8 @@ class ConversationDocument(TypedDict):
     epoch: int
     participants: list[ParticipantDocument]
     blockedBy: NotRequired[list[str]]
+    frozen: NotRequired[bool]
+    slowModeSeconds: NotRequired[int]
     change: NotRequired[Stamp]
 
 
@@ -100,6 +103,17 @@ class JoinRequestDocument(TypedDict):
     resolvedAt: datetime | None
     resolvedBy: str | None
     metadata: dict[str, Any]
+
+
+class ConversationBanDocument(TypedDict):
+    """One for each user and group; it is removed when the ban is lifted."""
+
+    _id: str
+    conversationId: str
+    userId: str
+    createdByUserId: str
+    reason: str | None
+    createdAt: datetime
 
 
 class BlockDocument(TypedDict):
@@ -175,6 +189,7 @@ class CounterDocument(TypedDict):
     A transaction that changes who may write raises `epoch`; one that only needs the lock raises
     `fence`. Retention has removed messages up to `floorSeq`, and emptied those up to `emptiedSeq`.
     `sent` counts what each participant has sent among `counted` messages (store/sent_counts.py).
+    `lastSentAt`, by user, is kept in slow mode only (store/slow_mode.py).
     """
 
     _id: str
@@ -187,6 +202,7 @@ class CounterDocument(TypedDict):
     emptiedSeq: NotRequired[int]
     counted: NotRequired[int]
     sent: NotRequired[dict[str, int]]
+    lastSentAt: NotRequired[dict[str, datetime]]
 
 
 class ReactionDocument(TypedDict):

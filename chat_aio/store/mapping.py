@@ -13,6 +13,7 @@ from chat_aio.schema.models import (
     Block,
     ChannelPreview,
     Conversation,
+    ConversationBan,
     ForwardedFrom,
     Invite,
     JoinRequest,
@@ -30,6 +31,7 @@ from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (
     BanDocument,
     BlockDocument,
+    ConversationBanDocument,
     ConversationDocument,
     ForwardedFromDocument,
     InviteDocument,
@@ -52,19 +54,24 @@ Parents = Mapping[str, ParentDocument]
 """The parents of replies, by id."""
 
 
-def conversation_from(document: ConversationDocument) -> Conversation:
-    fields = _conversation_fields(document, _participants_from(document))
+def conversation_from(
+    document: ConversationDocument, *, room_controls: bool = False
+) -> Conversation:
+    """A conversation; with `room_controls` it has the keys of that option."""
+    fields = _conversation_fields(document, _participants_from(document), room_controls)
     return Conversation.model_validate(fields)
 
 
 def viewed_conversation_from(
-    document: ConversationDocument, unread_count: int
+    document: ConversationDocument, unread_count: int, *, room_controls: bool = False
 ) -> ViewedConversation:
-    fields = _conversation_fields(document, _participants_from(document))
+    fields = _conversation_fields(document, _participants_from(document), room_controls)
     return ViewedConversation.model_validate({**fields, "unreadCount": unread_count})
 
 
-def viewed_conversation_json(document: ConversationDocument, unread_count: int) -> bytes:
+def viewed_conversation_json(
+    document: ConversationDocument, unread_count: int, *, room_controls: bool = False
+) -> bytes:
     """The JSON of `viewed_conversation_from`, without making the objects.
 
     Nothing is checked here: the document must be readable (`shapes.one_readable`).
@@ -81,17 +88,17 @@ def viewed_conversation_json(document: ConversationDocument, unread_count: int) 
         }
         for each in document["participants"]
     ]
-    fields = _conversation_fields(document, participants)
+    fields = _conversation_fields(document, participants, room_controls)
     fields["unreadCount"] = unread_count
     return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
 
 
 def _conversation_fields(
-    document: ConversationDocument, participants: Sequence[object]
+    document: ConversationDocument, participants: Sequence[object], room_controls: bool
 ) -> dict[str, object]:
     """The fields of a conversation under the names and in the order of its JSON; times are
     datetimes."""
-    return {
+    fields: dict[str, object] = {
         "id": document["_id"],
         "type": document["type"],
         "pairKey": document["pairKey"],
@@ -102,6 +109,10 @@ def _conversation_fields(
         "visibility": document["visibility"],
         "joinPolicy": document["joinPolicy"],
     }
+    if room_controls:
+        fields["frozen"] = document.get("frozen", False)
+        fields["slowModeSeconds"] = document.get("slowModeSeconds", 0)
+    return fields
 
 
 def _participants_from(document: ConversationDocument) -> tuple[Participant, ...]:
@@ -247,6 +258,10 @@ def _thread_summary(document: ThreadDocument | None) -> dict[str, object] | None
     if document is None:
         return None
     return {"replyCount": document["replyCount"], "lastReplyAt": document["lastReplyAt"]}
+
+
+def conversation_ban_from(document: ConversationBanDocument) -> ConversationBan:
+    return _model_from(ConversationBan, document)
 
 
 def block_from(document: BlockDocument) -> Block:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar, cast
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
+from chat_aio.store import slow_mode
 from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
@@ -46,14 +47,14 @@ class Locked:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipChange:
     """A change of a conversation: who joins, who leaves, new roles, and fields to set. `change` is
-    the stamp, from which the feed makes the event; `approved` are the join requests it resolves."""
+    the stamp, from which the feed makes the event; `resolved` are the join requests it resolves."""
 
     change: Change
     added: tuple[ParticipantDocument, ...] = ()
     removed: tuple[str, ...] = ()
     roles: Mapping[str, Literal["admin", "member"]] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
-    approved: tuple[JoinRequestDocument, ...] = ()
+    resolved: tuple[JoinRequestDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +217,8 @@ async def _change_head(
     else:
         stale = []
     gone = {place_of(each): "" for each in (*stale, *change.change.get("removedUserIds", ()))}
+    if change.fields.get("slowModeSeconds") == 0:
+        gone[slow_mode.FIELD] = ""
     operators = {"$set": fields, "$unset": gone}
     update = {name: each for name, each in operators.items() if each}
     if not update:

@@ -54,7 +54,8 @@ class Appended:
 @dataclass(slots=True, eq=False)
 class Draft:
     """A message without its `seq` and `createdAt`, checked on a snapshot of `epoch`. In a later
-    epoch it is valid if `still_allowed` says so; None means it must be checked again."""
+    epoch it is valid if `still_allowed` says so; None means it must be checked again. In slow mode
+    its sender must not have sent another one for `slow_seconds`."""
 
     message: MessageDocument
     epoch: int
@@ -62,6 +63,7 @@ class Draft:
     answer: asyncio.Future[Appended] = field(repr=False)
     still_allowed: StillAllowed | None = None
     origin: Context | None = None
+    slow_seconds: int = 0
     queued: bool = True
     weight: int = field(init=False)
     conversation_id: str = field(init=False)

@@ -12,6 +12,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "messages": ("insert", "update"),
     "invites": ("insert", "update", "remove"),
     "join_requests": ("insert", "update", "remove"),
+    "conversation_bans": ("insert", "remove"),
     "blocks": ("insert", "remove"),
     "mutes": ("insert", "update", "remove"),
     "reports": ("insert", "update"),

@@ -25,8 +25,8 @@ from chat_aio.store.transactions import Session
 OWN_INDEX = "sender_conversation_seq"
 """Named as a hint: left to itself, MongoDB sometimes scans all messages that others have sent."""
 
-WITHOUT_COUNTS = {"sent": 0}
-"""The projection of a head for readers to whom the counts, up to 256 of them, say nothing."""
+WITHOUT_COUNTS = {"sent": 0, "lastSentAt": 0}
+"""The projection of a head without what it has for each user, up to 256 of them."""
 
 ADDABLE = {
     "$jsonSchema": {
@@ -46,7 +46,7 @@ def place_of(user_id: str) -> str:
 
 def with_counts_of(user_ids: Iterable[str]) -> dict[str, int]:
     """The projection of a head with the counts of some users only."""
-    fields = (each for each in CounterDocument.__annotations__ if each != "sent")
+    fields = (each for each in CounterDocument.__annotations__ if each not in WITHOUT_COUNTS)
     return dict.fromkeys([*fields, *map(place_of, user_ids)], 1)
 
 

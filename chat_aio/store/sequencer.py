@@ -69,18 +69,25 @@ class Sequencer:
         self.changes = Coalescers[Any, Any](most=MAX_CHANGES)  # Of who is in each conversation.
 
     async def append(
-        self, message: MessageDocument, *, epoch: int, still_allowed: StillAllowed | None = None
+        self,
+        message: MessageDocument,
+        *,
+        epoch: int,
+        still_allowed: StillAllowed | None = None,
+        slow_seconds: int = 0,
     ) -> Appended:
         """Number, date and store `message`, which was checked on a snapshot of `epoch`; returns
         after the commit at majority.
 
         If the epoch has moved since, `still_allowed` decides on the locked conversation; raises
-        EpochMoved if it says no or is None. Raises StorageUnavailable past the timeout, which says
+        EpochMoved if it says no or is None. Raises SlowMode if the sender has sent another message
+        less than `slow_seconds` ago. Raises StorageUnavailable past the timeout, which says
         whether nothing was written or the outcome is unknown.
         """
         loop, deadline = asyncio.get_running_loop(), deadline_within(self._database.timeout)
         origin = copy_context() if self._observers else None
-        draft = Draft(message, epoch, deadline, loop.create_future(), still_allowed, origin)
+        answer = loop.create_future()
+        draft = Draft(message, epoch, deadline, answer, still_allowed, origin, slow_seconds)
         self._waiting.setdefault(draft.conversation_id, deque()).append(draft)
         timer = loop.call_at(deadline, self._expire, draft)
         self._undecided.add(draft.answer)

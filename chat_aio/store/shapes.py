@@ -19,6 +19,7 @@ DOCUMENTS: dict[str, Any] = {
     "messages": documents.MessageDocument,
     "invites": documents.InviteDocument,
     "join_requests": documents.JoinRequestDocument,
+    "conversation_bans": documents.ConversationBanDocument,
     "blocks": documents.BlockDocument,
     "mutes": documents.MuteDocument,
     "reports": documents.ReportDocument,
@@ -30,7 +31,7 @@ DOCUMENTS: dict[str, Any] = {
     "signals": documents.SignalDocument,
 }
 
-REVISION = 2
+REVISION = 3
 """The revision of the validators, raised with every change of them, so that an older process that
 starts beside a newer one does not replace the newer ones."""
 

@@ -39,10 +39,16 @@ class Snapshots:
     """The cache of one process, bounded by the total weight. It sets `used` when it is asked."""
 
     def __init__(
-        self, database: Database, *, used: asyncio.Event, max_weight: int = MAX_WEIGHT
+        self,
+        database: Database,
+        *,
+        used: asyncio.Event,
+        max_weight: int = MAX_WEIGHT,
+        room_controls: bool = False,
     ) -> None:
         self._database = database
         self._used = used
+        self._room_controls = room_controls
         self._kept: OrderedDict[str, Snapshot] = OrderedDict()
         self._loading: dict[str, asyncio.Task[Snapshot | None]] = {}
         self._room = max_weight
@@ -97,7 +103,7 @@ class Snapshots:
         document = await conversations.find(self._database, conversation_id)
         if document is None:
             return None
-        conversation = conversation_from(document)
+        conversation = conversation_from(document, room_controls=self._room_controls)
         metadata = len(orjson.dumps(conversation.metadata)) // BYTES_OF_A_PARTICIPANT
         weight = len(conversation.participants) + metadata
         blocked = bool(document.get("blockedBy"))

@@ -76,11 +76,14 @@ async def count_viewed(
     user_id: str,
     conversation: ConversationDocument,
     head: CounterDocument,
+    *,
+    room_controls: bool = False,
 ) -> ViewedConversation:
     """A conversation with the viewer's unread count, 0 if they are not in it. `head` must have been
     read before it."""
     counted = await count_unread(database, user_id, [conversation], {head["_id"]: head})
-    return viewed_conversation_from(conversation, unread_count=counted.get(head["_id"], 0))
+    unread_count = counted.get(head["_id"], 0)
+    return viewed_conversation_from(conversation, unread_count, room_controls=room_controls)
 
 
 def _reader(

@@ -11,7 +11,7 @@ from chat_aio.web.operations import Streaming
 from chat_aio.web.origins import add_cors
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.protecting import protect
-from chat_aio.web.routes import ROUTES
+from chat_aio.web.room_routes import routes_with
 from chat_aio.web.stream_connection import StreamConnections
 
 __all__ = ["Auth", "make_application"]
@@ -25,7 +25,8 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     if context.options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(context.options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    for each in (*ROUTES, *operations_of(context.plugins)):
+    routes = routes_with(room_controls=context.options.room_controls)
+    for each in (*routes, *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
         # HEAD on the stream would open one and never end.

@@ -28,7 +28,13 @@ from chat_aio.web.sse import stream
 READING = (errors.ConversationNotFound, errors.ForbiddenRead)
 WRITING = (errors.ConversationNotFound, errors.ForbiddenWrite, errors.DirectInteractionBlocked)
 REACTING = (*WRITING, errors.MessageNotFound, errors.ForbiddenRead)
-COMPOSING = (*REACTING, errors.MentionNotParticipant, errors.MessageRejected)
+COMPOSING = (
+    *REACTING,
+    errors.MentionNotParticipant,
+    errors.MessageRejected,
+    errors.ConversationFrozen,
+)
+POSTING = (*COMPOSING, errors.MessageConflict, errors.SlowMode)
 GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
 MANAGING = (*GROUP, errors.NotConversationAdmin)
 MODERATING = (errors.NotModerator, errors.ModerationUnsupported)
@@ -60,7 +66,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
-        errors=(*COMPOSING, errors.ThreadsUnsupported, errors.MessageConflict),
+        errors=(*POSTING, errors.ThreadsUnsupported),
     ),
     Listing(
         "GET",
@@ -120,7 +126,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
-        errors=(*COMPOSING, errors.MessageDeleted, errors.MessageConflict),
+        errors=(*POSTING, errors.MessageDeleted),
     ),
     Operation(
         "POST",
@@ -129,7 +135,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.Reaction,
         envelope="message",
         quota="reactions",
-        errors=(*REACTING, errors.ReactionLimitExceeded),
+        errors=(*REACTING, errors.ReactionLimitExceeded, errors.ConversationFrozen),
     ),
     Operation(
         "DELETE",
@@ -176,6 +182,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
             errors.UserNotFound,
             errors.GroupLimitExceeded,
             errors.DirectInteractionBlocked,
+            errors.ConversationBanned,
         ),
     ),
     Operation(
@@ -238,6 +245,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
             errors.ConversationNotFound,
             errors.InviteExpired,
             errors.GroupLimitExceeded,
+            errors.ConversationBanned,
         ),
     ),
     Operation(
@@ -248,7 +256,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body_optional=True,
         envelope="joinRequest",
         status=201,
-        errors=(*GROUP, errors.InvitesUnsupported, errors.AlreadyParticipant),
+        errors=(
+            *GROUP,
+            errors.InvitesUnsupported,
+            errors.AlreadyParticipant,
+            errors.ConversationBanned,
+        ),
     ),
     Operation(
         "GET",
@@ -267,6 +280,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
             errors.InvitesUnsupported,
             errors.JoinRequestNotFound,
             errors.GroupLimitExceeded,
+            errors.ConversationBanned,
         ),
     ),
     Operation(
@@ -289,6 +303,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
             errors.AlreadyParticipant,
             errors.InvitesUnsupported,
             errors.GroupLimitExceeded,
+            errors.ConversationBanned,
         ),
     ),
     Operation(

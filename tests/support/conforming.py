@@ -15,7 +15,7 @@ Json = dict[str, Any]
 @cache
 def description() -> Json:
     """The description of a chat that has everything."""
-    return describe(plugins=[Typing(), Presence(), Receipts()], extra_events=True)
+    return describe(plugins=[Typing(), Presence(), Receipts()], extra_events=True, room_controls=True)
 
 
 def expect_described(method: str, path: str, status: int, body: Any) -> None:

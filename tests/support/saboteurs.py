@@ -22,8 +22,13 @@ _append = Sequencer.append
 
 
 async def append_without_fence(
-    self: Sequencer, message: Any, *, epoch: int, still_allowed: object = None
+    self: Sequencer,
+    message: Any,
+    *,
+    epoch: int,
+    still_allowed: object = None,
+    slow_seconds: int = 0,
 ) -> Any:
     """The epoch guard removed: whatever the snapshot said, the epoch of now is used."""
     head = await self._database.counters.find_one({"_id": message["conversationId"]})
-    return await _append(self, message, epoch=head["epoch"])
+    return await _append(self, message, epoch=head["epoch"], slow_seconds=slow_seconds)

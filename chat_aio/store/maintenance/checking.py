@@ -22,6 +22,7 @@ NAMING = {
     "messages": "conversationId",
     "invites": "conversationId",
     "join_requests": "conversationId",
+    "conversation_bans": "conversationId",
 }
 """The collections whose rows name a conversation, and the field that does."""
 

@@ -12,12 +12,12 @@ from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin
-from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
+from chat_aio.schema.events import EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, links_to
 from chat_aio.web.operations import Operation, Posting, Streaming
 from chat_aio.web.plugins import operations_of
-from chat_aio.web.routes import ROUTES
+from chat_aio.web.room_routes import routes_with
 
 Json = dict[str, Any]
 
@@ -42,13 +42,21 @@ connection is closed without an answer: try again a little later."""
 
 
 def describe(
-    *, plugins: Sequence[Plugin] = (), extra_events: bool = False, mount: str = "/api/chat"
+    *,
+    plugins: Sequence[Plugin] = (),
+    extra_events: bool = False,
+    room_controls: bool = False,
+    mount: str = "/api/chat",
 ) -> Json:
     """The whole description of a chat with these plugins below this mount."""
-    operations: list[Described] = [*ROUTES, *operations_of(plugins)]
+    operations: list[Described] = [
+        *routes_with(room_controls=room_controls),
+        *operations_of(plugins),
+    ]
     events = [
         *EVENTS,
         *(EXTRA_EVENTS if extra_events else ()),
+        *(ROOM_EVENTS if room_controls else ()),
         *(event for each in plugins for event in each.events),
     ]
     schemas = Schemas(operations, events)

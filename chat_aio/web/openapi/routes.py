@@ -6,6 +6,7 @@ from functools import cache, partial
 
 from aiohttp import web
 
+from chat_aio.options import Options
 from chat_aio.plugins.base import Plugin
 from chat_aio.web.keys import CONTEXT
 from chat_aio.web.mounts import add_beside, chats_in
@@ -28,7 +29,7 @@ def add_openapi(app: web.Application) -> None:
     if chat is None:
         return
     api = chat[CONTEXT]
-    texts = cache(partial(_texts, api.plugins, api.options.extra_events, place))
+    texts = cache(partial(_texts, api.plugins, api.options, place))
 
     # Made for the first who asks, which in most processes is nobody; in a thread, as it takes long.
     async def show_document(_: web.Request) -> web.Response:
@@ -44,7 +45,12 @@ def add_openapi(app: web.Application) -> None:
     add_beside(app, PAGE, show_page)
 
 
-def _texts(plugins: tuple[Plugin, ...], extra_events: bool, place: str) -> tuple[str, str]:
+def _texts(plugins: tuple[Plugin, ...], options: Options, place: str) -> tuple[str, str]:
     """The description as JSON and as a page."""
-    document = describe(plugins=plugins, extra_events=extra_events, mount=place)
+    document = describe(
+        plugins=plugins,
+        extra_events=options.extra_events,
+        room_controls=options.room_controls,
+        mount=place,
+    )
     return json.dumps(document), page_of(document)
