@@ -19,6 +19,7 @@ from chat_aio.hooks import Hooks
 from chat_aio.live.service import Live
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
+from chat_aio.observability.timing import database_timer, timed_hook, timed_hooks
 from chat_aio.options import Options
 from chat_aio.plugins.base import Plugin
 from chat_aio.store import indexes, schema_version
@@ -67,21 +68,25 @@ class Chat:
         clock: Clock | None = None,
         renew: Callable[[], Any] | None = None,
     ) -> None:
-        self._options, self._auth = options or Options(), auth
+        self._options = options or Options()
+        listening, asked = tuple(observers), hooks or Hooks()
+        self._auth = timed_hook("auth", auth, listening) if listening and auth else auth
         self._mounted = self._opened = self._opening = False
         self._database = Database(
             database,
             prefix=self._options.collection_prefix,
             timeout=self._options.storage_timeout_seconds,
         )
+        if listening:
+            self._database.calls.on_ended = database_timer(listening)
         primary = PrimaryClock()
         self._upkeep = Upkeep(self._database, primary if clock is None else None, renew)
         self._context = _assemble(
             self._database,
-            hooks or Hooks(),
+            timed_hooks(asked, listening) if listening else asked,
             self._options,
             tuple(plugins),
-            tuple(observers),
+            listening,
             clock or primary,
         )
         self._api = ServerAPI(self._context)

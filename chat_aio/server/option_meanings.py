@@ -33,6 +33,7 @@ MEANINGS = {
     "hook_timeout_seconds": "time for each call of an async hook",
     "storage_timeout_seconds": "time that a request may spend in MongoDB before it is answered "
     "with 503",
+    "slow_request_seconds": "a request that takes longer is a warning in the log, with its parts",
     "heartbeat_interval_ms": "interval of keep-alive comments on streams",
     "streams_per_user": "maximum number of open streams of one user, in each process",
     "stream_buffer_bytes": "a stream is closed if it has more unsent bytes than this for 10 s, or "

@@ -34,9 +34,9 @@ LIBRARY_ONLY = {
 }
 """What a host's program may set and `serve` may not, with the reason."""
 
-DEFAULTS: Mapping[str, object] = {"enforce_bans": True}
+DEFAULTS: Mapping[str, object] = {"enforce_bans": True, "slow_request_seconds": 1.0}
 """Where `serve` differs from `Options`: another program over the same database, such as
-`chat-aio moderation`, may have banned somebody."""
+`chat-aio moderation`, may have banned somebody; and its log is read by operators."""
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _PASSWORD = re.compile(r"(://[^:@/]*):.*@")

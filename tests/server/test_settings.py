@@ -133,6 +133,7 @@ def test_a_file_has_types_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyP
         quotas=None,
         rate_limits={"send_message": "5/second"},
         enforce_bans=True,
+        slow_request_seconds=1.0,
     )
     file.write_text("[quotas]\nmessages_per_minute = false\n")
     assert settings_from().options.quotas == Quotas(messages_per_minute=None)
