@@ -1,5 +1,5 @@
 """Room controls, the rules: who may write in a conversation that is frozen or in slow mode, and
-whom a ban keeps out (docs/behaviour.md 8.7 to 8.9). Without the option `room_controls` none of them
+whom a ban keeps out (docs/behaviour.md 13.2). Without the option `room_controls` none of them
 applies: then no snapshot has `frozen` and `slow_mode_seconds`.
 """
 

@@ -48,7 +48,7 @@ async def update_conversation(
     admins can write) or set slow mode: a member may send one message in so many seconds, 0 to 3600.
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
-    NotGroupConversation and NotConversationAdmin (docs/behaviour.md 8.2, 8.7, 8.8).
+    NotGroupConversation and NotConversationAdmin (docs/behaviour.md 13.1).
     """
     named = {} if name is KEEP else {"name": name}
     given = inputs.read(
@@ -86,7 +86,7 @@ async def ban_from_conversation(
     A participant is removed, and a pending join request is denied. Until the ban is lifted they can
     neither join, be added, redeem an invite nor request to join. Raises InvalidInput (also for
     oneself), ConversationNotFound, NotGroupConversation, NotConversationAdmin and
-    LastAdminRemaining (docs/behaviour.md 8.9).
+    LastAdminRemaining (docs/behaviour.md 13.4).
     """
     given = inputs.read(inputs.NewConversationBan, target_user_id=target_user_id, reason=reason)
     banned_id = given.target_user_id

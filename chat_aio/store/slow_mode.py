@@ -22,6 +22,11 @@ FIELD = "lastSentAt"
 Refused = dict[Draft, SlowMode]
 
 
+def place_of(user_id: str) -> str:
+    """The field of a head that has the time of a user."""
+    return f"{FIELD}.{escaped_key(user_id)}"
+
+
 async def refuse(
     database: Database, drafts: Iterable[Draft], now: datetime, session: Session
 ) -> Refused:

@@ -5,6 +5,7 @@ from tests.admin.planting import (
     MEMBER,
     Case,
     another_direct,
+    ban_from_a_direct_one,
     closed_place,
     direct,
     erased,
@@ -213,6 +214,9 @@ CASES: dict[str, Case] = {
     "decided and waiting": Case(request("gail", resolvedBy="bob"), of("join-request.decision")),
     "asking nowhere": Case(
         request("gail", conversationId="nowhere"), of("join-request.conversation")
+    ),
+    "a ban from a direct one": Case(
+        ban_from_a_direct_one, of("conversation-ban.conversation"), place="direct"
     ),
     "another's active ban": Case(
         row("bans", {"activeUserId": "troll"}, activeUserId="x"), of("ban.active-user")

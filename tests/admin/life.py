@@ -43,6 +43,7 @@ async def live(people: People, database: Database) -> Life:
     await _talk(people, life)
     await _change_minds(people, life)
     await _ask_in(people, life)
+    await _ban_from_groups(people, life)
     await _keep_away(people, life)
     await _report(people, life)
     await _ban(people, life, database)
@@ -96,6 +97,17 @@ async def _ask_in(people: People, life: Life) -> None:
     denied = await done(user, "PATCH", at, userId="eve", decision="deny")
     life.rows["invite"] = [link["invite"]]
     life.rows["joinRequest"] = [asked["joinRequest"], denied["joinRequest"]]
+
+
+async def _ban_from_groups(people: People, life: Life) -> None:
+    """A ban of them, one that they made, and the time of a message in slow mode."""
+    alice, user = people("alice"), people(USER)
+    elsewhere = await alice.group()
+    of_them = await done(alice, "POST", f"/conversations/{elsewhere}/bans", userId=USER)
+    theirs = await done(user, "POST", f"/conversations/{life.led}/bans", userId="frank")
+    life.rows["conversationBan"] = [of_them["conversationBan"], theirs["conversationBan"]]
+    await done(alice, "PATCH", f"/conversations/{life.shared}", slowModeSeconds=3_600)
+    life.own.append(await user.send(life.shared, "slowly"))
 
 
 async def _keep_away(people: People, life: Life) -> None:

@@ -87,6 +87,19 @@ def request(user_id: str, **fields: Any) -> Plant:
     )
 
 
+async def ban_from_a_direct_one(database: Database, world: World) -> None:
+    await database["conversation_bans"].insert_one(
+        {
+            "_id": "stray",
+            "conversationId": world.direct,
+            "userId": "troll",
+            "createdByUserId": "alice",
+            "reason": None,
+            "createdAt": LONG_AGO,
+        }
+    )
+
+
 def row(collection: str, where: dict[str, Any], **fields: Any) -> Plant:
     return update(collection, lambda _: where, lambda _: {"$set": fields})
 

@@ -24,7 +24,8 @@ EraseHere = Callable[[], Awaitable[Result]]
 
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
-    return await serve(Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS))
+    hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
+    return await serve(hooks, room_controls=True)
 
 
 @pytest.fixture
@@ -120,7 +121,7 @@ def was_told(frames: list[Frame], life: Life, pseudonym: str) -> None:
         for each in events
         if each.event == "message.deleted"
     }
-    first, _, deleted, *_, fenced = life.own
+    first, _, deleted, *_, fenced, _ = life.own
     assert gone.keys() == {each["id"] for each in life.own} - {deleted["id"], fenced["id"]}
     for each in gone.values():
         assert (each["senderId"], each["body"], each["metadata"]) == (pseudonym, "", {})

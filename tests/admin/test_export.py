@@ -25,7 +25,8 @@ BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
 
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
-    return await serve(Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS))
+    hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
+    return await serve(hooks, room_controls=True)
 
 
 async def expected(people: People, life: Life, database: Database) -> Rows:

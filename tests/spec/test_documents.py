@@ -16,10 +16,10 @@ from bson import json_util
 from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
-from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
+from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
-from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
+from chat_aio.schema.events import EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
 from chat_aio.store import indexes
@@ -28,6 +28,7 @@ from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
 from chat_aio.web.plugins import operations_of
+from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 
@@ -46,8 +47,9 @@ def table(title: str, text: str = REFERENCE) -> list[list[str]]:
 
 
 def test_every_route_is_documented() -> None:
-    documented = [(row[0].strip("| "), row[1]) for row in table("Method | Path")]
-    assert documented == [(each.method, each.path) for each in ROUTES]
+    for title, routes in (("Method", ROUTES), ("Method with `room_controls`", ROOM_ROUTES)):
+        documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
+        assert documented == [(each.method, each.path) for each in routes]
 
 
 def test_every_plugin_is_documented() -> None:
@@ -70,7 +72,11 @@ def table_of_api() -> dict[str, list[str]]:
 def test_every_api_method_is_documented() -> None:
     own = {
         prefix + name: list(inspect.signature(each).parameters)[2:]
-        for prefix, api in (("", ServerAPI), ("moderation.", ModerationAPI))
+        for prefix, api in (
+            ("", ServerAPI),
+            ("moderation.", ModerationAPI),
+            ("rooms.", RoomsAPI),
+        )
         for name, each in methods_of(api).items()
     }
     assert table_of_api() == own
@@ -86,7 +92,7 @@ def test_every_error_is_documented_at_its_routes() -> None:
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
-        for each in (*ROUTES, *operations_of(plugins))
+        for each in (*ROUTES, *ROOM_ROUTES, *operations_of(plugins))
     }
 
 
@@ -162,7 +168,10 @@ def meant(text: str) -> Any:
     return {"True": True, "False": False, "None": None, '""': "", "Quotas()": Quotas()}[text]
 
 
-@pytest.mark.parametrize(("title", "events"), [("Event", EVENTS), ("Extra event", EXTRA_EVENTS)])
+@pytest.mark.parametrize(
+    ("title", "events"),
+    [("Event", EVENTS), ("Extra event", EXTRA_EVENTS), ("Room event", ROOM_EVENTS)],
+)
 def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ...]) -> None:
     documented = {
         row[0].strip("| "): set(re.findall(r"\w+", row[1].split("`")[0])) for row in table(title)
@@ -211,7 +220,8 @@ def test_the_example_documents_are_real() -> None:
 async def test_the_example_documents_have_the_keys_of_stored_ones(
     serve: MakePeople, database: Any
 ) -> None:
-    person = await serve(Hooks(can_moderate=lambda _: True), plugins=[Presence()])
+    hooks = Hooks(can_moderate=lambda _: True)
+    person = await serve(hooks, plugins=[Presence()], room_controls=True)
     chat = person("ada").chat
     async with person("ada").tab():
         while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
@@ -226,6 +236,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await chat.api.moderation.mute_conversation("ada", group.id)
     await chat.api.moderation.report("ada", "user", "mallory", "spam")
     await chat.api.moderation.ban_user("ada", "mallory")
+    await chat.rooms.ban_from_conversation("ada", group.id, "mallory")
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name

@@ -193,6 +193,14 @@ def _join_request_steps(of: Erasure, request: Any) -> Iterator[Step]:
         yield from _renames(of, request, {"resolvedBy": "joinRequestDecisions"})
 
 
+def _conversation_ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
+    """Bans of them go; those they made stay."""
+    if ban["userId"] == of.user_id:
+        yield Step("conversationBans", erasure.delete_row(ban["_id"], userId=of.user_id))
+    else:
+        yield from _renames(of, ban, {"createdByUserId": "conversationBanDecisions"})
+
+
 def _mute_steps(_: Erasure, mute: Any) -> Iterator[Step]:
     yield Step("mutes", erasure.delete_row(mute["_id"]))
 
@@ -224,6 +232,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "messages": _message_steps,
     "invites": _invite_steps,
     "join_requests": _join_request_steps,
+    "conversation_bans": _conversation_ban_steps,
     "mutes": _mute_steps,
     "presence": _presence_steps,
     "bans": _ban_steps,

@@ -15,6 +15,7 @@ from chat_aio.store.mapping import (
     ban_from,
     bare_message_from,
     block_from,
+    conversation_ban_from,
     invite_from,
     join_request_from,
     mute_from,
@@ -116,6 +117,9 @@ LINES: Mapping[str, Lines] = {
     "messages": _message,
     "invites": lambda _, each: iter((_wire("invite", invite_from(each)),)),
     "join_requests": lambda _, each: iter((_wire("joinRequest", join_request_from(each)),)),
+    "conversation_bans": lambda _, each: iter(
+        (_wire("conversationBan", conversation_ban_from(each)),)
+    ),
     "blocks": lambda _, each: iter((_wire("block", block_from(each)),)),
     "mutes": lambda _, each: iter((_wire("mute", mute_from(each)),)),
     "reports": lambda _, each: iter((_wire("report", report_from(each)),)),

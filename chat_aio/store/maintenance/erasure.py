@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, cast
 
 from pymongo import DeleteOne, UpdateOne
 
-from chat_aio.store import reports
+from chat_aio.store import reports, sent_counts, slow_mode
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, EventName, ReportDocument
 from chat_aio.store.edits import emptied
-from chat_aio.store.sent_counts import place_of
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 Write = UpdateOne | DeleteOne
@@ -95,8 +94,9 @@ def remove_mention(of: Erasure, message_id: str) -> UpdateOne:
 
 
 def remove_count(of: Erasure, conversation_id: str) -> UpdateOne:
-    """Remove from a head how many messages the user has sent."""
-    return UpdateOne({"_id": conversation_id}, {"$unset": {place_of(of.user_id): ""}})
+    """Remove from a head how many messages the user has sent, and when the last one."""
+    places = (sent_counts.place_of(of.user_id), slow_mode.place_of(of.user_id))
+    return UpdateOne({"_id": conversation_id}, {"$unset": dict.fromkeys(places, "")})
 
 
 def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:

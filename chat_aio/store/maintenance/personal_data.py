@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from chat_aio.store import sent_counts, slow_mode
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.scanning import listed, scan
-from chat_aio.store.sent_counts import place_of
 
 PLACES: dict[str, tuple[str, ...]] = {
     "counters": (),
@@ -28,6 +28,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     ),
     "invites": ("createdBy",),
     "join_requests": ("userId", "resolvedBy"),
+    "conversation_bans": ("userId", "createdByUserId"),
     "blocks": ("blockerUserId", "blockedUserId"),
     "mutes": ("userId",),
     "reports": ("reporterUserId", "resolvedBy", "evidence.senderId", "evidence.participantIds"),
@@ -36,7 +37,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "audit": ("actorUserId", "targetId", "details.userId", "details.senderId"),
 }
 """The fields that hold a user's id, by collection. So does the target of a report about a user; and
-in a head it is the name of a field, which has the number of their messages."""
+in a head it is the name of fields: how many messages they have sent, and when the last one."""
 
 INDEXED = {"conversations": "participants.userId", "mutes": "userId", "presence": "_id"}
 """The collections in which an index on this field finds the documents that concern a user."""
@@ -54,7 +55,8 @@ def naming(collection: str, user_id: str) -> dict[str, Any]:
     if collection == "reports":
         named.append({"targetType": "user", "targetId": user_id})
     if collection == "counters":
-        named.append({place_of(user_id): {"$exists": True}})
+        places = (sent_counts.place_of(user_id), slow_mode.place_of(user_id))
+        named += [{each: {"$exists": True}} for each in places]
     return {"$or": named}
 
 

@@ -175,6 +175,11 @@ class ConversationSnapshot:
         async for each in rows:
             yield each
 
+    async def conversation_bans(self) -> AsyncIterator[Row]:
+        chosen = {"conversationId": self.id}
+        async for each in self.database.conversation_bans.find(chosen, session=self.session):
+            yield each
+
     async def list_blocks(self, pairs: list[dict[str, str]]) -> list[Row]:
         rows = self.database.blocks.find({"_id": {"$in": pairs}}, session=self.session)
         return cast(list[Row], await rows.to_list(None))

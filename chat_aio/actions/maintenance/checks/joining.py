@@ -1,5 +1,5 @@
-"""Checking what stands beside a conversation: invites and join requests of a group, blocks between
-the two of a direct one."""
+"""Checking what stands beside a conversation: invites, join requests and bans of a group, blocks
+between the two of a direct one."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +28,12 @@ async def joining_and_blocks(
         if isinstance(code := request.get("inviteCode"), str):
             named[code] += 1
         violations += _join_request(snapshot, request, inside)
+    async for ban in snapshot.conversation_bans():
+        kinds["conversation_bans"] += 1
+        if not _is_group(snapshot):
+            violations.append(
+                _beside(snapshot, "conversation-ban.conversation", ban, "no group", "a group")
+            )
     violations += _used(snapshot, links, named)
     if (snapshot.conversation or {}).get("type") == "direct":
         violations += await _blocks(snapshot)
@@ -102,5 +108,5 @@ def _beside(
     found: object,
     expected: object,
 ) -> Violation:
-    of = "invites" if kind.startswith("invite") else "join_requests"
+    of = f"{kind.partition('.')[0].replace('-', '_')}s"
     return violation_in(snapshot, kind, found, expected, of=of, at=row["_id"])
