@@ -91,7 +91,7 @@ class UserBanned(ChatError):
 
 
 class ConversationBanned(ChatError):
-    """You are banned from this conversation."""
+    """Who is banned from this conversation cannot come in until an admin lifts the ban."""
 
     code, status = "CONVERSATION_BANNED", 403
 

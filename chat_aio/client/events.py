@@ -4,6 +4,7 @@ from typing import Any, get_args
 
 from chat_aio.client.decoding import read
 from chat_aio.schema.events import (
+    ConversationBanEvent,
     ConversationEvent,
     DeliveredEvent,
     JoinRequestEvent,
@@ -33,6 +34,7 @@ Known = (
     | ConversationEvent
     | NewConversationEvent
     | JoinRequestEvent
+    | ConversationBanEvent
     | ReadEvent
     | ResetEvent
     | TypingEvent

@@ -37,6 +37,12 @@ COMPOSING = (
 POSTING = (*COMPOSING, errors.MessageConflict, errors.SlowMode)
 GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
 MANAGING = (*GROUP, errors.NotConversationAdmin)
+ASKING = (
+    *GROUP,
+    errors.InvitesUnsupported,
+    errors.AlreadyParticipant,
+    errors.ConversationBanned,
+)
 MODERATING = (errors.NotModerator, errors.ModerationUnsupported)
 """The errors that several routes have in common."""
 
@@ -256,12 +262,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body_optional=True,
         envelope="joinRequest",
         status=201,
-        errors=(
-            *GROUP,
-            errors.InvitesUnsupported,
-            errors.AlreadyParticipant,
-            errors.ConversationBanned,
-        ),
+        errors=ASKING,
     ),
     Operation(
         "GET",
@@ -297,13 +298,10 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         body=inputs.Asking,
         body_optional=True,
         errors=(
-            *GROUP,
+            *ASKING,
             errors.ChannelsUnsupported,
             errors.NotPublicConversation,
-            errors.AlreadyParticipant,
-            errors.InvitesUnsupported,
             errors.GroupLimitExceeded,
-            errors.ConversationBanned,
         ),
     ),
     Operation(

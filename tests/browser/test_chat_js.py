@@ -10,11 +10,11 @@ import pytest
 from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
-from chat_aio.actions.api import ModerationAPI, ServerAPI
+from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.schema import models
-from chat_aio.web.routes import ROUTES
+from chat_aio.web.room_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (STATIC / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
-SHAPES_OF_THE_WIRE = 18
+SHAPES_OF_THE_WIRE = 19
 PLUGINS = (Typing(), Presence(), Receipts())
 NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
@@ -64,7 +64,7 @@ async def try_out(empty: Page, script: str) -> Any:
 async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
         const chat = new Chat("http://chat/", { fetch, EventSource: Source });
-        const methods = [...Object.values(chat), ...Object.values(chat.moderation)];
+        const methods = [chat, chat.moderation, chat.rooms].flatMap(Object.values);
         for (const each of methods) {
           // An array of one reads as its only element wherever a text is expected.
           if (each instanceof Function) await each(["{}"], ["{}"], ["{}"]);
@@ -74,7 +74,10 @@ async def test_every_route_has_its_method(empty: Page) -> None:
         return asked.map(({ method, url }) => [method, decodeURIComponent(url.pathname)]);
     """
     asked = [tuple(each) for each in await try_out(empty, script)]
-    routes = [*ROUTES, *(route for plugin in PLUGINS for route in plugin.routes)]
+    routes = [
+        *routes_with(room_controls=True),
+        *(route for plugin in PLUGINS for route in plugin.routes),
+    ]
     expected = [(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in routes]
     assert sorted(asked) == sorted(expected)
 
@@ -82,9 +85,11 @@ async def test_every_route_has_its_method(empty: Page) -> None:
 async def test_methods_are_named_as_in_the_server_api(empty: Page) -> None:
     script = """
         const chat = new Chat();
-        return [Object.keys(chat), Object.keys(chat.moderation)];
+        const rooms = ["updateConversation", ...Object.keys(chat.rooms)];
+        return [Object.keys(chat), Object.keys(chat.moderation), rooms];
     """
-    for found, api in zip(await try_out(empty, script), (ServerAPI, ModerationAPI), strict=True):
+    apis = (ServerAPI, ModerationAPI, RoomsAPI)
+    for found, api in zip(await try_out(empty, script), apis, strict=True):
         named = {to_camel(name) for name in vars(api) if not name.startswith("_")}
         assert named - NOT_IN_HTTP <= set(found)
 

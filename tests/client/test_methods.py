@@ -9,15 +9,17 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.actions.answers import ConversationList, MessageList
-from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
+from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.sending import Sent
 from chat_aio.client import ChatClient
 from chat_aio.client.connection import Connection
 from chat_aio.client.moderation import Moderation
-from chat_aio.errors import UserBanned
+from chat_aio.client.rooms import Rooms
+from chat_aio.errors import ConversationBanned, ConversationFrozen, SlowMode, UserBanned
 from chat_aio.plugins import Presence, Typing
 from chat_aio.schema.models import ConversationPage, Message, MessagePage, ViewedConversation
+from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
 
@@ -35,7 +37,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize(
     ("theirs", "ours", "acting"),
-    [(ServerAPI, ChatClient, 2), (ModerationAPI, Moderation, 2)],
+    [(ServerAPI, ChatClient, 2), (ModerationAPI, Moderation, 2), (RoomsAPI, Rooms, 2)],
 )
 def test_they_are_those_of_the_server_api(theirs: type, ours: type, acting: int) -> None:
     """By name, parameters, defaults and results. The two exceptions are of their routes."""
@@ -71,14 +73,17 @@ async def test_each_route_has_one(
 ) -> None:
     """Each is called, and answers as the server API does."""
     plugins = [Typing(), Presence()]
-    client_of = await connect(Hooks(can_moderate=lambda _: True), plugins=plugins)
+    hooks = Hooks(can_moderate=lambda _: True)
+    client_of = await connect(hooks, plugins=plugins, room_controls=True)
     ada, bob = await client_of("ada"), await client_of("bob")
     await talk(ada, bob, chat)
     await come_in(ada, bob, chat)
     await moderate(ada, bob)
+    await keep_order(ada, bob, chat)
     async with ada.stream():
         pass
-    routes = {(each.method, each.path) for each in (*ROUTES, *(each.routes[0] for each in plugins))}
+    all_routes = (*ROUTES, *ROOM_ROUTES, *(each.routes[0] for each in plugins))
+    routes = {(each.method, each.path) for each in all_routes}
     assert {route for route in routes if not any(fits(route, each) for each in requested)} == set()
 
 
@@ -132,6 +137,28 @@ async def talk(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
     await ada.tell_typing(group.id, is_typing=False)
     seen = await ada.get_presence(["ada", "bob", "a stranger"])
     assert {name: each.online for name, each in seen.items()} == {"ada": False, "bob": False}
+
+
+async def keep_order(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
+    group = await ada.create_group_conversation(user_ids=["bob"])
+    assert (group.frozen, group.slow_mode_seconds) == (False, 0)
+    slow = await ada.rooms.update_conversation(group.id, frozen=True, slow_mode_seconds=60)
+    assert slow.slow_mode_seconds == 60
+    with pytest.raises(ConversationFrozen):
+        await bob.send_message(group.id, "no")
+    await ada.rooms.update_conversation(group.id, frozen=False)
+    await bob.send_message(group.id, "one")
+    # Longer than the client repeats: it is told at once.
+    with pytest.raises(SlowMode) as refused:
+        await bob.send_message(group.id, "two")
+    assert 30 < (refused.value.retry_after or 0) <= 60
+    ban = await ada.rooms.ban_from_conversation(group.id, "bob", reason="spam")
+    page = await ada.rooms.list_conversation_bans(group.id)
+    assert (page.conversation_bans, page.next_cursor) == ((ban,), None)
+    with pytest.raises(ConversationBanned):
+        await ada.add_participants(group.id, ["bob"])
+    await ada.rooms.unban_from_conversation(group.id, "bob")
+    await ada.add_participants(group.id, ["bob"])
 
 
 async def come_in(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:

@@ -15,7 +15,8 @@ Json = dict[str, Any]
 @cache
 def description() -> Json:
     """The description of a chat that has everything."""
-    return describe(plugins=[Typing(), Presence(), Receipts()], extra_events=True, room_controls=True)
+    plugins = [Typing(), Presence(), Receipts()]
+    return describe(plugins=plugins, extra_events=True, room_controls=True)
 
 
 def expect_described(method: str, path: str, status: int, body: Any) -> None:

@@ -1,4 +1,4 @@
-/** How people come into a group, as its admins see it: invite links, and who asks. No DOM. */
+/** How people come into a group, as its admins see it: links, who asks, who is banned. No DOM. */
 
 import { Paged } from "./paged.js";
 
@@ -21,12 +21,18 @@ export class Admission {
       keyOf: (each) => each.userId,
       changed,
     });
+    this.bans = new Paged({
+      load: (page) => this.#loadBans(page),
+      keyOf: (each) => each.userId,
+      changed,
+    });
   }
 
   /** Nothing tells of uses of a link, or of what happened while the stream was down. */
   reload() {
     this.invites.reload();
     this.requests.reload();
+    this.bans.reload();
   }
 
   /** `terms` are {expiresInSeconds?, maxUses?, requiresApproval?}. */
@@ -48,16 +54,28 @@ export class Admission {
     this.requests.drop(request);
   }
 
-  /** Somebody asks, or an admin has decided. */
-  tell({ conversationId, joinRequest }) {
+  async lift(ban) {
+    await this.#chat.rooms.unbanFromConversation(this.conversationId, ban.userId);
+    this.bans.drop(ban);
+  }
+
+  /** Somebody asks, or an admin has decided; somebody is banned, or may come back. */
+  tell({ type, conversationId, joinRequest, conversationBan }) {
     if (conversationId !== this.conversationId) return;
-    if (joinRequest.status === "pending") this.requests.add(joinRequest);
+    if (type === "conversation_ban.created") this.bans.add(conversationBan);
+    else if (conversationBan) this.bans.drop(conversationBan);
+    else if (joinRequest.status === "pending") this.requests.add(joinRequest);
     else this.requests.drop(joinRequest);
   }
 
   async #loadInvites() {
     const { invites } = await this.#chat.listInvites(this.conversationId);
     return { items: invites, nextCursor: null };
+  }
+
+  async #loadBans(page) {
+    const answer = await this.#chat.rooms.listConversationBans(this.conversationId, page);
+    return { items: answer.conversationBans, nextCursor: answer.nextCursor };
   }
 
   async #loadRequests(page) {

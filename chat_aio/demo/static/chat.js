@@ -28,7 +28,7 @@
  *   lastReadMessageId: string | null}} Participant
  * @typedef {{id: string, type: "direct" | "group", pairKey: string | null, name: string | null,
  *   createdAt: string, metadata: Json, participants: Participant[], visibility: Visibility,
- *   joinPolicy: JoinPolicy}} Conversation
+ *   joinPolicy: JoinPolicy, frozen?: boolean, slowModeSeconds?: number}} Conversation
  * @typedef {Conversation & {unreadCount: number}} ViewedConversation
  * @typedef {{id: string, senderId: string, excerpt: string, deleted: boolean}} ReplyPreview
  * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
@@ -54,6 +54,8 @@
  * @typedef {{conversationId: string, name: string | null, participantCount: number,
  *   joinPolicy: JoinPolicy, createdAt: string, metadata: Json, alreadyParticipant: boolean,
  *   requestPending: boolean}} ChannelPreview
+ * @typedef {{conversationId: string, userId: string, createdByUserId: string,
+ *   reason: string | null, createdAt: string}} ConversationBan
  * @typedef {{blockerUserId: string, blockedUserId: string, createdAt: string}} Block
  * @typedef {{userId: string, conversationId: string, createdAt: string}} Mute
  * @typedef {{id: string, reporterUserId: string, targetType: TargetType, targetId: string,
@@ -78,7 +80,8 @@
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean}} Draft
- * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy}} GroupFields
+ * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
+ *   frozen?: boolean, slowModeSeconds?: number}} GroupFields
  * @typedef {{message?: string}} Note  to the admins, where they decide
  */
 
@@ -94,13 +97,15 @@
  *   conversation: Conversation}} ConversationEvent
  * @typedef {{type: "join_request.created" | "join_request.resolved", conversationId: string,
  *   joinRequest: JoinRequest}} JoinRequestEvent
+ * @typedef {{type: "conversation_ban.created" | "conversation_ban.lifted", conversationId: string,
+ *   conversationBan: ConversationBan}} ConversationBanEvent
  * @typedef {{type: "read.updated", conversationId: string, messageId: string,
  *   unreadCount: number}} ReadEvent
  * @typedef {{type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" |
  *   "receipt.delivered" | "receipt.read", ephemeral: true, conversationId?: string,
  *   senderId: string, payload: any, at: string}} EphemeralEvent
- * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent | ReadEvent |
- *   EphemeralEvent} ChatEvent
+ * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent |
+ *   ConversationBanEvent | ReadEvent | EphemeralEvent} ChatEvent
  * @typedef {{type: "stream.reset", reason: string}} ResetEvent
  * @typedef {"connecting" | "live" | "reconnecting" | "closed"} StreamStatus
  *
@@ -148,7 +153,7 @@ const EVENT_TYPES = [
   ...["reaction.removed", "participant.added", "participant.removed", "conversation.created"],
   ...["conversation.updated", "join_request.created", "join_request.resolved", "read.updated"],
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
-  ...["receipt.delivered", "receipt.read"],
+  ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.lifted"],
 ];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
@@ -231,7 +236,7 @@ export class Chat {
    *   Promise<ViewedConversation>} */
   createGroupConversation = (group = {}) =>
     this.#post("/conversations/group", group, "conversation");
-  /** A name that is null is cleared.
+  /** A name that is null is cleared; `frozen` and `slowModeSeconds` need `room_controls`.
    * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
   updateConversation = (id, changed) =>
     this.#patch(path`/conversations/${id}`, changed, "conversation");
@@ -284,6 +289,19 @@ export class Chat {
   /** By user id, of those one shares a conversation with; 50 at most.
    * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
   getPresence = (userIds) => this.#get("/presence", { userIds: userIds.join(",") }, "presence");
+
+  /** Bans from a group, where the service has `room_controls`. */
+  rooms = {
+    /** @type {(conversationId: string, given: {userId: string, reason?: string}) =>
+     *   Promise<ConversationBan>} */
+    banFromConversation: (id, given) =>
+      this.#post(path`/conversations/${id}/bans`, given, "conversationBan"),
+    /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
+    unbanFromConversation: (id, userId) => this.#delete(path`/conversations/${id}/bans/${userId}`),
+    /** Newest first. @type {(conversationId: string, paging?: Paging) =>
+     *   Page<"conversationBans", ConversationBan>} */
+    listConversationBans: (id, paging) => this.#get(path`/conversations/${id}/bans`, paging),
+  };
 
   moderation = {
     /** @type {(targetUserId: string) => Promise<Block>} */

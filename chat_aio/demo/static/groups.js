@@ -16,7 +16,10 @@ export class GroupChanges {
     return this.#take(() => this.#chat.createGroupConversation(group));
   }
 
-  /** `fields` are {name?, visibility?, joinPolicy?}; a name that is null is cleared. */
+  /**
+   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?}; a name that is null is
+   * cleared.
+   */
   update({ id }, fields) {
     return this.#take(() => this.#chat.updateConversation(id, fields));
   }
@@ -27,6 +30,11 @@ export class GroupChanges {
 
   remove({ id }, userId) {
     return this.#take(() => this.#chat.removeParticipant(id, userId));
+  }
+
+  /** Remove somebody, who cannot come back until the ban is lifted. The event says who has left. */
+  ban({ id }, userId) {
+    return this.#chat.rooms.banFromConversation(id, { userId });
   }
 
   setRole({ id }, userId, role) {

@@ -13,6 +13,7 @@ import { ConnectionBanner } from "./views/connection-banner.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { Frame } from "./views/frame.js";
+import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
@@ -57,6 +58,7 @@ export class Page {
     this.#session = new Session(chat, store, {
       onGone: (...gone) => this.#gone(...gone),
       onJoinRequest: (event) => this.#groups.tellJoinRequest(event),
+      onBan: (event) => this.#groups.tellBan(event),
     });
     this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
     this.#tools = new MessageTools(this.#session.changes, store, people, {
@@ -194,6 +196,14 @@ export class Page {
     };
   }
 
+  /** What stands where one writes, and whether one cannot. */
+  #writingNow(open) {
+    if (!open) return { placeholder: "" };
+    const words = this.#people.isAdminOf(open) ? null : writingIn(open);
+    const placeholder = words ?? `Message ${this.#people.titleOf(open)}`;
+    return { placeholder, isClosed: words !== null && open.frozen };
+  }
+
   #send(written) {
     const { openId } = this.#store;
     this.#store.timeline(openId).firstUnreadId = null;
@@ -252,11 +262,9 @@ export class Page {
     this.#banner.show();
     this.#list.show();
     this.#search.show();
-    this.#composer.show(openId, {
-      placeholder: open ? `Message ${this.#people.titleOf(open)}` : "",
-      ...{ mentionable, find },
-    });
-    this.#thread.show({ mentionable, find });
+    const writing = { ...this.#writingNow(open), mentionable, find };
+    this.#composer.show(openId, writing);
+    this.#thread.show(writing);
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();

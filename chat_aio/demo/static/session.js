@@ -20,6 +20,7 @@ export class Session {
   #stream = null;
   #onGone;
   #onJoinRequest;
+  #onBan;
   #firstSync = null;
   #confirming = new Map();
   /** Asked for since the stream was opened. */
@@ -28,13 +29,15 @@ export class Session {
   /**
    * `onGone(conversation, removedBy)` is told when the open conversation cannot be read (any
    * longer): what was known of it, and who took one out of it, both null where that is not known.
-   * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on.
+   * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on, and
+   * `onBan(event)` of bans from groups that one is an admin of.
    */
-  constructor(chat, store, { onGone, onJoinRequest }) {
+  constructor(chat, store, { onGone, onJoinRequest, onBan }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
     this.#onJoinRequest = onJoinRequest;
+    this.#onBan = onBan;
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
@@ -163,6 +166,8 @@ export class Session {
       for (const each of [this.typing, this.presence, this.receipts]) each.tell(event);
     } else if (event.joinRequest) {
       this.#onJoinRequest(event);
+    } else if (event.conversationBan) {
+      this.#onBan(event);
     } else if (event.type === "message.created") {
       this.#receivedMessage(event.message);
     } else if (event.type === "read.updated") {

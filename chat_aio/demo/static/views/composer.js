@@ -43,10 +43,11 @@ export class Composer {
 
   /**
    * `place` is what is written in (null: nothing), `find(id)` looks up a message of it as it is
-   * now, `mentionable` are the ids of those who can be mentioned.
+   * now, `mentionable` are the ids of those who can be mentioned. Where it `isClosed` nobody writes.
    */
-  show(place, { placeholder = "", mentionable = [], find = () => null } = {}) {
+  show(place, { placeholder = "", mentionable = [], find = () => null, isClosed = false } = {}) {
     this.#input.setAttribute("placeholder", placeholder);
+    this.#input.readOnly = isClosed;
     this.#completion.candidates = mentionable.map((id) => this.#personOf(id));
     if (place !== this.#place) this.#enter(place);
     this.#follow(find);

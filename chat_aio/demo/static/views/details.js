@@ -8,6 +8,7 @@ import { BoundariesSection } from "./boundaries.js";
 import { InvitesSection } from "./invites.js";
 import { MembersSection } from "./members.js";
 import { RequestsSection } from "./requests.js";
+import { RoomBansSection } from "./room-bans.js";
 import { SettingsSection } from "./settings.js";
 
 export class DetailsPanel {
@@ -18,6 +19,7 @@ export class DetailsPanel {
   #members;
   #invites;
   #requests;
+  #bans;
   #boundaries;
   #store;
   #people;
@@ -40,6 +42,7 @@ export class DetailsPanel {
     this.#members = new MembersSection(people, groups, presence);
     this.#invites = new InvitesSection();
     this.#requests = new RequestsSection(people);
+    this.#bans = new RoomBansSection(people);
     this.#boundaries = new BoundariesSection(store, people, needs);
     const sections = [...this.#groupSections, this.#boundaries];
     this.#panel.querySelector(".details").append(...sections.map((each) => each.node));
@@ -64,13 +67,13 @@ export class DetailsPanel {
     this.#showGroup(openDetails?.type === "group" ? openDetails : null);
   }
 
-  /** Somebody asks to be let in, or was answered. */
+  /** Somebody asks to be let in, or was answered, or banned. */
   tell(event) {
     this.#admission?.tell(event);
   }
 
   get #groupSections() {
-    return [this.#requests, this.#members, this.#invites, this.#settings];
+    return [this.#requests, this.#members, this.#invites, this.#settings, this.#bans];
   }
 
   #showGroup(group) {
@@ -97,6 +100,7 @@ export class DetailsPanel {
     const isAdmin = this.#people.isAdminOf(group);
     this.#invites.node.hidden = !isAdmin;
     this.#requests.node.hidden = !isAdmin;
+    this.#bans.node.hidden = !isAdmin;
     if (!isAdmin) {
       this.#admission = null;
       return;
@@ -112,5 +116,6 @@ export class DetailsPanel {
     this.#shownStatus = status;
     this.#invites.show(this.#admission);
     this.#requests.show(this.#admission);
+    this.#bans.show(this.#admission);
   }
 }

@@ -10,6 +10,27 @@ export const JOIN_POLICIES = [
   ["approval", "Admins let people in"],
 ];
 
+export const WRITERS = [
+  ["false", "Everybody in it"],
+  ["true", "Only admins: the group is frozen"],
+];
+
+export const SLOW_MODES = [
+  ["0", "As quickly as they like"],
+  ["10", "Every 10 seconds"],
+  ["60", "Every minute"],
+  ["300", "Every 5 minutes"],
+  ["3600", "Every hour"],
+];
+
+/** Who can write how often, to those for whom it is not as usual; null if it is. */
+export function writingIn({ frozen, slowModeSeconds }) {
+  if (frozen) return "Only admins can write here.";
+  if (!slowModeSeconds) return null;
+  const [, words] = SLOW_MODES.find(([value]) => value === String(slowModeSeconds)) ?? [];
+  return `Slow mode: one message ${(words ?? `every ${slowModeSeconds} seconds`).toLowerCase()}.`;
+}
+
 /** A private group cannot be joined from the directory: there is nothing to choose. */
 export function followVisibility(visibility, joinPolicy) {
   joinPolicy.disabled = visibility.value !== "public";

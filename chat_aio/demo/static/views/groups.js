@@ -46,6 +46,11 @@ export class GroupViews {
     for (const each of [this.#details, this.#directory, this.#invitation]) each.tell(event);
   }
 
+  /** Somebody is banned from a group, or the ban is lifted. */
+  tellBan(event) {
+    this.#details.tell(event);
+  }
+
   show() {
     this.#details.show();
   }

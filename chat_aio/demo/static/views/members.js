@@ -63,7 +63,12 @@ export class MembersSection {
     ];
     if (userId === this.#people.userId) return items;
     const remove = () => this.#askToRemove(group, userId);
-    return [...items, { name: "remove", label: "Remove", act: remove }];
+    const ban = () => this.#askToBan(group, userId);
+    return [
+      ...items,
+      { name: "remove", label: "Remove", act: remove },
+      { name: "ban", label: "Ban from here", act: ban },
+    ];
   }
 
   #askToRemove(group, userId) {
@@ -71,6 +76,13 @@ export class MembersSection {
     const words = "What is written from then on is not for them. You can add them again.";
     const question = { heading: `Remove ${name}?`, words, submit: "Remove" };
     this.#confirm.open(question, () => this.#groups.remove(group, userId));
+  }
+
+  #askToBan(group, userId) {
+    const name = this.#people.nameOf(userId);
+    const words = "They are removed, and no link, request or admin lets them in until you lift it.";
+    const question = { heading: `Ban ${name} from here?`, words, submit: "Ban" };
+    this.#confirm.open(question, () => this.#groups.ban(group, userId));
   }
 
   #askToLeave() {

@@ -1,14 +1,17 @@
-/** A group's name, who finds it and how it is joined: for admins to change, for others to know. */
+/** A group's name, who finds it, joins it and writes: for admins to change, for others to know. */
 
 import { element, setText } from "../dom.js";
 import { field, select } from "./dialog.js";
-import { followVisibility, JOIN_POLICIES, kindOf, VISIBILITIES } from "./group-words.js";
+import { followVisibility, JOIN_POLICIES, kindOf, SLOW_MODES } from "./group-words.js";
+import { VISIBILITIES, WRITERS, writingIn } from "./group-words.js";
 import { Section } from "./section.js";
 
 export class SettingsSection {
   #name = element("input", { name: "name", maxlength: 200, autocomplete: "off" });
   #visibility = select("visibility", VISIBILITIES);
   #joinPolicy = select("joinPolicy", JOIN_POLICIES);
+  #writers = select("frozen", WRITERS);
+  #slowMode = select("slowModeSeconds", SLOW_MODES);
   #save = element("button", { type: "submit", class: "primary small" }, "Save");
   #done = element("p", { class: "done", role: "status" });
   #kind = element("p");
@@ -28,6 +31,8 @@ export class SettingsSection {
       field("Name", this.#name),
       field("Who can find it", this.#visibility),
       field("How people join", this.#joinPolicy),
+      field("Who can write", this.#writers),
+      field("How often members write", this.#slowMode),
       element("div", { class: "ending" }, this.#done, this.#save),
     );
     this.#section = new Section("Group", [], this.#kind, this.#form);
@@ -47,7 +52,8 @@ export class SettingsSection {
     this.#group = group;
     this.#form.hidden = !isAdmin;
     this.#kind.hidden = isAdmin;
-    setText(this.#kind, kindOf(group));
+    setText(this.#kind, [kindOf(group), writingIn(group)].filter(Boolean).join(" "));
+    this.#offer(group.slowModeSeconds);
     this.#name.placeholder = this.#people.titleOf({ ...group, name: null });
     for (const [name, value] of Object.entries(valuesOf(group))) {
       // What somebody else changes is shown, but not over what one has begun.
@@ -55,6 +61,12 @@ export class SettingsSection {
       if (!before || control.value === before[name]) control.value = value;
     }
     this.#follow();
+  }
+
+  /** Another program may have set an interval that is none of the usual ones. */
+  #offer(seconds) {
+    const isKnown = [...this.#slowMode.options].some((each) => each.value === String(seconds));
+    if (!isKnown) this.#slowMode.append(new Option(`Every ${seconds} seconds`, String(seconds)));
   }
 
   #reset() {
@@ -79,7 +91,7 @@ export class SettingsSection {
     const changed = Object.entries({ ...given, name: given.name.trim() }).filter(
       ([name, value]) => value !== before[name],
     );
-    return Object.fromEntries(changed.map(([name, value]) => [name, value || null]));
+    return Object.fromEntries(changed.map(([name, value]) => [name, FIELDS[name](value)]));
   }
 
   async #submit() {
@@ -92,6 +104,16 @@ export class SettingsSection {
   }
 }
 
-function valuesOf({ name, visibility, joinPolicy }) {
-  return { name: name ?? "", visibility, joinPolicy };
+/** What the service takes for what the form has. */
+const FIELDS = {
+  name: (value) => value || null,
+  visibility: (value) => value,
+  joinPolicy: (value) => value,
+  frozen: (value) => value === "true",
+  slowModeSeconds: Number,
+};
+
+function valuesOf({ name, visibility, joinPolicy, frozen, slowModeSeconds }) {
+  const writing = { frozen: String(frozen), slowModeSeconds: String(slowModeSeconds) };
+  return { name: name ?? "", visibility, joinPolicy, ...writing };
 }

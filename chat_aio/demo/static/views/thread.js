@@ -43,7 +43,8 @@ export class ThreadPanel {
   show(composerOptions) {
     const { open, openThread } = this.#store;
     this.#view.show();
-    const options = { ...composerOptions, placeholder: "Reply…" };
+    const { isClosed, placeholder } = composerOptions;
+    const options = { ...composerOptions, placeholder: isClosed ? placeholder : "Reply…" };
     const rootId = openThread?.rootId ?? null;
     this.#composer.show(rootId, options);
     const isOther = rootId !== this.#shownId;

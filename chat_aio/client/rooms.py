@@ -1,0 +1,58 @@
+"""Room controls over HTTP: freezing a group, slow mode and bans from it."""
+
+from chat_aio.client.base import Calls
+from chat_aio.client.decoding import read
+from chat_aio.schema.inputs import KEEP, Keep
+from chat_aio.schema.models import (
+    ConversationBan,
+    ConversationBanPage,
+    JoinPolicy,
+    ViewedConversation,
+    Visibility,
+)
+
+
+class Rooms(Calls):
+    """The methods of `chat.rooms`, without the acting user; the service needs `room_controls`."""
+
+    async def update_conversation(
+        self,
+        conversation_id: str,
+        *,
+        name: str | Keep | None = KEEP,
+        visibility: Visibility | None = None,
+        join_policy: JoinPolicy | None = None,
+        frozen: bool | None = None,
+        slow_mode_seconds: int | None = None,
+    ) -> ViewedConversation:
+        """As the client's own, and freeze a group or set slow mode."""
+        answer = await self._patch(
+            *("conversations", conversation_id),
+            name=name,
+            visibility=visibility,
+            join_policy=join_policy,
+            frozen=frozen,
+            slow_mode_seconds=slow_mode_seconds,
+        )
+        return read(ViewedConversation, answer["conversation"])
+
+    async def ban_from_conversation(
+        self, conversation_id: str, target_user_id: str, *, reason: str | None = None
+    ) -> ConversationBan:
+        given = {"user_id": target_user_id, "reason": reason}
+        answer = await self._post(*_bans(conversation_id), **given)
+        return read(ConversationBan, answer["conversationBan"])
+
+    async def unban_from_conversation(self, conversation_id: str, target_user_id: str) -> None:
+        await self._delete(*_bans(conversation_id), target_user_id)
+
+    async def list_conversation_bans(
+        self, conversation_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> ConversationBanPage:
+        """Newest first."""
+        answer = await self._get(*_bans(conversation_id), limit=limit, cursor=cursor)
+        return read(ConversationBanPage, answer)
+
+
+def _bans(conversation_id: str) -> tuple[str, ...]:
+    return "conversations", conversation_id, "bans"

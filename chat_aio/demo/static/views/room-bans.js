@@ -1,0 +1,76 @@
+/** Who is banned from a group, for its admins. */
+
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { agoOf, momentOf } from "../times.js";
+import { ListFoot, Section, smallButton } from "./section.js";
+
+const WORDS = { failed: "The bans did not load.", empty: "Nobody is banned." };
+
+export class RoomBansSection {
+  #list = element("ul", { class: "requests" });
+  #foot = new ListFoot(() => this.#admission.bans.more());
+  #rows = new Rows(this.#list, { lift: (ban) => this.#lift(ban) });
+  #section;
+  #people;
+  #admission = null;
+
+  constructor(people) {
+    this.#people = people;
+    this.#section = new Section("Banned", [], this.#list, this.#foot.node);
+    this.node = this.#section.node;
+  }
+
+  show(admission) {
+    if (admission !== this.#admission) this.#section.complain("");
+    this.#admission = admission;
+    this.#rows.show(admission.bans.items.map((each) => this.#rowOf(each)));
+    this.#foot.show(admission.bans, WORDS);
+  }
+
+  #rowOf(ban) {
+    const { userId, createdByUserId, createdAt } = ban;
+    const picture = this.#people.pictureOfPerson(userId);
+    const [name, by] = [userId, createdByUserId].map((each) => this.#people.nameOf(each));
+    return { key: userId, Row: BanRow, state: { ban, name, by, ago: agoOf(createdAt), ...picture } };
+  }
+
+  async #lift(ban) {
+    const admission = this.#admission;
+    await this.#section.attempt(() => admission.lift(ban));
+    this.#section.keepFocus();
+  }
+}
+
+class BanRow {
+  #avatar = avatar();
+  #name = element("span", { class: "person-name" });
+  #time = element("time", { class: "row-time" });
+  #reason = element("p", { class: "request-note", dir: "auto" });
+  #by = element("span", { class: "hint" });
+  #lift;
+  #ban = null;
+
+  constructor({ lift }) {
+    this.#lift = smallButton("Lift the ban", () => lift(this.#ban));
+    this.node = element(
+      "li",
+      {},
+      element("div", { class: "person" }, this.#avatar, this.#name, this.#time),
+      this.#reason,
+      element("div", { class: "ending" }, this.#by, this.#lift),
+    );
+  }
+
+  show({ ban, name, by, ago, ...picture }) {
+    this.#ban = ban;
+    setAvatar(this.#avatar, picture);
+    setText(this.#name, name);
+    setText(this.#time, ago);
+    setAttribute(this.#time, "datetime", ban.createdAt);
+    setAttribute(this.#time, "title", momentOf(ban.createdAt));
+    setText(this.#reason, ban.reason ?? "");
+    this.#reason.hidden = ban.reason === null;
+    setText(this.#by, `By ${by}`);
+    this.#lift.setAttribute("aria-label", `Lift the ban of ${name}`);
+  }
+}
