@@ -49,7 +49,8 @@ class PluginAPI(Protocol):
         """
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
-        """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked as a send would."""
+        """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen
+        as a send would."""
 
     async def conversation_ids_of(self, user_id: str) -> list[str]:
         """The conversations of which a user is a participant."""

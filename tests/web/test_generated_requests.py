@@ -54,7 +54,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             client[database],
             auth=picked_by_header,
             hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
-            options=Options(extra_events=True, ring_seconds=1, quotas=None),
+            options=Options(extra_events=True, room_controls=True, ring_seconds=1, quotas=None),
             plugins=[Typing(), Presence(), Receipts()],
         )
         chat.mount(app)

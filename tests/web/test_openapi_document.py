@@ -19,6 +19,7 @@ from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED, desc
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.operations import Operation
 from chat_aio.web.plugins import PluginOperation, operations_of
+from chat_aio.web.room_routes import routes_with
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database
 from tests.spec.test_documents import table
@@ -31,7 +32,7 @@ OPERATIONS = [
     for method, operation in methods.items()
 ]
 ROWS: list[Operation | PluginOperation] = [
-    *(each for each in ROUTES if isinstance(each, Operation)),
+    *(each for each in routes_with(room_controls=True) if isinstance(each, Operation)),
     *operations_of([Typing(), Presence(), Receipts()]),
 ]
 
@@ -43,12 +44,21 @@ def test_it_is_valid() -> None:
 
 def test_every_route_is_described() -> None:
     plugins: list[Plugin] = [Typing(), Presence(), Receipts()]
-    routes = {(each.method, each.path) for each in ROUTES}
+    routes = {(each.method, each.path) for each in routes_with(room_controls=True)}
     routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes
     names = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len({*names}) == len(names)
     assert all(operation["summary"] and operation["description"] for _, _, operation in OPERATIONS)
+
+
+def test_what_an_option_adds_is_described_with_it_alone() -> None:
+    bare = describe()
+    routes = {
+        (method.upper(), path) for path, methods in bare["paths"].items() for method in methods
+    }
+    assert routes == {(each.method, each.path) for each in ROUTES}
+    assert not {"RoomChange", "ConversationBan"} & bare["components"]["schemas"].keys()
 
 
 def described_codes(operation: Any) -> set[str]:
@@ -101,7 +111,8 @@ def raised_by(function: Callable[..., Any]) -> set[type[ChatError]]:
 
 def test_every_event_is_described() -> None:
     documented = {row[0].strip("| ") for row in table("Event")}
-    documented |= {row[0].strip("| ") for row in table("Extra event")}
+    for title in ("Extra event", "Room event"):
+        documented |= {row[0].strip("| ") for row in table(title)}
     told = " ".join(row[-1] for row in table("Plugin | Route"))
     documented |= {*re.findall(r"[a-z]+\.[a-z]+", told)}
     assert documented == {
@@ -118,6 +129,7 @@ def test_what_is_off_is_not_described() -> None:
 
 def test_it_is_printed() -> None:
     arguments = ["openapi", "--plugins", "typing,presence,receipts", "--extra-events"]
+    arguments.append("--room-controls")
     assert json.loads(CliRunner().invoke(main, arguments).output) == description()
 
 
