@@ -9,9 +9,9 @@ from tests.conftest import Database
 
 COMMANDS = (
     *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find"),
-    "remove-message",
+    *("remove-message", "remove-messages"),
 )
-WRITING = ("resolve", "ban", "unban", "remove-message")
+WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages")
 
 
 async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Moderate) -> None:

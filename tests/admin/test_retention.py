@@ -12,6 +12,7 @@ import pytest
 
 from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import retention as rules
+from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.store.maintenance import retention
 from tests.admin.running import AS_MOD, People, Run, Tool, kept
 from tests.conftest import Database
@@ -212,7 +213,7 @@ async def test_a_run_may_take_longer_than_a_request(people: People, database: Da
     wanted = rules.Retention(before=utc_now(), removes=False, conversation_id=None)
     with patch.object(retention, "TOMBSTONES_PER_SECOND", 20):
         plan = await rules.plan_retention(api, "mod", wanted)
-        assert await rules.carry_out(api, "mod", plan) == rules.Counts(12, 3)
+        assert await rules.carry_out(api, "mod", plan) == Counts(12, 3)
 
 
 async def until_over(run: asyncio.Future[Run], work: Callable[[], Awaitable[None]]) -> int:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
-from chat_aio.actions.maintenance.operators import Advance, Progress, silent
+from chat_aio.actions.maintenance.operators import Advance, Counts, Progress, silent
 from chat_aio.store import audit
 from chat_aio.store.documents import Change
 from chat_aio.store.maintenance import audit_log, retention
@@ -42,14 +42,6 @@ class RetentionPlan:
 
     wanted: Retention
     olds: tuple[Old, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many messages of how many conversations."""
-
-    messages: int
-    conversations: int
 
 
 async def plan_retention(
