@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.operators import Advance
+from chat_aio.actions.maintenance.operators import Advance, Counts
 from chat_aio.schema.models import json_from, timestamp
 
 EXCERPT = 60
@@ -49,6 +49,12 @@ def show(outcome: Outcome, *, as_json: bool, err: bool = False) -> None:
     click.echo(outcome.text, err=err)
     if outcome.remark:
         click.echo(outcome.remark, err=True)
+
+
+def counted(counts: Counts) -> str:
+    """`1 message in 1 conversation`."""
+    numbers = (counts.messages, "message"), (counts.conversations, "conversation")
+    return " in ".join(f"{count:,} {what}{'' if count == 1 else 's'}" for count, what in numbers)
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from tests.admin.running import AS_MOD, Moderate, People, kept, run
 from tests.conftest import Database
 
 COMMANDS = (
-    *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find"),
-    "remove-message",
+    *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find", "context"),
+    *("remove-message", "remove-messages"),
 )
-WRITING = ("resolve", "ban", "unban", "remove-message")
+WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages")
 
 
 async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Moderate) -> None:
