@@ -133,6 +133,7 @@ class Database:
         self.calls = Calls(timeout=timeout)
         self.turns = Turns()
         self.looked_for_orphans = -math.inf
+        self.older_tokens = False  # Set by `schema_version.look`.
         self._bind(handle)
 
     def _bind(self, handle: Any) -> None:
