@@ -33,11 +33,9 @@ def new_message(
     older_tokens: bool = False,
     **given: Any,
 ) -> MessageDocument:
-    """A message without the `seq` and time that the sequencer gives it.
-
-    `given` are the fields that differ from those of a plain message in the main list; `terms` are
-    the body's, if they are known. `older_tokens` is as in `Database`.
-    """
+    """A message without the `seq` and time that the sequencer gives it. `given` are the fields that
+    differ from those of a plain message in the main list; `terms` are the body's, if they are
+    known; `older_tokens` is as in `Database`."""
     plain: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,

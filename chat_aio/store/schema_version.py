@@ -84,8 +84,8 @@ async def require(database: Database, migrations: Sequence[Migration] = MIGRATIO
 
 
 async def look(database: Database) -> None:
-    """Set `database.older_tokens`: whether messages are written and searched with the tokens of
-    schema version 2 as well, since processes of an earlier version may be at work."""
+    """Set `database.older_tokens`: before the upgrade to short tokens is finished, processes of an
+    earlier version may be at work."""
     database.older_tokens = await find(database) < OF_SHORT_TOKENS
 
 

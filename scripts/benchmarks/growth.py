@@ -54,7 +54,7 @@ async def bytes_of(database: BenchDatabase) -> tuple[int, dict[str, int]]:
     "P16",
     "20,000 messages of 15 words in 200 conversations: bytes on disk a message, of indexes and of "
     "documents; CPU of mongod",
-    at_most("indexes", 440),
+    at_most("indexes", 366),
 )
 async def measure_growth(stage: Stage) -> Figures:
     count = stage.sized(20_000, 5_000)
