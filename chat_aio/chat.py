@@ -19,13 +19,14 @@ from chat_aio.hooks import Hooks
 from chat_aio.live.service import Live
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
+from chat_aio.observability.timing import database_timer, timed_hook, timed_hooks
 from chat_aio.options import Options
 from chat_aio.plugins.base import Plugin
 from chat_aio.store import indexes, schema_version
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -67,21 +68,25 @@ class Chat:
         clock: Clock | None = None,
         renew: Callable[[], Any] | None = None,
     ) -> None:
-        self._options, self._auth = options or Options(), auth
+        self._options = options or Options()
+        listening, asked = tuple(observers), hooks or Hooks()
+        self._auth = timed_hook("auth", auth, listening) if listening and auth else auth
         self._mounted = self._opened = self._opening = False
         self._database = Database(
             database,
             prefix=self._options.collection_prefix,
             timeout=self._options.storage_timeout_seconds,
         )
+        if listening:
+            self._database.calls.on_ended = database_timer(listening)
         primary = PrimaryClock()
         self._upkeep = Upkeep(self._database, primary if clock is None else None, renew)
         self._context = _assemble(
             self._database,
-            hooks or Hooks(),
+            timed_hooks(asked, listening) if listening else asked,
             self._options,
             tuple(plugins),
-            tuple(observers),
+            listening,
             clock or primary,
         )
         self._api = ServerAPI(self._context)
@@ -134,6 +139,11 @@ class Chat:
             await self._upkeep.close()
             if isinstance(error, StorageUnavailable):
                 raise SetupError("MongoDB was reached, and then did not answer.") from error
+            if is_unauthorized(error):
+                raise SetupError(
+                    "this user of MongoDB lacks rights that the chat needs: give it the role of "
+                    "docs/operations.md (chat-aio doctor names what is missing)"
+                ) from error
             raise
         finally:
             self._opening = False
@@ -243,7 +253,7 @@ def _assemble(
         settings=Settings(kept),
         signals=Signals(kept, clock=clock, new_id=new_id, observers=observers),
         rate_limits=RateLimits(
-            Limits(rate_limits_from(options.rate_limits, methods=set(_methods_of(plugins)))),
+            Limits(rate_limits_from(options.rate_limits, methods=set(limited_methods(plugins)))),
             hook=hooks.rate_limit,
             patience=options.hook_timeout_seconds,
         ),
@@ -263,7 +273,7 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
     return options.extra_events or any(each.overrides("message_read") for each in plugins)
 
 
-def _methods_of(plugins: Iterable[Plugin]) -> Iterator[str]:
+def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
     yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI))

@@ -64,6 +64,7 @@ class Options:
 
     hook_timeout_seconds: float = 5.0
     storage_timeout_seconds: float = 10.0
+    slow_request_seconds: float | None = None
 
     heartbeat_interval_ms: int = 15_000
     streams_per_user: int = 50

@@ -8,17 +8,16 @@ import click
 from chat_aio.actions.maintenance.check import check as check_database
 from chat_aio.actions.maintenance.checks.findings import MOST, Findings
 from chat_aio.actions.maintenance.repair import repair_all
-from chat_aio.admin.options import an_id, reading
+from chat_aio.admin.options import an_id, reading, setting_options
 from chat_aio.admin.printing import FOUND, Outcome, progress_bar, show
-from chat_aio.admin.session import run
+from chat_aio.admin.session import on_database
 from chat_aio.admin.tables import (
     repair_entry,
     repairs_table,
     violation_entry,
     violations_table,
 )
-from chat_aio.options import Options
-from chat_aio.server.app import settings_from, with_database
+from chat_aio.server.sources import settings_from
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.repair import Repair
 
@@ -29,29 +28,14 @@ from chat_aio.store.maintenance.repair import Repair
 )
 @click.option("--repair", "repairs", is_flag=True, help="Mend what follows from other data.")
 @click.option("--dry-run", is_flag=True, help="With --repair: say what would be mended, only.")
-@click.option(
-    "--max-emoji-per-message",
-    type=click.IntRange(min=1),
-    default=Options().max_emoji_per_message,
-    show_default=True,
-    help="As the host's Options say.",
-)
-@click.option(
-    "--max-emoji-per-user",
-    type=click.IntRange(min=1),
-    default=Options().max_emoji_per_user,
-    show_default=True,
-    help="As the host's Options say.",
-)
+@setting_options("max_emoji_per_message", "max_emoji_per_user")
 @reading
 def check(
     conversation_id: str | None,
     repairs: bool,
     dry_run: bool,
-    max_emoji_per_message: int,
-    max_emoji_per_user: int,
     as_json: bool,
-    **place: Any,
+    **given: Any,
 ) -> None:
     """Check the invariants of the chat's database; exit code 3 if one is violated.
 
@@ -60,13 +44,11 @@ def check(
     """
     if dry_run and not repairs:
         raise click.UsageError("--dry-run goes with --repair")
-    options = Options(
-        max_emoji_per_message=max_emoji_per_message, max_emoji_per_user=max_emoji_per_user
-    )
+    settings = settings_from(**given)
 
     async def look(database: Database) -> Findings:
         return await check_database(
-            database, conversation_id, options=options, progress=progress_bar
+            database, conversation_id, options=settings.options, progress=progress_bar
         )
 
     async def work(database: Database) -> tuple[Findings, list[Repair]]:
@@ -79,7 +61,7 @@ def check(
         # The exit code is that of the database as it is left.
         return (await look(database) if mended and not dry_run else findings), mended
 
-    findings, mended = run(with_database(settings_from(**place), work))
+    findings, mended = on_database(settings, work)
     show(_outcome(findings, mended, repairs=repairs, dry_run=dry_run), as_json=as_json)
     if findings.violations:
         raise click.exceptions.Exit(FOUND)

@@ -4,31 +4,42 @@ import asyncio
 import gc
 import importlib
 import json
+import logging
 import socket
 from collections.abc import Coroutine
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 from aiohttp import web
 
-from chat_aio.admin.options import of_database
+from chat_aio.admin.options import config_option, of_database, setting_options
 from chat_aio.admin.printing import FOUND
-from chat_aio.admin.session import run
+from chat_aio.admin.session import on_database
 from chat_aio.errors import SetupError
 from chat_aio.schema.models import timestamp
 from chat_aio.server import process
-from chat_aio.server.app import make_served, plugins_from, settings_from, with_database
+from chat_aio.server.app import make_served, plugins_of, require_rate_limits
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
 from chat_aio.server.loop import LoopKind, run_on
+from chat_aio.server.settings import SETTINGS, ServeSettings
+from chat_aio.server.sources import (
+    WrongSetting,
+    find_settings,
+    made_of_found,
+    settings_from,
+    unknown_variables,
+)
 from chat_aio.server.supervisor import AS_WORKER, Workers
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import restore
 from chat_aio.store.maintenance.restore import Behind
 from chat_aio.web.openapi.document import describe
+
+log = logging.getLogger(__name__)
 
 GC_THRESHOLDS = (50_000, 20, 20)
 
@@ -42,6 +53,8 @@ OPERATORS = {
     "export": "chat_aio.admin.export:export",
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
+    "config": "chat_aio.admin.config:config",
+    "doctor": "chat_aio.admin.doctor.command:doctor",
 }
 """The operators' commands, each as `module:command`."""
 
@@ -82,93 +95,87 @@ def demo(port: int, data: Path, mongo_url: str | None) -> None:
     # Imported here, so that a process that serves does not load the demo.
     from chat_aio.demo.application import make_demo
 
+    if mongo_url is not None:
+        _require_url(mongo_url)
     at = _bound("127.0.0.1", port)
     _serve(make_demo(data=data, mongo_url=mongo_url, port=port, say=click.echo), at)
 
 
 @main.command()
-@click.option("--mongo-url", help="Connection string of a replica set.")
-@click.option("--database", help="Name of the database.")
-@click.option("--collection-prefix", help="Put before every collection's name.")
-@click.option("--host", help="Address to listen on.")
-@click.option("--port", type=int, help="Port to listen on.")
-@click.option("--auth-header", help="Request header in which a trusted proxy names the user.")
-@click.option("--app", help="module:factory of an aiohttp app that mounts its own Chat.")
-@click.option("--plugins", help="Of typing, presence and receipts, with commas between.")
-@click.option(
-    "--extra-events",
-    is_flag=True,
-    default=None,  # None unless it is given, as for the other flags: then the environment decides.
-    help="Events beyond the contract, such as read.updated.",
-)
-@click.option(
-    "--separate-blocked",
-    is_flag=True,
-    default=None,
-    help="Nothing of presence, typing and receipts between two who have blocked one another.",
-)
-@click.option(
-    "--presence-needs-exchange",
-    is_flag=True,
-    default=None,
-    help="Presence only between people who have both written in a conversation.",
-)
-@click.option("--allowed-origins", help="Whose pages may act for a user, with commas between.")
-@click.option("--rate-limits", help='As JSON, such as {"send_message": "5/second;100/minute"}.')
-@click.option("--quotas", help='As JSON, such as {"messages_per_minute": 60}; null for none.')
-@click.option("--workers", type=int, help="Processes that share the port.")
-@click.option("--log-format", type=click.Choice(get_args(LogFormat)), help="Of the log.")
-@click.option(
-    "--loop",
-    type=click.Choice(get_args(LoopKind)),
-    help="The event loop: uvloop where it is installed, by default.",
-)
+@config_option
+@setting_options(*SETTINGS)
 @click.option(AS_WORKER, type=(int, int), hidden=True)
 def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     """The chat at /api/chat, behind a proxy that authenticates; or your own app, to which only
-    --host, --port, --workers, --log-format and --loop apply.
+    --host, --port, --workers, --log-format, --loop and --no-metrics apply.
 
-    Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on.
+    Every option can also be set in the environment, as CHAT_AIO_MONGO_URL and so on, and in a TOML
+    file, as mongo_url and so on; `chat-aio config` shows what holds.
     /healthz and /readyz say whether the process is healthy and ready, /metrics has its metrics
     (with the extra `metrics`), and /openapi describes the API.
     """
-    settings = settings_from(**given)
-    if settings.auth_header is not None and settings.app is not None:
-        raise click.ClickException(
-            "--auth-header and --app (or CHAT_AIO_AUTH_HEADER and CHAT_AIO_APP) are both given: "
-            "an app says by itself who is calling, so leave one of them out"
-        )
-    if settings.auth_header is None and settings.app is None:
-        raise click.ClickException(
-            "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
-            "or --app module:factory"
-        )
+    found = find_settings(**given)
+    settings = made_of_found(found)
     # Checked before workers are started: each of them would report the same mistake.
-    plugins = plugins_from(settings.plugins)
+    _require_callers(settings)
+    _require_rate_limits(settings, place=found["rate_limits"].place)
     _log(settings.log_format)
     if as_worker is not None:
         at, lifeline = (socket.socket(fileno=each) for each in as_worker)
     else:
         at, lifeline = _bound(settings.host, settings.port), None
+        for each in unknown_variables():
+            log.warning(each)
         if settings.workers > 1:
             raise click.exceptions.Exit(asyncio.run(Workers(settings.workers, at).run()))
     spare_the_collector()
-    _serve(
-        make_served(settings, plugins),
-        at,
-        loop=settings.loop,
-        lifeline=lifeline,
-        end_within=END_SECONDS,
-    )
+    _serve(make_served(settings), at, loop=settings.loop, lifeline=lifeline, end_within=END_SECONDS)
+
+
+def _require_url(url: str) -> None:
+    try:
+        SETTINGS["mongo_url"].read(url)
+    except ValueError as error:
+        raise WrongSetting(f"--mongo-url: {error}") from None
+
+
+def _require_callers(settings: ServeSettings) -> None:
+    """Refuse settings by which nobody could say who is calling."""
+    if settings.auth_header is not None and settings.app is not None:
+        raise WrongSetting(
+            "--auth-header and --app (or CHAT_AIO_AUTH_HEADER and CHAT_AIO_APP) are both given: "
+            "an app says by itself who is calling, so leave one of them out"
+        )
+    if settings.auth_header is None and settings.app is None:
+        raise WrongSetting(
+            "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
+            "or --app module:factory"
+        )
+    names = {each.lower() for each in (settings.auth_header, settings.moderator_header) if each}
+    if settings.moderator_header and settings.auth_header and len(names) == 1:
+        raise WrongSetting("--moderator-header must be another header than --auth-header")
+
+
+def _require_rate_limits(settings: ServeSettings, *, place: str) -> None:
+    try:
+        require_rate_limits(settings)
+    except ValueError as error:
+        said = str(error).removeprefix("Options(rate_limits=...): ")
+        raise WrongSetting(f"{place}: {said}") from None
+    except SetupError as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.command()
-@click.option("--plugins", default="", help="Of typing, presence and receipts, as for serve.")
-@click.option("--extra-events", is_flag=True, help="Events beyond the contract, as for serve.")
+@config_option
+@setting_options("plugins", "extra_events")
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
-def openapi(plugins: str, extra_events: bool, mount: str) -> None:
+def openapi(mount: str, **given: Any) -> None:
     """The API's description in OpenAPI 3.1, as JSON."""
-    document = describe(plugins=plugins_from(plugins), extra_events=extra_events, mount=mount)
+    settings = settings_from(**given)
+    document = describe(
+        plugins=plugins_of(settings), extra_events=settings.options.extra_events, mount=mount
+    )
     click.echo(json.dumps(document, indent=2))
 
 
@@ -184,7 +191,7 @@ def migrate(*, finish: bool, **given: Any) -> None:
     it again: it continues where it was.
     """
     migrating = partial(schema_version.migrate, finish=finish, say=click.echo)
-    version = run(with_database(settings_from(**given), migrating))
+    version = on_database(settings_from(**given), migrating)
     click.echo(f"the database is of schema version {version}")
     if version < schema_version.newest():
         click.echo("when no process of an earlier version is left: chat-aio migrate --finish")
@@ -206,7 +213,7 @@ def restored(*, repair: bool, **given: Any) -> None:
             await restore.raise_head(database, each)
         return await restore.note(database), behind
 
-    at, behind = run(with_database(settings_from(**given), work))
+    at, behind = on_database(settings_from(**given), work)
     for each in behind:
         done = "raised from" if repair else "is"
         click.echo(f"counter of {each.conversation_id} {done} {each.seq}, behind {each.newest}")

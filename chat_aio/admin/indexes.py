@@ -7,14 +7,14 @@ import click
 
 from chat_aio.admin.options import reading
 from chat_aio.admin.printing import FOUND, Outcome, show
-from chat_aio.admin.session import run
+from chat_aio.admin.session import on_database
 from chat_aio.admin.tables import (
     difference_entry,
     difference_part,
     differences_entry,
     differences_table,
 )
-from chat_aio.server.app import settings_from, with_database
+from chat_aio.server.sources import settings_from
 from chat_aio.store import indexes as stored
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database
@@ -36,7 +36,7 @@ def check(as_json: bool, **place: Any) -> None:
 
     What is surplus only makes writes slower; whoever made it knows what it is for.
     """
-    found = run(with_database(settings_from(**place), stored.differences))
+    found = on_database(settings_from(**place), stored.differences)
     text = differences_table(found) if found else "All indexes are there, and no others."
     show(Outcome(differences_entry(found), text), as_json=as_json)
     if _lacking(found):
@@ -59,7 +59,7 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
             await schema_version.note(database)
         return _lacking(found)
 
-    found = run(with_database(settings_from(**place), work))
+    found = on_database(settings_from(**place), work)
     show(_planned(found) if dry_run else _created(found), as_json=as_json)
 
 

@@ -1,12 +1,15 @@
-"""`chat-aio moderation find` and `remove-message`."""
+"""`chat-aio moderation find`, `remove-message` and `remove-messages`."""
 
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance import removal
+from chat_aio.actions.maintenance import bulk_removal, removal
 from chat_aio.admin.options import an_id, limit, moment, reading, writing
-from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, progress_bar, show
+from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, listed, progress_bar, show
 from chat_aio.admin.session import Session, in_session
 from chat_aio.admin.tables import messages_table
 from chat_aio.store import messages
@@ -14,21 +17,46 @@ from chat_aio.store.maintenance import finding
 from chat_aio.store.maintenance.finding import Wanted
 from chat_aio.store.tokenizer import terms_of
 
+EVERYTHING = 0
+"""As `Wanted.most`: a removal has no newest so many."""
+
+NARROWING = (
+    click.option(
+        "--conversation",
+        "conversation_id",
+        type=an_id,
+        metavar="ID",
+        help="Those of this conversation.",
+    ),
+    click.option(
+        "--since",
+        type=moment,
+        metavar="TIME",
+        help="Those from this time on, as 2026-01-31T09:30:00Z.",
+    ),
+    click.option("--until", type=moment, metavar="TIME", help="Those up to this time."),
+    click.option("--term", "text", help="Those with all the words of this; beside another option."),
+)
+
+
+def narrowing(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that narrow which messages are meant."""
+    for option in reversed(NARROWING):
+        command = option(command)
+    return command
+
+
+def terms_in(text: str | None) -> tuple[str, ...]:
+    """The words of `--term`. Raises UsageError if there are none."""
+    terms = tuple(dict.fromkeys(terms_of(text or "")))
+    if text is not None and not terms:
+        raise click.UsageError("--term: a letter or a digit is needed")
+    return terms
+
 
 @click.command()
 @click.option("--user", "user_id", type=an_id, metavar="ID", help="Those that this user has sent.")
-@click.option(
-    "--conversation",
-    "conversation_id",
-    type=an_id,
-    metavar="ID",
-    help="Those of this conversation.",
-)
-@click.option(
-    "--since", type=moment, metavar="TIME", help="Those from this time on, as 2026-01-31T09:30:00Z."
-)
-@click.option("--until", type=moment, metavar="TIME", help="Those up to this time.")
-@click.option("--term", "text", help="Those with all the words of this; beside another option.")
+@narrowing
 @limit
 @reading
 def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
@@ -44,10 +72,7 @@ def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
     if not any(chosen.values()):
         beside = "--term needs" if text is not None else "give"
         raise click.UsageError(f"{beside} a --user, a --conversation, --since or --until")
-    terms = tuple(dict.fromkeys(terms_of(text or "")))
-    if text is not None and not terms:
-        raise click.UsageError("--term: a letter or a digit is needed")
-    wanted = Wanted(**chosen, terms=terms, most=limit + 1)
+    wanted = Wanted(**chosen, terms=terms_in(text), most=limit + 1)
 
     async def work(session: Session) -> Outcome:
         database = session.database
@@ -83,3 +108,37 @@ def remove_message(message_id: str, as_json: bool, **place: Any) -> None:
         return Outcome({"message": message, "removed": is_new}, text)
 
     show(in_session(work, **place), as_json=as_json)
+
+
+@click.command("remove-messages")
+@click.option(
+    "--user", "user_id", type=an_id, metavar="ID", required=True, help="Those that they have sent."
+)
+@narrowing
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@writing
+def remove_messages(text: str | None, yes: bool, as_json: bool, **given: Any) -> None:
+    """Empty many messages of a user for good, after asking; clients see it at once.
+
+    The options together narrow which. Messages are removed a hundred at a time, each with its row
+    in the audit log: what is interrupted is complete as far as it came, and can be run again. What
+    is sent after the beginning stays.
+    """
+    chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
+    wanted = Wanted(**chosen, terms=terms_in(text), most=EVERYTHING)
+    if not (yes or given["dry_run"] or sys.stdin.isatty()):
+        raise click.UsageError("nobody can be asked here: give --yes, or --dry-run")
+
+    async def work(session: Session) -> Outcome:
+        context, user_id = session.context, session.user_id
+        plan = await bulk_removal.plan_removals(context, user_id, wanted)
+        if session.dry_run or not yes:
+            found = await bulk_removal.count(context, plan, progress=progress_bar)
+            what = f"{counted(found)} of {wanted.user_id}"
+            if session.dry_run:
+                return dry_run_outcome(f"remove {what}", removed=asdict(found))
+            click.confirm(f"Remove {what}?", abort=True, err=True)
+        done = await bulk_removal.carry_out(context, user_id, plan, progress=progress_bar)
+        return Outcome({"removed": asdict(done)}, f"Removed {counted(done)} of {wanted.user_id}.")
+
+    show(in_session(work, **given), as_json=as_json)

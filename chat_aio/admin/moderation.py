@@ -120,5 +120,8 @@ def audit(target_id: str | None, limit: int, as_json: bool, **place: Any) -> Non
     show(in_session(work, **place), as_json=as_json)
 
 
-for _command in (bans.bans, bans.ban, bans.unban, messages.find, messages.remove_message):
+for _command in (
+    *(bans.bans, bans.ban, bans.unban),
+    *(messages.find, messages.remove_message, messages.remove_messages),
+):
     moderation.add_command(_command)

@@ -9,12 +9,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from chat_aio.schema.fields import Moment, is_id
 from chat_aio.schema.models import ReportStatus, TargetType
+from chat_aio.server.settings import SETTINGS, Setting, text_of
+from chat_aio.server.sources import CONFIG_FLAG, CONFIG_VARIABLE
 
 Command = Callable[..., None]
 
 STATUSES = click.Choice(get_args(ReportStatus))
 DECISIONS = click.Choice(["triaged", "resolved", "dismissed"])
 TARGET_TYPES = click.Choice(get_args(TargetType))
+
+EMPTY: tuple[object, ...] = (None, "", [], {})
 
 _MOMENT = TypeAdapter[datetime](Moment)
 
@@ -44,19 +48,43 @@ limit = click.option(
 )
 
 
+def setting_options(*names: str) -> Callable[[Command], Command]:
+    """Add the flags of these settings, which may also come from the environment and a file."""
+
+    def add(command: Command) -> Command:
+        # In reverse: click lists the option first that is applied last.
+        for name in reversed(names):
+            command = _option_of(SETTINGS[name])(command)
+        return command
+
+    return add
+
+
+def _option_of(setting: Setting) -> Callable[[Command], Command]:
+    meaning = setting.meaning.replace("`", "")
+    # What is empty says nothing.
+    if (default := setting.shown(setting.default)) not in EMPTY:
+        meaning += f" [default: {text_of(default)}]"
+    if setting.kind.shape is None:
+        # None unless it is given: then the environment or the file decides.
+        return click.option(f"{setting.flag}/--no{setting.flag[1:]}", default=None, help=meaning)
+    return click.option(
+        setting.flag,
+        setting.name,
+        multiple=setting.own_flag is not None,
+        metavar="USER" if setting.own_flag else setting.kind.shape,
+        help=meaning,
+    )
+
+
+config_option = click.option(
+    CONFIG_FLAG, metavar="FILE", help=f"TOML file with settings; {CONFIG_VARIABLE}."
+)
+
+
 def of_database(command: Command) -> Command:
     """Add the options that say where the chat's database is."""
-    # In reverse: click lists the option first that is applied last.
-    for option in (
-        click.option(
-            "--collection-prefix",
-            help="Put before every collection's name; CHAT_AIO_COLLECTION_PREFIX.",
-        ),
-        click.option("--database", help="Name of the database; CHAT_AIO_DATABASE."),
-        click.option("--mongo-url", help="Replica set of the chat; CHAT_AIO_MONGO_URL."),
-    ):
-        command = option(command)
-    return command
+    return config_option(setting_options("mongo_url", "database", "collection_prefix")(command))
 
 
 def reading(command: Command) -> Command:

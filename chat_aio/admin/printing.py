@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.operators import Advance
+from chat_aio.actions.maintenance.operators import Advance, Counts
 from chat_aio.schema.models import json_from, timestamp
 
 EXCERPT = 60
@@ -51,6 +51,12 @@ def show(outcome: Outcome, *, as_json: bool, err: bool = False) -> None:
         click.echo(outcome.remark, err=True)
 
 
+def counted(counts: Counts) -> str:
+    """`1 message in 1 conversation`."""
+    numbers = (counts.messages, "message"), (counts.conversations, "conversation")
+    return " in ".join(f"{count:,} {what}{'' if count == 1 else 's'}" for count, what in numbers)
+
+
 @contextmanager
 def progress_bar(stage: str, length: int) -> Iterator[Advance]:
     """The progress of a stage, on stderr: stdout is for the result."""
@@ -71,9 +77,12 @@ def json_value(value: Any) -> Any:
     return str(value)
 
 
-def table_of(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def table_of(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, shortened: bool = True
+) -> str:
     """Rows below their head, in aligned columns. The last column is free text and is shortened."""
-    cells = [[*map(plain, row[:-1]), excerpt(plain(row[-1]))] for row in rows]
+    last = excerpt if shortened else str
+    cells = [[*map(plain, row[:-1]), last(plain(row[-1]))] for row in rows]
     if not cells:
         return "(none)"
     lines = [list(head), *cells]

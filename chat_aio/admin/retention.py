@@ -5,15 +5,15 @@ from typing import Any
 
 import click
 
+from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.actions.maintenance.retention import (
-    Counts,
     Retention,
     carry_out,
     count_planned,
     plan_retention,
 )
 from chat_aio.admin.options import an_id, writing
-from chat_aio.admin.printing import Outcome, dry_run_outcome, progress_bar, show
+from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, progress_bar, show
 from chat_aio.admin.session import Session, in_session
 from chat_aio.schema.models import timestamp
 
@@ -66,13 +66,7 @@ def retention(
 
 
 def _described(wanted: Retention, counts: Counts) -> str:
-    messages = _number(counts.messages, "message")
-    conversations = _number(counts.conversations, "conversation")
-    return f"{messages} in {conversations}, from before {timestamp(wanted.before)}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+    return f"{counted(counts)}, from before {timestamp(wanted.before)}"
 
 
 def _entry(wanted: Retention, counts: Counts) -> dict[str, object]:

@@ -16,7 +16,9 @@ from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
-from chat_aio.server.app import ServeSettings, client_of, settings_from
+from chat_aio.server.clients import client_of, with_database
+from chat_aio.server.settings import ServeSettings
+from chat_aio.server.sources import settings_from
 from chat_aio.store.database import Database
 
 READER = "chat-aio"
@@ -47,19 +49,21 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         raise click.ClickException(" ".join(str(error).split())) from error
 
 
+def on_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
+    """Do one command's work on the database, without a chat."""
+    prefix = settings.options.collection_prefix
+    return run(with_database(settings.mongo_url, settings.database, act, prefix=prefix))
+
+
 def in_session(
     work: Callable[[Session], Awaitable[T]],
     *,
-    mongo_url: str | None,
-    database: str | None,
-    collection_prefix: str | None,
     moderator_id: str | None = None,
     dry_run: bool = False,
+    **place: Any,
 ) -> T:
-    """Do one command's work in a session; every failure is one line."""
-    settings = settings_from(
-        mongo_url=mongo_url, database=database, collection_prefix=collection_prefix
-    )
+    """Do one command's work in a session; `place` are the options of `of_database`."""
+    settings = settings_from(**place)
 
     async def opened() -> T:
         async with _open(settings, moderator_id or READER, dry_run=dry_run) as session:
@@ -76,7 +80,7 @@ async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> Asyn
             # There is no host to ask: who has access to the database may moderate.
             hooks=Hooks(can_moderate=lambda _: True),
             options=Options(
-                collection_prefix=settings.collection_prefix,
+                collection_prefix=settings.options.collection_prefix,
                 # A command must not create indexes on the side.
                 manage_indexes=False,
                 # No streams, so no feed: it would first read minutes of the past.

@@ -16,7 +16,7 @@ from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
 from chat_aio.plugins import Presence, Receipts, Typing
-from chat_aio.server.app import Clients
+from chat_aio.server.clients import Clients
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
 

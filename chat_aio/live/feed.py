@@ -41,7 +41,8 @@ class Listener:
     """Callbacks of the feed: `changed` gets batches in order, `live`, `idle` and `lost` report its
     state. Changes that nobody hears (`is_heard`) may be a few milliseconds later.
 
-    From `idle` until the next `live` nobody proves that the feed is not behind. After `lost(True)` there is a gap: changes between the last batch and the next one are missing.
+    From `idle` until the next `live`, nobody proves that the feed is not behind. After `lost(True)`
+    there is a gap: changes between the last batch and the next one are missing.
     """
 
     changed: Callable[[Sequence[StreamChange]], Awaitable[None]]

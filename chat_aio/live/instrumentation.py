@@ -21,7 +21,13 @@ def notify_opened(stream: Stream, observers: Sequence[Observer]) -> None:
 
 
 def state_of(
-    hub: Hub, feed: Feed, buffer: ReplayBuffer, *, has_streams: bool, sends_waiting: int
+    hub: Hub,
+    feed: Feed,
+    buffer: ReplayBuffer,
+    *,
+    has_streams: bool,
+    sends_waiting: int,
+    database_calls: int,
 ) -> State:
     """The current state. Without streams there is no feed, which then counts as live."""
     queue_bytes, queue_events = hub.queues()
@@ -31,6 +37,7 @@ def state_of(
         queue_bytes=queue_bytes,
         queue_events=queue_events,
         sends_waiting=sends_waiting,
+        database_calls=database_calls,
         feed_live=feed.is_live or not has_streams,
         ring_events=len(buffer),
         ring_bytes=buffer.size,

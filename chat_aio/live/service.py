@@ -147,6 +147,7 @@ class Live:
             self._ring,
             has_streams=Capability.STREAMS in self._context.capabilities,
             sends_waiting=self._context.sequencer.count_waiting(),
+            database_calls=len(self._database.calls),
         )
 
     async def _changed(self, changes: Sequence[StreamChange]) -> None:

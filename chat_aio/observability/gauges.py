@@ -33,6 +33,7 @@ KINDS = (
     _Kind("queue_bytes", "chat_aio_stream_queue_bytes", "Bytes that clients have not taken yet"),
     _Kind("queue_events", "chat_aio_stream_queue_events", "Events held back for streams"),
     _Kind("sends_waiting", "chat_aio_sends_waiting", "Messages that are not decided yet"),
+    _Kind("database_calls", "chat_aio_database_calls", "Calls of MongoDB that are under way"),
     _Kind("feed_live", "chat_aio_feed_live", "1 while the feed is live, or else 0", least=True),
     _Kind("ring_events", "chat_aio_ring_events", "Events held for replays"),
     _Kind("ring_bytes", "chat_aio_ring_bytes", "Bytes held for replays"),

@@ -1,9 +1,11 @@
 """Metrics for Prometheus, from the extra `metrics`; docs/observing.md explains each."""
 
+import platform
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from typing import Literal, get_args
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Histogram
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram
 
 from chat_aio.observability.gauges import gauges_in
 from chat_aio.observability.observer import (
@@ -12,8 +14,10 @@ from chat_aio.observability.observer import (
     Batch,
     BatchOutcome,
     BatchResult,
+    Call,
     Ending,
     FeedDelivery,
+    Hook,
     Observer,
     Replayed,
     Request,
@@ -47,6 +51,22 @@ class _Maker:
     def histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
         return Histogram(f"chat_aio_{name}", text, labels, buckets=buckets, registry=self._registry)
 
+    def build_info(self) -> None:
+        """How many processes run which versions."""
+        versions = {
+            "version": version("chat-aio"),
+            "python": platform.python_version(),
+            "pymongo": version("pymongo"),
+        }
+        # Not prometheus-client's Info: several processes cannot share one.
+        Gauge(
+            "chat_aio_build_info",
+            "Processes of these versions",
+            list(versions),
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        ).labels(**versions).set(1)
+
 
 class Metrics(Observer):
     """Counts and measures what all chats of a process do together.
@@ -67,6 +87,13 @@ class Metrics(Observer):
         self._batches = new.counter("batches", "Transactions", outcome=BatchOutcome)
         self._batch_messages = new.histogram("batch_messages", "Messages in a batch", MESSAGES)
         self._batch_seconds = new.histogram("batch_seconds", "Time of a batch", BATCH_SECONDS)
+        self._database_seconds = new.histogram(
+            "database_seconds", "Time of a call of MongoDB", BATCH_SECONDS, "outcome"
+        )
+        self._hook_seconds = new.histogram(
+            "hook_seconds", "Time of a call of a hook", BATCH_SECONDS, "hook", "outcome"
+        )
+        new.build_info()
         self._ephemeral_events_lost = new.counter(
             "ephemeral_events_lost", "Ephemeral events that were not sent"
         )
@@ -102,6 +129,12 @@ class Metrics(Observer):
             self._batch_messages.observe(batch.messages)
             self._batch_seconds.observe(written.seconds)
 
+    def database_called(self, call: Call) -> None:
+        self._database_seconds.labels(_outcome(call)).observe(call.seconds)
+
+    def hook_called(self, hook: Hook, call: Call) -> None:
+        self._hook_seconds.labels(hook, _outcome(call)).observe(call.seconds)
+
     def message_sent(self, send: Send) -> None:
         self._sends.labels(send).inc()
 
@@ -131,3 +164,7 @@ class Metrics(Observer):
 
     def ban_enforced(self, banned: Banned) -> None:
         self._bans.labels(banned).inc()
+
+
+def _outcome(call: Call) -> str:
+    return "failed" if call.failed else "answered"

@@ -21,6 +21,18 @@ Ending = Literal[
     "closing",
 ]
 Banned = Literal["request", "stream"]
+Hook = Literal[
+    "auth",
+    "user_exists",
+    "before_message_send",
+    "after_message_mutation",
+    "can_read",
+    "can_write",
+    "can_manage",
+    "can_invite",
+    "can_moderate",
+    "rate_limit",
+]
 
 
 # Compared by identity, as Batch: observers use them as keys, and headers cannot be hashed.
@@ -67,6 +79,15 @@ class BatchResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of MongoDB or of a hook that has ended; a late one ends after its caller was answered.
+    `failed` is whether it raised an exception."""
+
+    seconds: float
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FeedDelivery:
     """A batch of changes that was delivered to the streams of this process.
 
@@ -96,6 +117,7 @@ class State:
     queue_bytes: int
     queue_events: int
     sends_waiting: int
+    database_calls: int
     feed_live: bool
     ring_events: int
     ring_bytes: int
@@ -125,6 +147,12 @@ class Observer:
 
     def batch_ended(self, batch: Batch, written: BatchResult) -> None:
         """Messages were written, or writing them has failed."""
+
+    def database_called(self, call: Call) -> None:
+        """A read or write of MongoDB has ended. The sequencer's transactions are batches."""
+
+    def hook_called(self, hook: Hook, call: Call) -> None:
+        """A hook of the host's has answered."""
 
     def message_sent(self, send: Send) -> None:
         """A message was stored, had already been stored by an earlier request with the same key, or

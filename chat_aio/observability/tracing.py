@@ -15,6 +15,11 @@ MOST_LINKS = 128
 ERROR = Status(StatusCode.ERROR)
 
 
+def has_sdk() -> bool:
+    """Whether this process has an SDK, without which no span is recorded."""
+    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+
+
 class Tracing(Observer):
     """A span for each request, and one for each batch of messages, linked to the spans of their
     requests.

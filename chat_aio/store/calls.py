@@ -36,11 +36,14 @@ class LateCall(Exception):
 @dataclass(slots=True)
 class Budget:
     """How long all driver calls of one request may take together: calls that succeed slowly, one
-    after the other, would add up."""
+    after the other, would add up. `waited` and `paused` are the seconds that passed in driver calls
+    and in pauses; calls at the same time add up."""
 
     deadline: float
     pauses: int = 0
     paused_at: float = 0.0
+    waited: float = 0.0
+    paused: float = 0.0
 
     def deadline_at(self, now: float) -> float:
         """The deadline, if a pause that is under way ended now: a host's hook may call the chat."""
@@ -84,6 +87,7 @@ def paused() -> Iterator[None]:
             each.pauses -= 1
             if not each.pauses:
                 each.deadline += now - each.paused_at
+                each.paused += now - each.paused_at
 
 
 def deadline_within(seconds: float) -> float:
@@ -96,10 +100,20 @@ async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
     """Wait for work that several callers share and that is not cancelled with one of them. Raises
     StorageUnavailable if it is not done within so many seconds, or within the budget."""
     if not work.done():
-        await asyncio.wait({work}, timeout=max(0.0, deadline_within(seconds) - time.monotonic()))
+        now = time.monotonic()
+        await asyncio.wait({work}, timeout=max(0.0, deadline_within(seconds) - now))
+        note_wait(now)
         if not work.done():
             raise StorageUnavailable
     return work.result()
+
+
+def note_wait(since: float) -> None:
+    """Add the time since then to what the budgets have waited."""
+    if budgets := _BUDGETS.get():
+        passed = time.monotonic() - since
+        for each in budgets:
+            each.waited += passed
 
 
 @dataclass(slots=True, eq=False)
@@ -108,6 +122,7 @@ class _Running:
     answered; a call that has not ended at `stuck` never will."""
 
     waiter: asyncio.Future[Any]
+    began: float
     late: float
     stuck: float
     suspected: bool = False
@@ -122,6 +137,8 @@ class Calls:
         self._left: set[asyncio.Task[Any]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: set[asyncio.Task[Any]] = set()
+        self.on_ended: Callable[[float, bool], None] | None = None
+        """Called with the seconds of each call of `run` that has ended, and whether it failed."""
 
     def __len__(self) -> int:
         """How many calls are under way, abandoned ones included."""
@@ -147,13 +164,17 @@ class Calls:
         waiter: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._calls[task] = _Running(
             waiter,
+            began=now,
             late=now + allowed + GRACE_SECONDS,
             stuck=now + STUCK_AFTER_TIMEOUTS * max(seconds, self._timeout),
         )
         task.add_done_callback(self._ended)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
-        return await waiter
+        try:
+            return await waiter
+        finally:
+            note_wait(now)
 
     def leave(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start work that goes on without its caller, such as a commit. It has its own deadlines,
@@ -184,6 +205,9 @@ class Calls:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._stuck.discard(task)
         call = self._calls.pop(task, None)
+        if call is not None and self.on_ended is not None:
+            failed = task.cancelled() or task.exception() is not None
+            self.on_ended(time.monotonic() - call.began, failed)
         if call is None or call.waiter.done():
             retrieve(task)
         elif task.cancelled():

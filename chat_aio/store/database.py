@@ -61,6 +61,7 @@ _NEVER_SENT = (ServerSelectionTimeoutError, WaitQueueTimeoutError)
 _LABELS = ("TransientTransactionError", "UnknownTransactionCommitResult", "RetryableWriteError")
 # What the drivers' specification counts as a server that is not, or no longer, primary.
 _NOT_PRIMARY = frozenset({91, 189, 10107, 11600, 11602, 13435, 13436})
+_UNAUTHORIZED = 13
 _LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE = 24, 112, 14031
 _UNWRITTEN = frozenset({_LOCK_TIMEOUT, _WRITE_CONFLICT, _OUT_OF_DISK_SPACE})
 """Codes of passing failures after which nothing was written."""
@@ -80,6 +81,11 @@ def is_out_of_reach(error: PyMongoError) -> bool:
 def is_conflict(error: PyMongoError) -> bool:
     """Whether a write conflicted with another write of the same document; nothing was written."""
     return _WRITE_CONFLICT in _codes_of(error)
+
+
+def is_unauthorized(error: BaseException) -> bool:
+    """Whether the user of MongoDB has no right to do what was asked."""
+    return isinstance(error, OperationFailure) and error.code == _UNAUTHORIZED
 
 
 def _codes_of(error: PyMongoError) -> set[int | None]:
@@ -275,5 +281,6 @@ def _is_replicated(hello: Mapping[str, Any]) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    # PyMongo appends its timeout and a description of the whole topology.
-    return str(error).split(", Timeout:")[0].splitlines()[0][:200] if str(error) else repr(error)
+    # PyMongo appends the whole answer, or its timeout and a description of the whole topology.
+    said = str(error).split(", Timeout:")[0].split(", full error:")[0]
+    return said.splitlines()[0][:200] if str(error) else repr(error)

@@ -16,7 +16,7 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 from chat_aio.errors import SetupError
 from chat_aio.store import shapes
 from chat_aio.store.calls import maybe_await
-from chat_aio.store.database import COLLECTIONS, Database
+from chat_aio.store.database import COLLECTIONS, Database, is_unauthorized
 
 _EXISTS_ALREADY = 48
 
@@ -96,13 +96,23 @@ async def apply(database: Database) -> None:
             elif name not in existing:
                 await _create_collection(database, database.prefix + name)
     except PyMongoError as error:
-        raise SetupError(f"an index could not be created: {error}") from error
+        raise _refused("an index could not be created", error) from error
     try:
         for name, found in (await _collections(database)).items():
             if _lacks(name, found):
                 await _set_validator(database, name)
     except PyMongoError as error:
-        raise SetupError(f"a validator could not be set: {error}") from error
+        raise _refused("a validator could not be set", error) from error
+
+
+def _refused(what: str, error: PyMongoError) -> SetupError:
+    if is_unauthorized(error):
+        return SetupError(
+            f"{what}: this user of MongoDB has no right to it. Run `chat-aio indexes apply` once "
+            "as a user who has readWrite and dbAdmin, and the chat as one with the role of "
+            "docs/operations.md"
+        )
+    return SetupError(f"{what}: {error}")
 
 
 async def require(database: Database, *, manage: bool) -> None:
@@ -207,7 +217,7 @@ async def differences(database: Database) -> list[Difference]:
             if _lacks(name, existing[name]):
                 found.append(_lacking_validator(place, existing[name]))
     except PyMongoError as error:
-        raise SetupError(f"the indexes could not be read: {error}") from error
+        raise _refused("the indexes could not be read", error) from error
     return found
 
 

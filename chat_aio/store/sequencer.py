@@ -21,7 +21,7 @@ from chat_aio.observability.observer import Observer
 from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
 from chat_aio.store.batch import Taken, observed, write_batch
-from chat_aio.store.calls import deadline_within, shared
+from chat_aio.store.calls import deadline_within, note_wait, shared
 from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
@@ -85,9 +85,11 @@ class Sequencer:
         timer = loop.call_at(deadline, self._expire, draft)
         self._undecided.add(draft.answer)
         self._launch_soon()
+        began = time.monotonic()
         try:
             return await draft.answer
         finally:
+            note_wait(began)
             timer.cancel()
             self._undecided.discard(draft.answer)
             self._withdraw(draft)

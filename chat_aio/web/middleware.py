@@ -1,6 +1,7 @@
 """The middleware of every request: authentication, bans and quotas, and errors as JSON."""
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -24,6 +25,7 @@ from chat_aio.web.origins import preflight_reply, require_origin
 from chat_aio.web.parting import PARTING, answer_and_part, stop_reading
 from chat_aio.web.replies import reply_error
 from chat_aio.web.request_body import is_encoded
+from chat_aio.web.slow_requests import BUDGET, warn_if_slow
 from chat_aio.web.spending import give_back, spend
 from chat_aio.web.sse import hung_up, is_stream
 
@@ -41,7 +43,10 @@ async def respond(request: web.Request, handler: Handler) -> web.StreamResponse:
     request[REQUEST_ID] = new_id()
     if is_encoded(request):  # Before anything is awaited: aiohttp may inflate what arrives.
         stop_reading(request)
+    began = time.monotonic()
     response = await _answered(request, handler)
+    if not is_stream(request):  # That lasts as long as it is open.
+        warn_if_slow(request, response, began=began)
     compress(request, response)
     if PARTING in request:
         await answer_and_part(request, response)
@@ -78,7 +83,7 @@ async def _admitted(request: web.Request, handler: Handler) -> web.StreamRespons
     request[USER_ID] = await authenticated(request)
     require_origin(request)
     context = request.app[CONTEXT]
-    with budget(context.options.storage_timeout_seconds):
+    with budget(context.options.storage_timeout_seconds) as request[BUDGET]:
         await require_unbanned(context, request[USER_ID])
         spend(request, "requests")
         if PARTING in request and request.match_info.http_exception is None:

@@ -55,7 +55,7 @@ class Costs:
     cpu_per_stream: float = given(3, "Heartbeats of a stream, in a second. P6.")
     mongod_per_send: float = given(161, "Of mongod, one cursor included. P1 and for sizing.")
     mongod_per_cursor: float = given(127, "Of mongod, an event for a further process. P1, P3b.")
-    ticks_per_second: float = given(0.2, "Events of each process that prove its feed is alive.")
+    ticks_per_second: float = given(0.2, "Events that prove a feed alive, of a process in use.")
     hot_alone: float = given(2_098, "Sends/s of one process into one. P2.", allowed=ABOVE_ZERO)
     hot_shared: float = given(1_399, "Sends/s of several into one. P3.", allowed=ABOVE_ZERO)
 

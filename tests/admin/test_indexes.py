@@ -49,5 +49,7 @@ async def test_what_differs_is_named(tool: Tool, database: Database) -> None:
 @pytest.mark.parametrize("command", [("check",), ("indexes", "check")], ids=" ".join)
 async def test_a_wrong_url_is_one_line(command: tuple[str, ...], tool: Tool) -> None:
     for url in ("mongodb://127.0.0.1:99999/", "mongodb://["):
-        said = (await tool(*command, "--mongo-url", url)).refusal
+        failed = await tool(*command, "--mongo-url", url)
+        assert failed.code == 2
+        (said,) = failed.errors.splitlines()
         assert said.startswith("Error: --mongo-url: ")

@@ -9,9 +9,9 @@ from tests.conftest import Database
 
 COMMANDS = (
     *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find"),
-    "remove-message",
+    *("remove-message", "remove-messages"),
 )
-WRITING = ("resolve", "ban", "unban", "remove-message")
+WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages")
 
 
 async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Moderate) -> None:
@@ -200,7 +200,6 @@ async def test_refusals_are_one_line(people: People, moderate: Moderate) -> None
         ("ban", "eve", *past, *AS_MOD): "must be in the future",
         ("reports", "--database", "empty_database"): "chat-aio indexes apply",
         ("reports", "--collection-prefix", "other_"): "collection other_",
-        ("reports", "--mongo-url", "nonsense:"): "--mongo-url",
     }
     for asked, why in refused.items():
         assert why in (await moderate(*asked)).refusal
@@ -210,6 +209,7 @@ async def test_refusals_are_one_line(people: People, moderate: Moderate) -> None
 async def test_what_makes_no_sense_is_a_matter_of_usage() -> None:
     senseless = {
         ("ban", "eve"): "--as",
+        ("reports", "--mongo-url", "nonsense:"): "--mongo-url",
         ("ban", "eve", *AS_MOD, "--for", "0"): "--for",
         ("ban", "eve", *AS_MOD, "--until", "2026-01-31"): "offset",
         ("ban", "eve", *AS_MOD, "--for", "1", "--until", "2100-01-01T00:00:00Z"): "not both",

@@ -12,6 +12,7 @@ import pytest
 
 from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import retention as rules
+from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.store.maintenance import retention
 from tests.admin.running import AS_MOD, People, Run, Tool, kept
 from tests.conftest import Database
@@ -89,10 +90,14 @@ async def test_old_messages_become_tombstones_before_peoples_eyes(
     again = await tool(*MONTH, "--conversation", group)
     assert again.output.startswith("Deleted 0 messages in 0 conversations")
     assert await stored(database, group) == rows
-    trail = [each async for each in database["audit"].find().sort("at", 1)]
-    assert [(each["action"], each["targetId"]) for each in trail] == [
-        ("retention", "all"),
-        ("retention", group),
+    audited = [each async for each in database["audit"].find().sort("at", 1)]
+    assert [(each["action"], each["targetId"], each["to"]) for each in audited] == [
+        *(("retention", "all", to) for to in ("begun", "done")),
+        *(("retention", group, to) for to in ("begun", "done")),
+    ]
+    trail = [each for each in audited if each["to"] == "done"]
+    assert [each["details"]["run"] for each in audited if each["to"] == "begun"] == [
+        each["_id"] for each in trail
     ]
     counts = {"messages": 2, "conversations": 1}
     assert trail[0]["details"] == {
@@ -197,7 +202,8 @@ async def test_what_was_cut_short_is_finished(
     again = await tool(*MONTH, "--remove", "--json")
     assert (again.json["retention"]["messages"], again.json["retention"]["conversations"]) == (0, 0)
     trail = await tool("moderation", "audit", "--json")
-    assert [each["details"]["messages"] for each in trail.json["audit"]] == [0, 6]
+    ends = [each["details"]["messages"] for each in trail.json["audit"] if each["to"] == "done"]
+    assert ends == [0, 6]
 
 
 async def test_a_run_may_take_longer_than_a_request(people: People, database: Database) -> None:
@@ -212,7 +218,33 @@ async def test_a_run_may_take_longer_than_a_request(people: People, database: Da
     wanted = rules.Retention(before=utc_now(), removes=False, conversation_id=None)
     with patch.object(retention, "TOMBSTONES_PER_SECOND", 20):
         plan = await rules.plan_retention(api, "mod", wanted)
-        assert await rules.carry_out(api, "mod", plan) == rules.Counts(12, 3)
+        assert await rules.carry_out(api, "mod", plan) == Counts(12, 3)
+
+
+async def test_a_run_that_is_cut_short_is_in_the_audit_trail(
+    people: People, database: Database
+) -> None:
+    alice = people("alice")
+    for group in [await alice.group() for _ in range(3)]:
+        await alice.send(group, "old")
+        await age(database, group, 1)
+    context, empty, calls = alice.chat._context, retention.empty, 0
+
+    async def cut_short(*given: Any, **named: Any) -> int:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise KeyboardInterrupt
+        return await empty(*given, **named)
+
+    wanted = rules.Retention(before=utc_now(), removes=False, conversation_id=None)
+    plan = await rules.plan_retention(context, "mod", wanted)
+    with patch.object(retention, "empty", cut_short), pytest.raises(KeyboardInterrupt):
+        await rules.carry_out(context, "mod", plan)
+    (row,) = await database["audit"].find().to_list(None)
+    assert (row["to"], row["details"]["mode"]) == ("begun", "delete")
+    named = {"change.id": row["details"]["run"], "deletedAt": {"$ne": None}}
+    assert await database["messages"].count_documents(named) == 1
 
 
 async def until_over(run: asyncio.Future[Run], work: Callable[[], Awaitable[None]]) -> int:

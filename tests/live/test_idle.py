@@ -1,7 +1,7 @@
 """A process that nobody uses leaves the database alone, and caches nothing meanwhile."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
@@ -10,73 +10,89 @@ import pytest
 from chat_aio import Chat
 from chat_aio.errors import ForbiddenRead
 from chat_aio.live import feed
+from chat_aio.store.change_stream import tick
+from chat_aio.store.snapshots import Snapshots
 from tests.conftest import MakeChat, MakePeople
 
 PATIENCE = 30.0
 STALL = 0.3
 
 
-class Ticks:
-    """The ticks that a feed writes."""
+class Watch:
+    """Counts the ticks that are written, and notices when caching begins and ends."""
 
     def __init__(self) -> None:
-        self.written = 0
-        self._tick = feed.tick
+        self.ticks = 0
+        self._happened = asyncio.Event()
+        self._tick = tick
+        self._set_feed_live = Snapshots.set_feed_live
 
-    async def write(self, *given: Any, **named: Any) -> None:
-        self.written += 1
+    async def tick(self, *given: Any, **named: Any) -> None:
+        self.ticks += 1
+        self._happened.set()
         await self._tick(*given, **named)
 
+    def set_feed_live(self, snapshots: Snapshots, is_live: bool) -> None:
+        self._set_feed_live(snapshots, is_live)
+        self._happened.set()
 
-async def until(met: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not met():
-            await asyncio.sleep(0.01)
+    async def until(self, met: Callable[[], bool]) -> None:
+        async with asyncio.timeout(PATIENCE):
+            while not met():
+                self._happened.clear()
+                await self._happened.wait()
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    made = Watch()
+    with (
+        patch.object(feed, "tick", made.tick),
+        patch.object(Snapshots, "set_feed_live", lambda *given: made.set_feed_live(*given)),
+    ):
+        yield made
 
 
 def caches(chat: Chat) -> bool:
-    context = chat._context
-    assert context.snapshots._feed_live == context.bans._feed_live
-    return context.snapshots._feed_live
+    return chat._context.snapshots._feed_live
 
 
-async def test_an_idle_process_writes_nothing_until_it_is_used(make_chat: MakeChat) -> None:
-    ticks = Ticks()
-    with patch.object(feed, "tick", ticks.write):
-        chat = await make_chat(feed_stall_seconds=STALL)
-        group = await chat.api.create_group_conversation("ina")
-        await until(lambda: not caches(chat))
-        written = ticks.written
-        # The feed waits to be woken: no time passes after which it would write again.
-        assert chat._live.feed._used._waiters
-        assert chat._live.feed.is_live
-        await chat.api.get_conversation("ina", group.id)
-        await until(lambda: caches(chat))
-        assert ticks.written == written + 1
+async def test_an_idle_process_writes_nothing_until_it_is_used(
+    make_chat: MakeChat, watch: Watch
+) -> None:
+    chat = await make_chat(feed_stall_seconds=STALL)
+    group = await chat.api.create_group_conversation("ina")
+    await watch.until(lambda: not caches(chat))
+    assert chat._live.feed.is_live
+    assert not chat._context.bans._feed_live
+    # Let the feed go on: it must wait to be woken, or it would write again after a while.
+    await asyncio.sleep(0)
+    assert chat._live.feed._used._waiters
+    written = watch.ticks
+    await chat.api.get_conversation("ina", group.id)
+    await watch.until(lambda: caches(chat))
+    assert watch.ticks == written + 1
 
 
-async def test_a_process_with_a_stream_goes_on(serve: MakePeople) -> None:
-    ticks = Ticks()
-    with patch.object(feed, "tick", ticks.write):
-        person = await serve(feed_stall_seconds=STALL)
-        ina = person("ina")
-        async with ina.tab():
-            written = ticks.written
-            await until(lambda: ticks.written >= written + 3)
-            assert caches(ina.chat)
-        await until(lambda: not caches(ina.chat))
-        written = ticks.written
-        async with ina.tab():
-            await until(lambda: caches(ina.chat))
-        assert ticks.written > written
+async def test_a_process_with_a_stream_goes_on(serve: MakePeople, watch: Watch) -> None:
+    ina = (await serve(feed_stall_seconds=STALL))("ina")
+    async with ina.tab():
+        written = watch.ticks
+        await watch.until(lambda: watch.ticks >= written + 3)
+        assert caches(ina.chat)
+    await watch.until(lambda: not caches(ina.chat))
+    written = watch.ticks
+    async with ina.tab():
+        await watch.until(lambda: caches(ina.chat))
+    assert watch.ticks > written
 
 
-async def test_an_idle_process_does_not_trust_its_feed(make_chat: MakeChat) -> None:
+async def test_an_idle_process_does_not_trust_its_feed(make_chat: MakeChat, watch: Watch) -> None:
     """Nobody has noticed that it brings nothing any more."""
     idle, other = await make_chat(feed_stall_seconds=STALL), await make_chat()
     group = await idle.api.create_group_conversation("ina", user_ids=["bob"])
     await idle.api.get_conversation("bob", group.id)
-    await until(lambda: not caches(idle))
+    await watch.until(lambda: not caches(idle))
     with patch.object(idle._live._delivery, "deliver", AsyncMock()):
         await other.api.remove_participant("ina", group.id, "bob")
         with pytest.raises(ForbiddenRead):

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "observing.md").read_text()
 DASHBOARD = json.loads((ROOT / "dashboards" / "chat_aio.json").read_text())
 RULES = (ROOT / "dashboards" / "chat_aio.rules.yml").read_text()
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 LABELS = {"histogram": {"le"}}
 SUFFIXES = {
     "counter": ("_total",),
@@ -96,6 +97,20 @@ def test_panels_do_not_overlap() -> None:
 
 def test_every_alert_is_documented() -> None:
     assert [row[0] for row in table("Alert")] == re.findall(r"- alert: (\w+)", RULES)
+
+
+def test_every_alert_has_an_entry_in_the_runbook() -> None:
+    """And the alert names it."""
+    alerts = re.findall(r"- alert: (\w+)", RULES)
+    assert sorted(re.findall(r"^## (\w+)$", RUNBOOK, re.M)) == sorted(alerts)
+    assert re.findall(r"runbook: docs/runbook\.md, (\w+)", RULES) == alerts
+    for part in ("Means", "Look", "Do"):
+        assert RUNBOOK.count(f"**{part}**: ") == len(alerts)
+
+
+def test_the_runbook_names_what_there_is() -> None:
+    known = {name + end for name, kind in families().items() for end in ("", *SUFFIXES[kind])}
+    assert named_in(RUNBOOK) <= known
 
 
 def test_every_method_of_an_observer_is_documented() -> None:

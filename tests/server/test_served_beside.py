@@ -1,13 +1,12 @@
 """What `chat-aio serve` has beside the mount, and its log."""
 
 import json
+import signal
+from pathlib import Path
 
-import pytest
 from aiohttp import ClientSession
-from click.testing import CliRunner
 from multidict import CIMultiDict
 
-from chat_aio.admin.cli import main
 from chat_aio.web.openapi.document import describe
 from tests.conftest import Database
 from tests.support.processes import Service
@@ -60,15 +59,21 @@ async def test_what_a_proxy_and_its_pages_may(mongo_url: str, database: Database
             assert response.status == 401
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [
-        ("--allowed-origins", "example.org"),
-        ("--rate-limits", "often"),
-        ("--rate-limits", '{"list_channels": "1/hour"}'),
-    ],
-)
-def test_settings_that_make_no_sense(option: str, value: str) -> None:
-    command = ["serve", "--port", "0", "--auth-header", "X-User", option, value]
-    result = CliRunner().invoke(main, command)
-    assert (result.exit_code, len(result.output.splitlines())) == (1, 1), result.output
+async def test_new_workers_read_the_file_again(
+    mongo_url: str, database: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "chat.toml"
+    file.write_text('auth_header = "X-User"\nworkers = 2\nmax_message_length = 5\n')
+    service = Service(mongo_url, database.name, "--config", str(file))
+    async with service.running(), ClientSession(headers={"X-User": "ada"}) as session:
+        await service.has_served(2)
+        async with session.post(f"{service.base}/conversations/group") as made:
+            group = (await made.json())["conversation"]["id"]
+        messages = f"{service.base}/conversations/{group}/messages"
+        async with session.post(messages, json={"body": "longer"}) as sent:
+            assert sent.status == 400
+        file.write_text(file.read_text().replace("5", "6"))
+        service.send(signal.SIGHUP)
+        await service.has_served(4)
+        async with session.post(messages, json={"body": "longer"}) as sent:
+            assert sent.status == 201

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +20,8 @@ from chat_aio.actions.api import ModerationAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.schema.events import EVENTS, EXTRA_EVENTS
+from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
+from chat_aio.server.sources import DEFAULT, find_settings
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
@@ -104,7 +107,33 @@ def test_every_hook_and_option_is_documented() -> None:
 
 def test_every_command_is_documented() -> None:
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Command | Options")}
-    assert documented == dict(commands(main))
+    settings = {each.flag for each in SETTINGS.values()}
+    for name, options in commands(main):
+        if settings <= {*options}:
+            others = [each for each in options if each not in {*settings, "--config"}]
+            assert documented.pop(name) == [*others, "all settings"]
+        else:
+            assert documented.pop(name) == options, name
+    assert documented == {}
+
+
+def test_every_setting_is_documented() -> None:
+    configuration = (ROOT / "docs" / "configuration.md").read_text()
+    for each, row in zip(SETTINGS.values(), table("Setting | Flag", configuration), strict=True):
+        default = text_of(each.shown(each.default))
+        cells = [each.name, each.flag, each.variable, default, each.meaning]
+        assert [cell.strip("| `") for cell in row] == [cell.strip("`") for cell in cells]
+    only = {row[0].strip("| "): row[1].strip("| ") for row in table("What | Why", configuration)}
+    assert only == {name: reason.strip("`") for name, reason in LIBRARY_ONLY.items()}
+
+
+def test_the_file_of_the_documents_is_one(tmp_path: Path) -> None:
+    configuration = (ROOT / "docs" / "configuration.md").read_text()
+    (example,) = re.findall(r"```toml\n(.*?)```", configuration, re.S)
+    file = tmp_path / "chat.toml"
+    file.write_text(example)
+    found = find_settings(config=str(file))
+    assert all(found[name].place != DEFAULT for name in tomllib.loads(example))
 
 
 def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[str]]]:

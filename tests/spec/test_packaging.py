@@ -1,10 +1,16 @@
 """The wheel holds all that is needed: indexes, the demo's page, the mark of typing."""
 
 import asyncio
+import json
+import os
+import re
 import sys
 from pathlib import Path
 
+from chat_aio.server.settings import SETTINGS
 from chat_aio.store import indexes
+from tests.conftest import Database
+from tests.support.processes import Service
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +44,39 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     folder, *names = (await output_of("-c", program, cwd=tmp_path)).split()
     assert folder == str(installed / "chat_aio" / "indexes")
     assert names == [each.name for each in indexes.load()]
+
+
+async def test_the_image_asks_whether_the_service_is_healthy(
+    mongo_url: str, database: Database
+) -> None:
+    """By the command of its health check, as a number that is not root, of one version."""
+    image = (ROOT / "Dockerfile").read_text()
+    assert re.search(r"^FROM python:\d+\.\d+\.\d+-", image, re.M)
+    assert re.search(r"^USER [1-9]\d*:[1-9]\d*$", image, re.M)
+    (line,) = re.findall(r"HEALTHCHECK .*\\\n +CMD (.*)", image)
+    _, *command = json.loads(line)
+
+    async def code(port: int) -> int:
+        environment = {**os.environ, "CHAT_AIO_PORT": str(port)}
+        asking = await asyncio.create_subprocess_exec(
+            sys.executable, *command, env=environment, stderr=asyncio.subprocess.DEVNULL
+        )
+        return await asyncio.wait_for(asking.wait(), 60)
+
+    service = Service(mongo_url, database.name, "--auth-header", "X-User")
+    async with service.running():
+        assert await code(service.port) == 0
+    assert await code(service.port) == 1
+
+
+def test_what_the_image_and_compose_set_are_settings() -> None:
+    known = {each.variable for each in SETTINGS.values()}
+    compose = (ROOT / "docker-compose.yml").read_text().partition("\n  chat:\n")[2]
+    of_compose = re.findall(r"^      (CHAT_AIO_\w+): ", compose, re.M)
+    of_image = re.findall(r"\b(CHAT_AIO_\w+)=", (ROOT / "Dockerfile").read_text())
+    assert of_compose
+    assert of_image
+    assert {*of_compose, *of_image} <= known
 
 
 def test_the_checkout_has_its_indexes_beside_the_package() -> None:

@@ -1,52 +1,34 @@
 """The role of docs/operations.md: enough for everything the chat does, and no more."""
 
-import json
-import re
-import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import ClientSession
-from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure
 
 from chat_aio import Chat, Hooks, Options
-from chat_aio.embedded import Mongod
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
+from tests.admin.running import run
+from tests.support.guarded import Client, Guarded, guarded
 from tests.support.orphans import killed_amid_transaction
 from tests.support.people import Tab
 from tests.support.processes import Service
 
-ROOT = Path(__file__).parents[2]
-ROLE = re.search(r"createRole\((\{.*?\n\})\)", (ROOT / "docs" / "operations.md").read_text(), re.S)
-Client = AsyncMongoClient[dict[str, Any]]
+
+@pytest.fixture
+async def mongod(tmp_path: Path) -> AsyncIterator[Guarded]:
+    async with guarded(tmp_path) as started:
+        yield started
 
 
 @pytest.fixture
-async def service(tmp_path: Path) -> AsyncIterator[Client]:
+async def service(mongod: Guarded) -> AsyncIterator[Client]:
     """A client that has the role and nothing else, on a mongod that asks for it."""
-    key = tmp_path / "key"
-    key.write_text(secrets.token_hex(32))
-    key.chmod(0o600)
-    async with Mongod(tmp_path / "data", options=("--keyFile", str(key))) as mongod:
-        async with Client(mongod.url) as first:
-            await first.admin.command("createUser", "root", pwd="secret", roles=["root"])
-        async with Client(
-            mongod.url, username="root", password="secret", authSource="admin"
-        ) as admin:
-            assert ROLE is not None
-            role = json.loads(ROLE[1])
-            name = role.pop("role")
-            await admin["chat"].command("createRole", name, **role)
-            await admin["chat"].command("createUser", "chat", pwd="secret", roles=[name])
-            await indexes.apply(Database(admin["chat"]))
-        async with Client(
-            mongod.url, username="chat", password="secret", authSource="chat"
-        ) as client:
-            yield client
+    await indexes.apply(Database(mongod.admin["chat"]))
+    async with Client(await mongod.add_chat("chat")) as client:
+        yield client
 
 
 async def test_the_role_is_enough_and_no_more(service: Client) -> None:
@@ -78,6 +60,39 @@ async def test_what_a_killed_process_has_locked_is_free_soon(service: Client) ->
         url = f"mongodb://chat:secret@{host}:{port}/?authSource=chat&directConnection=true"
         await killed_amid_transaction(url, "chat", group.id)
         assert (await chat.api.send_message("alice", group.id, "hello")).seq == 1
+
+
+async def test_serve_says_what_to_do_where_there_are_no_indexes(mongod: Guarded) -> None:
+    """And starts once that is done, by a user with the rights that it names."""
+    url = await mongod.add_chat("chat")
+    service = Service(url, "chat", "--auth-header", "X-User")
+    with pytest.raises(AssertionError) as failed:
+        async with service.running():
+            pass
+    (line,) = str(failed.value).splitlines()
+    assert "has no right to it. Run `chat-aio indexes apply` once" in line
+    roles = [{"role": each, "db": "chat"} for each in ("readWrite", "dbAdmin")]
+    maker = await mongod.add_user("maker", "admin", *roles)
+    made = await run("indexes", "apply", "--mongo-url", maker, "--database", "chat")
+    assert made.code == 0, made
+    async with (
+        service.running(),
+        ClientSession() as session,
+        session.get(f"{service.base}/conversations") as response,
+    ):
+        assert response.status == 401
+
+
+@pytest.mark.parametrize("lacking", ["find", "listCollections", "listIndexes"])
+async def test_serve_names_the_role_where_rights_are_missing(mongod: Guarded, lacking: str) -> None:
+    await indexes.apply(Database(mongod.admin["chat"]))
+    url = await mongod.add_chat("chat", without=[lacking])
+    with pytest.raises(AssertionError) as failed:
+        async with Service(url, "chat", "--auth-header", "X-User").running():
+            pass
+    (line,) = str(failed.value).splitlines()
+    assert line.startswith("Error: ")
+    assert "the role of docs/operations.md" in line
 
 
 async def test_serve_starts_as_it_and_enforces_bans(service: Client) -> None:

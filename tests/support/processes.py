@@ -17,8 +17,14 @@ from chat_aio.embedded import _free_port
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90
+OWN = ("CHAT_AIO_TEST_", "CHAT_AIO_CHAOS_", "CHAT_AIO_GENERATED")
 EXIT_SECONDS = 20
 """What operators are promised is a quarter of it; this machine may be busy."""
+
+
+def without_own_variables() -> dict[str, str]:
+    """The environment without the variables of the tests, which `serve` would warn of."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
 
 
 class Service:
@@ -35,7 +41,7 @@ class Service:
         self.port = _free_port()
         self._command = (*start, "serve", "--port", str(self.port), *options)
         self._environment = {
-            **os.environ,
+            **without_own_variables(),
             "CHAT_AIO_MONGO_URL": mongo_url,
             "CHAT_AIO_DATABASE": database,
             "CHAT_AIO_QUOTAS": "null",

@@ -48,15 +48,16 @@ async def carry_out(context: Context, user_id: str, plan: Removal) -> tuple[Mess
     message_id = plan.found["_id"]
     tombstone = None
     if plan.is_new:
-        change = _change(context, user_id)
+        change = change_of(context, user_id)
         tombstone = await edits.delete(context.database, message_id, change=change)
     shown = tombstone or await load_message(context, message_id)
     if tombstone or _is_removal(shown):
-        await audit_log.add_once(context.database, _entry(shown, shown["change"]))
+        await audit_log.add_once(context.database, entry_of(shown, shown["change"]))
     return await show(context, user_id, Removal(shown)), tombstone is not None
 
 
-def _change(context: Context, user_id: str) -> Change:
+def change_of(context: Context, user_id: str) -> Change:
+    """A new stamp of a removal."""
     return {
         "id": context.new_id(),
         "at": context.clock(),
@@ -75,7 +76,7 @@ def _is_removal(tombstone: MessageDocument) -> bool:
     )
 
 
-def _entry(tombstone: MessageDocument, change: Change) -> AuditEntry:
+def entry_of(tombstone: MessageDocument, change: Change) -> AuditEntry:
     """The row that a message was removed. It has the id of the change, so there is one at most."""
     return audit.entry(
         change["id"],

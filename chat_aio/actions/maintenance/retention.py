@@ -5,13 +5,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
-from chat_aio.actions.maintenance.operators import Advance, Progress, silent
+from chat_aio.actions.maintenance.operators import Advance, Counts, Progress, silent
 from chat_aio.store import audit
-from chat_aio.store.documents import Change
+from chat_aio.store.documents import AuditEntry, Change
 from chat_aio.store.maintenance import audit_log, retention
 from chat_aio.store.maintenance.retention import Old
 
@@ -42,14 +42,6 @@ class RetentionPlan:
 
     wanted: Retention
     olds: tuple[Old, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """How many messages of how many conversations."""
-
-    messages: int
-    conversations: int
 
 
 async def plan_retention(
@@ -85,29 +77,52 @@ async def count_planned(
 async def carry_out(
     context: Context, user_id: str, plan: RetentionPlan, *, progress: Progress = silent
 ) -> Counts:
-    """Empty or remove what is planned, and add one row to the audit log.
+    """Empty or remove what is planned, between two rows of the audit log.
 
-    The row is added also where nothing was left to do: the run before may have been cut short
-    before its own.
+    The first one stands there before anything is done: a run that is cut short has no second one,
+    and its tombstones name it (`change.id`). Both are added also where nothing was left to do.
     """
     run_id = context.new_id()
+    begun = _row(context, user_id, plan, context.new_id(), moved=(None, "begun"), run=run_id)
+    await audit_log.add_once(context.database, begun)
     if plan.wanted.removes:
         counts = await _remove(context, plan, progress)
     else:
         counts = await _empty(context, user_id, plan, run_id, progress)
-    row = audit.entry(
+    done = _row(
+        context,
+        user_id,
+        plan,
         run_id,
-        ACTION,
-        plan.wanted.conversation_id or EVERYWHERE,
-        actor_id=user_id,
-        at=context.clock(),
-        mode=plan.wanted.mode,
-        olderThan=plan.wanted.before,
+        moved=("begun", "done"),
         messages=counts.messages,
         conversations=counts.conversations,
     )
-    await audit_log.add_once(context.database, row)
+    await audit_log.add_once(context.database, done)
     return counts
+
+
+def _row(
+    context: Context,
+    user_id: str,
+    plan: RetentionPlan,
+    row_id: str,
+    *,
+    moved: tuple[str | None, str],
+    **details: Any,
+) -> AuditEntry:
+    wanted = plan.wanted
+    return audit.entry(
+        row_id,
+        ACTION,
+        wanted.conversation_id or EVERYWHERE,
+        actor_id=user_id,
+        at=context.clock(),
+        moved=moved,
+        mode=wanted.mode,
+        olderThan=wanted.before,
+        **details,
+    )
 
 
 async def _empty(

@@ -2,7 +2,8 @@
 that the chat has. It stops where older messages can no longer be wanted."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -57,8 +58,6 @@ class Newest:
 
     def is_behind(self, at: datetime) -> bool:
         """Whether messages of this time, and older ones, can no longer be wanted."""
-        if self._wanted.since is not None and at < self._wanted.since:
-            return True
         return len(self._kept) >= self._wanted.most and at < self._kept[0][0]
 
     def messages(self) -> list[MessageDocument]:
@@ -111,20 +110,44 @@ async def _look_into(
     newest: Newest,
     advance: Callable[[int], object],
 ) -> None:
-    """Go down a conversation; times never rise on the way (docs/data-model.md, counters)."""
+    """Add what is wanted of a conversation, as long as it may be among the newest."""
+    left = head["seq"]
+
+    def passed(seqs: int) -> None:
+        nonlocal left
+        left -= seqs
+        advance(seqs)
+
+    if not newest.is_behind(head["activityAt"]):
+        async with aclosing(walk(database, wanted, head, passed)) as pages:
+            async for page in pages:
+                for message in page:
+                    newest.add(message)
+                if newest.is_behind(page[-1]["createdAt"]):
+                    break
+    advance(left)
+
+
+async def walk(
+    database: Database,
+    wanted: Wanted,
+    head: CounterDocument,
+    advance: Callable[[int], object],
+) -> AsyncGenerator[list[MessageDocument], None]:
+    """The wanted messages of a conversation in pages, from its newest down; times never rise on the
+    way (docs/data-model.md, counters)."""
     below = head["seq"] + 1
-    while below > 1 and not newest.is_behind(head["activityAt"]):
+    while below > 1:
         page = await _page(database, wanted, head["_id"], below)
-        for message in page:
-            if newest.is_behind(message["createdAt"]):
-                advance(below - 1)
-                return
-            if wanted.is_met_by(message):
-                newest.add(message)
-        down_to = page[-1]["seq"] if len(page) == MESSAGES_AT_A_TIME else 1
+        recent = [
+            each for each in page if wanted.since is None or each["createdAt"] >= wanted.since
+        ]
+        is_last = len(page) < MESSAGES_AT_A_TIME or len(recent) < len(page)
+        down_to = 1 if is_last else page[-1]["seq"]
         advance(below - down_to)
         below = down_to
-    advance(below - 1)
+        if met := [each for each in recent if wanted.is_met_by(each)]:
+            yield met
 
 
 async def _page(

@@ -1,0 +1,211 @@
+"""The points about MongoDB. Each check asks one thing, and returns what it has found."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+
+from pymongo.errors import PyMongoError
+
+from chat_aio.admin.doctor.points import Point, ok, problem, unknown, warning
+from chat_aio.errors import SetupError, StorageUnavailable
+from chat_aio.server.clients import client_of
+from chat_aio.server.settings import ServeSettings
+from chat_aio.store import indexes, privileges, schema_version
+from chat_aio.store.change_stream import ChangesBroken
+from chat_aio.store.database import Database, is_unauthorized
+from chat_aio.store.maintenance import deployment
+
+OLDEST = (6, 0)
+MOST_CLOCK_SECONDS = 1.0
+ENOUGH_OPLOG_SECONDS = 6 * 3600
+MOST_NAMED = 6
+
+ROLE = "give it the role of docs/operations.md, and no other"
+LOOK_AS_MONITOR = "run `chat-aio doctor` once as a user with clusterMonitor and read on `local`"
+
+Check = Callable[[Database], Awaitable[Point]]
+
+
+async def points_of_database(settings: ServeSettings) -> AsyncIterator[Point]:
+    """All points; where MongoDB is not reached, only that one."""
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(client_of(settings.mongo_url))
+        prefix = settings.options.collection_prefix
+        database = Database(client[settings.database], prefix=prefix)
+        try:
+            hello = await deployment.hello(database)
+        except (StorageUnavailable, PyMongoError) as error:
+            yield problem(
+                "MongoDB", f"not reached: {_said(error)}", "start it, or set mongo_url right"
+            )
+            return
+        yield ok("MongoDB", f"answers at {hello.get('me', 'its address')}")
+        for name, check in checks_of(settings).items():
+            yield await _checked(name, check, database)
+
+
+def checks_of(settings: ServeSettings) -> dict[str, Check]:
+    """The checks by the names of their points."""
+
+    async def check_oplog(database: Database) -> Point:
+        return judge_oplog(await deployment.oplog(database), settings.options.ring_seconds)
+
+    return {
+        "MongoDB's version": check_version,
+        "feature compatibility": check_feature_compatibility,
+        "replica set": check_replica_set,
+        "majority writes": check_majority,
+        "change stream": check_change_stream,
+        "role": check_role,
+        "indexes": check_indexes,
+        "validators": check_validators,
+        "schema version": check_schema,
+        "clock": check_clock,
+        "oplog": check_oplog,
+    }
+
+
+async def _checked(name: str, check: Check, database: Database) -> Point:
+    """The point of a check, also where it cannot be made."""
+    try:
+        return await check(database)
+    except (PyMongoError, StorageUnavailable, SetupError) as error:
+        if is_unauthorized(error) or is_unauthorized(error.__cause__ or error):
+            return unknown(name, "this user of MongoDB may not see it", LOOK_AS_MONITOR)
+        return problem(name, f"cannot be checked: {_said(error)}", "see the log of MongoDB")
+
+
+async def check_version(database: Database) -> Point:
+    name, version = "MongoDB's version", await deployment.version(database)
+    if _numbers(version) < OLDEST:
+        return problem(name, version, "upgrade MongoDB: 6.0 is the oldest that the chat works with")
+    return ok(name, version)
+
+
+async def check_feature_compatibility(database: Database) -> Point:
+    name, found = "feature compatibility", await deployment.feature_compatibility(database)
+    version = await deployment.version(database)
+    if _numbers(found) < OLDEST:
+        return problem(name, found, "set featureCompatibilityVersion to 6.0 or newer")
+    if _numbers(found) != _numbers(version):
+        advice = "the upgrade is not finished: raise it when you no longer want to go back"
+        return warning(name, f"{found}, and MongoDB is {version}", advice)
+    return ok(name, found)
+
+
+async def check_replica_set(database: Database) -> Point:
+    name, hello = "replica set", await deployment.hello(database)
+    if hello.get("msg") == "isdbgrid":
+        return ok(name, "a sharded cluster, through mongos")
+    if "setName" not in hello:
+        advice = "start mongod with --replSet rs0, and run rs.initiate() in mongosh once"
+        return problem(name, "a single mongod, without change streams and transactions", advice)
+    members, arbiters = hello.get("hosts", []), hello.get("arbiters", [])
+    said = f"{hello['setName']}, {len(members)} with data, {len(arbiters)} arbiters"
+    if arbiters and len(members) < 3:
+        advice = "replace the arbiter by a member with data: without one of two, no write ends"
+        return warning(name, said, advice)
+    if len(members) < 3:
+        return warning(name, said, "have three members: one that fails is the end of the service")
+    return ok(name, said)
+
+
+async def check_majority(database: Database) -> Point:
+    name, began = "majority writes", time.monotonic()
+    try:
+        await database.wait_for_majority()
+    except StorageUnavailable:
+        advice = "see rs.status(): more than half of the members must be up and follow"
+        return problem(name, f"no answer within {database.timeout:g} s", advice)
+    return ok(name, f"acknowledged within {time.monotonic() - began:.3f} s")
+
+
+async def check_change_stream(database: Database) -> Point:
+    name = "change stream"
+    try:
+        await deployment.try_change_stream(database)
+    except ChangesBroken as error:
+        return problem(
+            name, _said(error), "nothing is delivered without it: see `replica set` and `role`"
+        )
+    return ok(name, "can be followed")
+
+
+async def check_role(database: Database) -> Point:
+    name, granted = "role", await deployment.privileges(database)
+    if granted is None:
+        advice = "start MongoDB with authentication, and give the chat a user of its own"
+        return warning(name, "MongoDB asks for no password", advice)
+    place = database.handle.name, database.prefix
+    if lacking := privileges.lacking(granted, *place):
+        return problem(name, f"lacks {_some(lacking)}", ROLE)
+    if surplus := privileges.surplus(granted, *place):
+        return warning(name, f"may do more than needed: {_some(surplus)}", ROLE)
+    return ok(name, "has what is needed, and no more")
+
+
+async def check_indexes(database: Database) -> Point:
+    name = "indexes"
+    found = [each for each in await indexes.differences(database) if each.of != "validator"]
+    if lacking := [str(each) for each in found if each.state != "surplus"]:
+        advice = "run `chat-aio indexes apply`; a first start does it as well, if it has the rights"
+        return problem(name, _some(lacking), advice)
+    return ok(name, f"all are there, and {len(found)} others" if found else "all are there")
+
+
+async def check_validators(database: Database) -> Point:
+    name = "validators"
+    found = [each for each in await indexes.differences(database) if each.of == "validator"]
+    if found:
+        return warning(name, _some([*map(str, found)]), "run `chat-aio indexes apply`")
+    return ok(name, "all are there")
+
+
+async def check_schema(database: Database) -> Point:
+    name = "schema version"
+    try:
+        await schema_version.require(database)
+    except SetupError as error:
+        return problem(name, str(error), "see docs/database.md, Upgrading")
+    version = await schema_version.find(database)
+    if version < schema_version.newest():
+        advice = "when no process of an earlier version is left: `chat-aio migrate --finish`"
+        return warning(name, str(version), advice)
+    return ok(name, str(version))
+
+
+async def check_clock(database: Database, now: Callable[[], float] = time.time) -> Point:
+    name, ahead = "clock", await deployment.clock_difference(database, now)
+    said = f"{abs(ahead):.3f} s {'ahead of' if ahead > 0 else 'behind'} the primary's"
+    if abs(ahead) > MOST_CLOCK_SECONDS:
+        advice = "run NTP on both: the chat goes by the primary's clock, logs go by this one"
+        return warning(name, said, advice)
+    return ok(name, said)
+
+
+def judge_oplog(found: deployment.Oplog, needed: float) -> Point:
+    """`needed` are the seconds that a process reads back when it starts."""
+    name, said = "oplog", f"reaches back {found.seconds / 3600:.1f} h"
+    if not found.is_full:
+        return ok(name, f"{said}, and has forgotten nothing yet")
+    advice = "make it larger (replSetResizeOplog): what it has forgotten, clients must refetch"
+    if found.seconds < needed:
+        return problem(name, f"{said}, and ring_seconds are {needed:g} s", advice)
+    if found.seconds < ENOUGH_OPLOG_SECONDS:
+        return warning(name, said, advice)
+    return ok(name, said)
+
+
+def _numbers(version: str) -> tuple[int, int]:
+    major, minor, *_ = version.split(".")
+    return int(major), int(minor)
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _said(error: Exception) -> str:
+    """The text of an error, without the whole answer that PyMongo appends."""
+    return " ".join(str(error).split(", full error:")[0].split())[:200]

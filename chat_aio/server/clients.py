@@ -1,0 +1,52 @@
+"""Clients of MongoDB, made from what `--mongo-url` says."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import PyMongoError
+
+from chat_aio.errors import SetupError
+from chat_aio.store.database import Database
+
+T = TypeVar("T")
+
+
+def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
+    """A client of a connection string. Raises SetupError for one that cannot be."""
+    try:
+        return AsyncMongoClient[dict[str, Any]](url)
+    except (PyMongoError, ValueError) as error:
+        # The driver may quote a part of the password, where that is not encoded.
+        hint = "characters such as : / @ in user and password must be percent-encoded"
+        reason = hint if "@" in url else " ".join(str(error).split())
+        raise SetupError(f"must be a connection string of MongoDB ({reason})") from error
+
+
+async def with_database(
+    url: str, name: str, act: Callable[[Database], Awaitable[T]], *, prefix: str = ""
+) -> T:
+    """Run `act` with the database. Raises SetupError if it cannot be reached."""
+    async with client_of(url) as client:
+        database = Database(client[name], prefix=prefix)
+        await database.require_replica_set()
+        return await act(database)
+
+
+class Clients:
+    """The MongoDB client of a chat that makes its own. If it is stuck, `make` replaces it."""
+
+    def __init__(self, url: str, database: str) -> None:
+        self._url, self._database = url, database
+        self._clients: list[AsyncMongoClient[dict[str, Any]]] = []
+
+    def make(self) -> AsyncDatabase[dict[str, Any]]:
+        """The database over a new client. Raises SetupError for an invalid URL."""
+        self._clients.append(client_of(self._url))
+        return self._clients[-1][self._database]
+
+    async def close(self, *_: object) -> None:
+        """Close the client in use; closing a stuck one would never return."""
+        if self._clients:
+            await self._clients[-1].close()

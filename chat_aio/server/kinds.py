@@ -1,0 +1,139 @@
+"""How the value of a setting is read from text, or from the native types of a TOML file."""
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from chat_aio.capabilities import Capability
+from chat_aio.options import Quotas
+
+SWITCH = {"true": True, "1": True, "yes": True, "on": True} | {
+    "false": False,
+    "0": False,
+    "no": False,
+    "off": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`read` gets what a flag, a variable or a file gives. For anything that is not `expected` it
+    raises an error of Python's own. `shape` stands behind the flag; a switch has none."""
+
+    shape: str | None
+    expected: str
+    read: Callable[[Any], Any]
+
+
+def kind_of(type_: Any) -> Kind:
+    """The kind of a setting of this type. Raises TypeError for what no text can stand for."""
+    # None is never written: it is the default.
+    (inner,) = {*get_args(type_)} - {NoneType} if NoneType in get_args(type_) else (type_,)
+    origin, inside = get_origin(inner), get_args(inner)
+    if inner in SCALARS:
+        return SCALARS[inner]
+    if inner is Quotas:
+        return Kind("JSON", _OF_QUOTAS, _quotas)
+    if origin is Literal:
+        return Kind("|".join(inside), _one_of(inside), lambda given: _chosen(given, inside))
+    if origin is Mapping and inside == (str, str):
+        return Kind("JSON", "a table of texts", _texts)
+    if origin in (Collection, frozenset, tuple):
+        return _list_of(inside[0])
+    raise TypeError(f"a setting cannot be of type {type_}")
+
+
+def _list_of(each: Any) -> Kind:
+    if each is Capability:
+        names = {known.name.lower(): known for known in Capability}
+        return Kind(
+            "A,B",
+            f"any of {', '.join(names)}",
+            lambda given: frozenset(names[_chosen(one, tuple(names))] for one in _listed(given)),
+        )
+    if get_origin(each) is Literal:
+        known = get_args(each)
+        return Kind(
+            "A,B",
+            f"any of {', '.join(known)}",
+            # Once each: a plugin that is named twice is one plugin.
+            lambda given: tuple(dict.fromkeys(_chosen(one, known) for one in _listed(given))),
+        )
+    return Kind("A,B", "texts", lambda given: tuple(_text(one) for one in _listed(given)))
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ValueError(given)
+    return given
+
+
+def _whole(given: Any) -> int:
+    if isinstance(given, bool | float):
+        raise ValueError(given)
+    return int(given)
+
+
+def _number(given: Any) -> float:
+    if isinstance(given, bool) or not math.isfinite(float(given)):
+        raise ValueError(given)
+    return float(given)
+
+
+def _switch(given: Any) -> bool:
+    return given if isinstance(given, bool) else SWITCH[_text(given).lower()]
+
+
+def _chosen(given: Any, known: Collection[str]) -> str:
+    if given not in known:
+        raise ValueError(given)
+    return str(given)
+
+
+def _one_of(known: Collection[str]) -> str:
+    *most, last = known
+    return f"{', '.join(most)} or {last}"
+
+
+def _listed(given: Any) -> list[Any]:
+    """An array; or text, with commas between."""
+    if isinstance(given, str):
+        return [each.strip() for each in given.split(",") if each.strip()]
+    if not isinstance(given, list | tuple):
+        raise ValueError(given)
+    return list(given)
+
+
+def _table(given: Any) -> Any:
+    """A table; or text, as JSON."""
+    return json.loads(given) if isinstance(given, str) else given
+
+
+def _texts(given: Any) -> dict[str, str]:
+    return {name: _text(each) for name, each in _table(given).items()}
+
+
+def _quotas(given: Any) -> Quotas | None:
+    """Quotas that differ from the defaults. TOML has no null: `false` means the same."""
+    table = _table(given)
+    if table in (None, False):
+        return None
+    if unknown := [name for name in table if name not in _QUOTAS]:
+        raise ValueError(unknown)
+    return Quotas(**{name: None if each is False else each for name, each in table.items()})
+
+
+SCALARS = {
+    bool: Kind(None, "true or false", _switch),
+    str: Kind("TEXT", "text", _text),
+    int: Kind("NUMBER", "a whole number", _whole),
+    float: Kind("NUMBER", "a number", _number),
+}
+
+_QUOTAS = tuple(each.name for each in fields(Quotas))
+_OF_QUOTAS = (
+    f"null, or a table with null or a whole number from 1 on for any of {', '.join(_QUOTAS)}"
+)

@@ -1,0 +1,267 @@
+"""The settings of `chat-aio serve`: flags, variables, keys of a file and documents follow these."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from enum import Enum
+from typing import Any, Literal, get_type_hints
+
+from chat_aio.errors import SetupError
+from chat_aio.options import Options, Quotas
+from chat_aio.plugins import Presence
+from chat_aio.schema.fields import is_id
+from chat_aio.server.clients import client_of
+from chat_aio.server.kinds import Kind, kind_of
+from chat_aio.server.logging_setup import LogFormat
+from chat_aio.server.loop import LoopKind
+from chat_aio.server.option_meanings import MEANINGS
+
+PREFIX = "CHAT_AIO_"
+
+PluginName = Literal["typing", "presence", "receipts"]
+
+LIBRARY_ONLY = {
+    "auth": "a function; `auth_header` names the user",
+    "hooks": "functions; `moderators` and `moderator_header` stand for `can_moderate`",
+    "plugins of your own": "objects; the package's own are `plugins`",
+    "observers of your own": "objects; the package's own are `metrics` and `tracing`",
+    "clock": "a function, for tests",
+    "renew": "a function; `serve` replaces a stuck client by itself",
+    "reauthenticate": "the header of a request that opened a stream never changes",
+    "Metrics(registry)": "an object; `serve` uses Prometheus's default registry",
+    "Tracing(provider)": "an object; `serve` uses that of the process",
+}
+"""What a host's program may set and `serve` may not, with the reason."""
+
+DEFAULTS: Mapping[str, object] = {"enforce_bans": True, "slow_request_seconds": 1.0}
+"""Where `serve` differs from `Options`: another program over the same database, such as
+`chat-aio moderation`, may have banned somebody; and its log is read by operators."""
+
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_PASSWORD = re.compile(r"(://[^:@/]*):.*@")
+_FURTHER_SECRETS = re.compile(r"(?i)(KeyFilePassword=|SESSION_TOKEN:)[^&,]*")
+
+
+def _always(_: Any) -> None:
+    """The check of a setting whose every value can be."""
+
+
+def _means(
+    meaning: str, *, check: Callable[[Any], object] = _always, flag: str | None = None
+) -> dict[str, Any]:
+    """The description of a field. `check` raises ValueError for a value that cannot be; `flag` is
+    given once for each value of a list."""
+    return {"meaning": meaning, "check": check, "flag": flag}
+
+
+def _check_url(url: str) -> None:
+    try:
+        client_of(url)
+    except SetupError as error:
+        raise ValueError(str(error)) from None
+
+
+def _check_header(name: str) -> None:
+    if not _TOKEN.fullmatch(name):
+        raise ValueError("must be the name of a header")
+
+
+def _check_ids(user_ids: tuple[str, ...]) -> None:
+    if not all(map(is_id, user_ids)):
+        raise ValueError("must be ids of users: 1 to 256 characters, not blank, without NUL")
+
+
+def _between(least: int, most: int | None = None) -> Callable[[int], None]:
+    def check(value: int) -> None:
+        if value < least or (most is not None and value > most):
+            raise ValueError(f"must be at least {least}" + (f", at most {most}" if most else ""))
+
+    return check
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeSettings:
+    """The settings that are no `Options`, and the `Options`."""
+
+    mongo_url: str = field(
+        default="mongodb://127.0.0.1:27017/?replicaSet=rs0",
+        metadata=_means("connection string of a replica set", check=_check_url),
+    )
+    database: str = field(default="chat", metadata=_means("name of the database"))
+    host: str = field(default="127.0.0.1", metadata=_means("address to listen on"))
+    port: int = field(default=8080, metadata=_means("port to listen on", check=_between(0, 65_535)))
+    workers: int = field(
+        default=1, metadata=_means("processes that share the port", check=_between(1))
+    )
+    loop: LoopKind = field(
+        default="auto", metadata=_means("event loop; `auto` is uvloop where it is installed")
+    )
+    log_format: LogFormat = field(
+        default="text", metadata=_means("form of the log; `json` needs `chat-aio[logs]`")
+    )
+    app: str | None = field(
+        default=None,
+        metadata=_means(
+            "`module:factory` of an aiohttp app with a Chat of its own, instead of `auth_header`"
+        ),
+    )
+    auth_header: str | None = field(
+        default=None,
+        metadata=_means(
+            "request header in which a trusted proxy names the user", check=_check_header
+        ),
+    )
+    moderators: tuple[str, ...] = field(
+        default=(),
+        metadata=_means(
+            "id of a user who may moderate; give the flag once for each",
+            check=_check_ids,
+            flag="--moderator",
+        ),
+    )
+    moderator_header: str | None = field(
+        default=None,
+        metadata=_means(
+            "request header in which the same proxy says `true` if the user may moderate",
+            check=_check_header,
+        ),
+    )
+    plugins: tuple[PluginName, ...] = field(
+        default=(), metadata=_means("any of `typing`, `presence` and `receipts`")
+    )
+    presence_offline_delay_ms: int = field(
+        default=5_000,
+        metadata=_means(
+            "how long a user without a stream is still online",
+            check=lambda value: Presence(offline_delay_ms=value),
+        ),
+    )
+    presence_lease_seconds: float = field(
+        default=15.0,
+        metadata=_means(
+            "a process without a sign of life for this long counts as dead, for presence",
+            check=lambda value: Presence(lease_seconds=value),
+        ),
+    )
+    metrics: bool | None = field(
+        default=None,
+        metadata=_means(
+            "measure, and serve `/metrics`; by default if `chat-aio[metrics]` is installed"
+        ),
+    )
+    tracing: bool = field(
+        default=False,
+        metadata=_means(
+            "spans for OpenTelemetry; needs `chat-aio[otel]` and an SDK that exports them"
+        ),
+    )
+    tracing_user_ids: bool = field(default=False, metadata=_means("name the acting user in spans"))
+    options: Options = field(default_factory=Options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting: what it is called and means, and how it is read."""
+
+    name: str
+    kind: Kind
+    default: Any
+    meaning: str
+    check: Callable[[Any], object]
+    own_flag: str | None = None
+
+    @property
+    def flag(self) -> str:
+        return self.own_flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def variable(self) -> str:
+        return PREFIX + self.name.upper()
+
+    def read(self, given: Any) -> Any:
+        """The value of what a flag, a variable or a file gives. Raises ValueError, which says what
+        it must be."""
+        try:
+            value = self.kind.read(given)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            shown = "" if self.name == "mongo_url" else f", not {given!r}"
+            raise ValueError(f"must be {self.kind.expected}{shown}") from None
+        self.check(value)
+        return value
+
+    def shown(self, value: Any) -> Any:
+        """A value as JSON, without secrets."""
+        if self.name == "mongo_url":
+            return _FURTHER_SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", value))
+        if isinstance(value, Quotas):
+            usual = asdict(Quotas())
+            return {name: most for name, most in asdict(value).items() if most != usual[name]}
+        if isinstance(value, frozenset | tuple):
+            return sorted(_named(each) for each in value)
+        return value
+
+
+def _named(value: object) -> str:
+    return value.name.lower() if isinstance(value, Enum) else str(value)
+
+
+def text_of(shown: Any) -> str:
+    """A value that `Setting.shown` has returned, as it can be written in a file or a variable."""
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _checked_by_options(name: str) -> Callable[[Any], object]:
+    """Options refuse what is out of range."""
+
+    def check(value: Any) -> None:
+        try:
+            Options(**{name: value})
+        except ValueError as error:
+            raise ValueError(str(error).partition("): ")[2]) from None
+
+    return check
+
+
+def _of_own(each: Field[Any], types: Mapping[str, Any]) -> Setting:
+    return Setting(
+        name=each.name,
+        kind=kind_of(types[each.name]),
+        default=each.default,
+        meaning=each.metadata["meaning"],
+        check=each.metadata["check"],
+        own_flag=each.metadata["flag"],
+    )
+
+
+def _of_option(each: Field[Any], types: Mapping[str, Any]) -> Setting:
+    made = each.default_factory() if each.default_factory is not MISSING else each.default
+    return Setting(
+        name=each.name,
+        kind=kind_of(types[each.name]),
+        default=DEFAULTS.get(each.name, made),
+        meaning=MEANINGS[each.name],
+        check=_checked_by_options(each.name),
+    )
+
+
+def _settings() -> dict[str, Setting]:
+    own, options = get_type_hints(ServeSettings), get_type_hints(Options)
+    all_of_them = (
+        *(_of_own(each, own) for each in fields(ServeSettings) if each.name != "options"),
+        *(_of_option(each, options) for each in fields(Options) if each.name not in LIBRARY_ONLY),
+    )
+    return {each.name: each for each in all_of_them}
+
+
+SETTINGS = _settings()
+"""Every setting by its name, in the order of the documents."""
+
+
+def made_of(values: Mapping[str, Any]) -> ServeSettings:
+    """The settings of these values, one for each of SETTINGS."""
+    options = {each.name for each in fields(Options)}
+    return ServeSettings(
+        **{name: value for name, value in values.items() if name not in options},
+        options=Options(**{name: value for name, value in values.items() if name in options}),
+    )

@@ -1,0 +1,39 @@
+"""Warns of slow requests, and says where their time went."""
+
+import logging
+import time
+
+from aiohttp import web
+
+from chat_aio.store.calls import Budget
+from chat_aio.web.access_log import route_of
+from chat_aio.web.keys import CONTEXT, REQUEST_ID
+
+log = logging.getLogger(__name__)
+
+BUDGET = web.RequestKey("budget", Budget)
+
+
+def warn_if_slow(request: web.Request, response: web.StreamResponse, *, began: float) -> None:
+    """Log a request that has taken longer than `slow_request_seconds` since `began`.
+
+    Calls of MongoDB at the same time add up. Pauses are those for async hooks and for the body.
+    """
+    limit, seconds = request.app[CONTEXT].options.slow_request_seconds, time.monotonic() - began
+    if limit is None or seconds <= limit:
+        return
+    spent = request.get(BUDGET)
+    fields = {
+        "method": request.method,
+        "route": route_of(request),
+        "status": response.status,
+        "milliseconds": round(seconds * 1_000),
+        "database_milliseconds": round(spent.waited * 1_000) if spent else 0,
+        "paused_milliseconds": round(spent.paused * 1_000) if spent else 0,
+        "request_id": request[REQUEST_ID],
+    }
+    log.warning(
+        "slow: %s %s %d took %d ms, %d in MongoDB, %d for hooks and the body (%s)",
+        *fields.values(),
+        extra=fields,
+    )

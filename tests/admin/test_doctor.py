@@ -1,0 +1,318 @@
+"""`chat-aio doctor`: each point turns red for what it looks at, and for nothing else."""
+
+import asyncio
+import json
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+from pymongo import AsyncMongoClient
+
+from chat_aio.admin.doctor import database as looking
+from chat_aio.admin.doctor.points import Point
+from chat_aio.admin.doctor.proxy import check_http, points_of_proxy
+from chat_aio.embedded import _end_with_parent, _free_port, find_mongod
+from chat_aio.store import indexes, privileges
+from chat_aio.store.database import Database as Store
+from chat_aio.store.maintenance import deployment
+from chat_aio.store.maintenance.deployment import Oplog
+from tests.admin.running import Run, Tool, run
+from tests.conftest import Database
+from tests.support.failpoints import failing
+from tests.support.guarded import Guarded, documented_role, guarded
+from tests.support.processes import serving
+
+HEARTBEAT = 0.3
+
+
+def states_of(done: Run) -> dict[str, str]:
+    """The state of each point, after a run whose exit code goes with them."""
+    document = json.loads(done.output)
+    states = {each["name"]: each["state"] for each in document["points"]}
+    problems = [*states.values()].count("problem")
+    assert document["problems"] == problems
+    assert done.code == (1 if problems else 0)
+    assert all(bool(each["advice"]) == (each["state"] != "ok") for each in document["points"])
+    return states
+
+
+def not_ok(states: dict[str, str]) -> dict[str, str]:
+    return {name: state for name, state in states.items() if state != "ok"}
+
+
+async def examine(url: str, database: str) -> dict[str, str]:
+    """What is not ok."""
+    done = await run("doctor", "--json", "--mongo-url", url, "--database", database)
+    return not_ok(states_of(done))
+
+
+@pytest.fixture
+async def mongod(tmp_path: Path) -> AsyncIterator[Guarded]:
+    async with guarded(tmp_path) as started:
+        yield started
+
+
+ONE_NODE = {"replica set": "warning"}
+UNSEEN = {"feature compatibility": "unknown", "oplog": "unknown"}
+
+
+async def test_users_and_what_they_may(mongod: Guarded) -> None:
+    """The documented role is as it should be; one that lacks something, and root, are not."""
+    for name in ("chat", "less", "least"):
+        await indexes.apply(Store(mongod.admin[name]))
+    assert await examine(await mongod.add_chat("chat"), "chat") == ONE_NODE | UNSEEN
+    less = await examine(await mongod.add_chat("less", without=["changeStream"]), "less")
+    assert less == ONE_NODE | UNSEEN | {"role": "problem", "change stream": "problem"}
+    least = await mongod.add_user("nobody", "least")
+    assert (await examine(least, "least"))["role"] == "problem"
+    root = mongod.url("root", "admin")
+    assert await examine(root, "chat") == ONE_NODE | {"role": "warning"}
+    wrong = root.replace("secret", "guessed")
+    assert await examine(wrong, "chat") == {"MongoDB": "problem"}
+    await mongod.admin.admin.command("setFeatureCompatibilityVersion", "5.0")
+    assert (await examine(root, "chat"))["feature compatibility"] == "problem"
+
+
+def test_the_documented_role_is_what_is_needed() -> None:
+    assert documented_role("chat")["privileges"] == privileges.needed("chat")
+    assert privileges.lacking(privileges.needed("c", "p_"), "c", "p_") == []
+    assert "insert on messages" in privileges.lacking(privileges.needed("c", "p_"), "c")
+    anything = [{"resource": {"anyResource": True}, "actions": ["dropCollection"]}]
+    assert privileges.surplus(anything, "c") == ["dropCollection"]
+    elsewhere = [{"resource": {"db": "d", "collection": ""}, "actions": ["dropCollection"]}]
+    assert privileges.surplus(elsewhere, "c") == []
+
+
+@asynccontextmanager
+async def standalone(folder: Path) -> AsyncIterator[str]:
+    """A mongod that is no replica set."""
+    port = _free_port()
+    process = await asyncio.create_subprocess_exec(
+        find_mongod(),
+        *("--dbpath", folder, "--port", str(port), "--bind_ip", "127.0.0.1", "--nounixsocket"),
+        stdout=asyncio.subprocess.DEVNULL,
+        preexec_fn=_end_with_parent,
+    )
+    try:
+        yield f"mongodb://127.0.0.1:{port}/"
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def test_a_single_mongod(tmp_path: Path) -> None:
+    async with standalone(tmp_path) as url, AsyncMongoClient[dict[str, Any]](url) as client:
+        await indexes.apply(Store(client["chat"]))
+        found = await examine(url, "chat")
+    assert found["replica set"] == found["change stream"] == "problem"
+    assert "indexes" not in found
+
+
+async def test_a_mongod_that_is_away() -> None:
+    url = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"
+    assert await examine(url, "chat") == {"MongoDB": "problem"}
+
+
+async def test_what_is_in_the_database(tool: Tool, database: Database) -> None:
+    async def examined() -> dict[str, str]:
+        return not_ok(states_of(await tool("doctor", "--json")))
+
+    usual = ONE_NODE | {"role": "warning"}
+    assert await examined() == usual
+    await database["mutes"].drop_index("user_newest")
+    assert await examined() == usual | {"indexes": "problem"}
+    await tool("indexes", "apply")
+    await database.command("collMod", "mutes", validator={})
+    assert await examined() == usual | {"validators": "warning"}
+    await tool("indexes", "apply")
+    for version, state in ((99, "problem"), (2, "warning"), (1, "problem")):
+        row = {"$set": {"version": version}}
+        await database["settings"].update_one({"_id": "schema"}, row, upsert=True)
+        assert await examined() == usual | {"schema version": state}
+    await database["settings"].delete_one({"_id": "schema"})
+    said = (await tool("doctor")).output
+    assert "warning  role: MongoDB asks for no password\n         -> start MongoDB with" in said
+
+
+async def test_a_majority_that_does_not_answer(client_url: str) -> None:
+    late = {"code": 64, "errmsg": "waiting for replication", "errInfo": {"wtimeout": True}}
+    async with AsyncMongoClient[dict[str, Any]](client_url, appname="doctor") as client:
+        store = Store(client["chat"])
+        assert (await looking.check_majority(store)).state == "ok"
+        async with failing(client, ["update"], app_name="doctor", writeConcernError=late):
+            assert (await looking.check_majority(store)).state == "problem"
+
+
+@pytest.mark.parametrize(("ahead", "state"), [(0, "ok"), (5, "warning"), (-5, "warning")])
+async def test_clocks(database: Database, ahead: int, state: str) -> None:
+    found = await looking.check_clock(Store(database), now=lambda: time.time() + ahead)
+    assert found.state == state, found
+
+
+async def test_the_oplog(database: Database) -> None:
+    """That of the tests has room left; of a full one it counts how far it reaches."""
+    found = await deployment.oplog(Store(database))
+    assert found.seconds >= 0
+    for oplog, state in (
+        (Oplog(60, is_full=False), "ok"),
+        (Oplog(60, is_full=True), "problem"),
+        (Oplog(3_600, is_full=True), "warning"),
+        (Oplog(86_400, is_full=True), "ok"),
+    ):
+        assert looking.judge_oplog(oplog, 300).state == state
+
+
+@pytest.mark.parametrize(
+    ("version", "state"), [("5.0.31", "problem"), ("6.0.0", "ok"), ("8.2.1", "ok")]
+)
+async def test_versions(
+    database: Database, monkeypatch: pytest.MonkeyPatch, version: str, state: str
+) -> None:
+    async def say(_: Store) -> str:
+        return version
+
+    monkeypatch.setattr(deployment, "version", say)
+    assert (await looking.check_version(Store(database))).state == state
+
+
+async def test_members(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[str, Any] = {}
+
+    async def say(_: Store) -> dict[str, Any]:
+        return said
+
+    monkeypatch.setattr(deployment, "hello", say)
+    for hello, state in (
+        ({"msg": "isdbgrid"}, "ok"),
+        ({"setName": "rs", "hosts": ["a", "b", "c"]}, "ok"),
+        ({"setName": "rs", "hosts": ["a", "b"], "arbiters": ["c"]}, "warning"),
+        ({"setName": "rs", "hosts": ["a"]}, "warning"),
+    ):
+        said = hello
+        assert (await looking.check_replica_set(Store(database))).state == state, hello
+
+
+class Proxy:
+    """A proxy that passes on what comes as it comes, unless `keeps` says how many heartbeats it
+    holds back. `adds` are headers of the answer; `waits` seconds pass before a first byte."""
+
+    def __init__(
+        self, upstream: str, *, keeps: int = 0, adds: dict[str, str] | None = None, waits: float = 0
+    ) -> None:
+        self._upstream, self._keeps, self._adds, self._waits = upstream, keeps, adds or {}, waits
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        url = f"{self._upstream}{request.path_qs}"
+        async with ClientSession() as session, session.get(url, headers=request.headers) as got:
+            kept = {"Content-Type": got.headers["Content-Type"]}
+            response = web.StreamResponse(status=got.status, headers=kept | self._adds)
+            await response.prepare(request)
+            held = b""
+            await asyncio.sleep(self._waits)
+            async for chunk in got.content.iter_any():
+                held += chunk
+                if held.count(b": keep-alive") >= self._keeps:
+                    await response.write(held)
+                    held = b""
+            await response.write_eof()
+        return response
+
+
+async def seen_through(aiohttp_client: Any, proxy: Proxy, **headers: str) -> dict[str, Point]:
+    app = web.Application()
+    app.router.add_get("/{path:.*}", proxy.answer)
+    client = await aiohttp_client(app)
+    url = str(client.make_url("/api/chat"))
+    points = points_of_proxy(url, headers, heartbeat=HEARTBEAT)
+    return {each.name: each async for each in points}
+
+
+async def test_a_proxy_in_front(mongo_url: str, database: Database, aiohttp_client: Any) -> None:
+    """One that passes on; and those that hold back, compress, are slow, or reach nothing."""
+    interval = ("--heartbeat-interval-ms", str(int(HEARTBEAT * 1000)))
+    user = {"X-User": "doctor"}
+
+    def red(points: dict[str, Point]) -> list[str]:
+        return [name for name, each in points.items() if each.state != "ok"]
+
+    async with serving(mongo_url, database.name, *interval) as base:
+        origin = base.removesuffix("/api/chat")
+        through = await seen_through(aiohttp_client, Proxy(origin), **user)
+        assert red(through) == [], through
+        assert list(through) == ["readyz", "HTTP", "stream's headers", "stream", "heartbeats"]
+        for proxy, name in (
+            (Proxy(origin, keeps=100), "stream"),
+            (Proxy(origin, keeps=3), "heartbeats"),
+            (Proxy(origin, adds={"Content-Encoding": "gzip"}), "stream's headers"),
+            (Proxy(origin, waits=1.5), "stream"),
+        ):
+            seen = await seen_through(aiohttp_client, proxy, **user)
+            assert name in red(seen), (name, seen)
+        assert red(await seen_through(aiohttp_client, Proxy(origin))) == ["stream"]
+    gone = await seen_through(aiohttp_client, Proxy(origin), **user)
+    assert red(gone) == ["readyz", "stream"]
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate of 127.0.0.1 that has signed itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), False
+        )
+        .sign(key, hashes.SHA256())
+    )
+    place, private = folder / "certificate", folder / "private"
+    place.write_bytes(made.public_bytes(Encoding.PEM))
+    plain = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    private.write_bytes(key.private_bytes(*plain))
+    return place, private
+
+
+@pytest.mark.parametrize(
+    ("offers", "trusted", "state"),
+    [(["h2"], True, "ok"), (["http/1.1"], True, "warning"), (["h2"], False, "problem")],
+)
+async def test_what_tls_agrees_on(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    offers: list[str],
+    trusted: bool,
+    state: str,
+) -> None:
+    certificate, private = make_certificate(tmp_path)
+    offering = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    offering.load_cert_chain(certificate, private)
+    offering.set_alpn_protocols(offers)
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0, ssl=offering) as server:
+        port = server.sockets[0].getsockname()[1]
+        found = await check_http(f"https://127.0.0.1:{port}/api/chat")
+    assert found.state == state, found
+
+
+async def test_a_header_that_is_none() -> None:
+    done = await run("doctor", "--header", "X-User")
+    assert (done.code, "'Name: value'" in done.errors) == (2, True)

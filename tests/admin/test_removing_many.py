@@ -1,0 +1,129 @@
+"""`chat-aio moderation remove-messages`: beside a chat that runs."""
+
+import asyncio
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.maintenance import bulk_removal
+from chat_aio.actions.maintenance.operators import Counts
+from chat_aio.store.maintenance import removing
+from chat_aio.store.maintenance.finding import Wanted
+from chat_aio.store.transactions import transact
+from tests.admin.running import AS_MOD, Moderate, People, kept
+from tests.conftest import Database
+
+MANY = ("remove-messages", "--user", "mallory", *AS_MOD)
+OF_MALLORY = Wanted(user_id="mallory", most=0)
+
+
+async def live(database: Database) -> list[str]:
+    rows = database["messages"].find({"deletedAt": None}).sort("seq", 1)
+    return [each["body"] for each in await rows.to_list(None)]
+
+
+async def test_what_a_user_has_sent_is_gone_for_all(
+    people: People, moderate: Moderate, database: Database
+) -> None:
+    alice, mallory = people("alice"), people("mallory")
+    groups = [await alice.group("mallory") for _ in range(2)]
+    for group in groups:
+        await alice.send(group, "kept")
+        sent = [await mallory.send(group, f"spam {number}") for number in range(3)]
+        await mallory.delete(sent[0]["id"])
+    before = await kept(database, "messages", "audit")
+    would = await moderate(*MANY, "--dry-run")
+    what = "4 messages in 2 conversations of mallory"
+    assert would.output == f"Would remove {what}. Dry run: nothing was written.\n"
+    assert await kept(database, "messages", "audit") == before
+    async with alice.tab() as tab:
+        done = await moderate(*MANY, "--yes")
+        told = [(await tab.event("message.deleted"))["message"] for _ in range(4)]
+    assert done.output == f"Removed {what}.\n"
+    assert {each["body"] for each in told} == {""}
+    assert await live(database) == ["kept", "kept"]
+    rows = await database["audit"].find().to_list(None)
+    assert {each["targetId"] for each in rows} == {each["id"] for each in told}
+    assert {(each["action"], each["actorUserId"]) for each in rows} == {("remove-message", "mod")}
+    again = await moderate(*MANY, "--yes", "--json")
+    assert again.json == {"removed": {"messages": 0, "conversations": 0}}
+    assert len(await database["audit"].find().to_list(None)) == 4
+
+
+async def test_options_narrow_what_is_removed(
+    people: People, moderate: Moderate, database: Database
+) -> None:
+    alice, mallory = people("alice"), people("mallory")
+    here, there = [await alice.group("mallory") for _ in range(2)]
+    for group in (here, there):
+        for text in ("one", "buy two", "buy three"):
+            last = await mallory.send(group, text)
+    narrowed = ("--conversation", here, "--term", "BUY", "--until", last["createdAt"], "--yes")
+    assert (await moderate(*MANY, *narrowed)).output.startswith("Removed 2 messages in 1 ")
+    since = ("--since", last["createdAt"], "--yes")
+    assert (await moderate(*MANY, *since)).output.startswith("Removed 1 message in 1 ")
+    assert await live(database) == ["one", "one", "buy two"]
+
+
+async def test_nobody_is_asked_where_nobody_is(moderate: Moderate) -> None:
+    refused = await moderate(*MANY)
+    assert (refused.code, "--yes" in refused.errors) == (2, True)
+
+
+@pytest.fixture
+async def spam(people: People) -> Context:
+    """Ten messages of mallory, and the chat's parts."""
+    mallory = people("mallory")
+    group = await mallory.group("alice")
+    for number in range(10):
+        await mallory.send(group, f"spam {number}")
+    return mallory.chat._context
+
+
+async def test_what_is_interrupted_is_complete_as_far_as_it_came(
+    spam: Context, database: Database
+) -> None:
+    plan = await bulk_removal.plan_removals(spam, "mod", OF_MALLORY)
+    calls = 0
+
+    async def interrupted(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return await transact(*given)
+
+    with patch.object(removing, "AT_A_TIME", 3), patch.object(removing, "transact", interrupted):
+        with pytest.raises(KeyboardInterrupt):
+            await bulk_removal.carry_out(spam, "mod", plan)
+        assert len(await database["audit"].find().to_list(None)) == 6
+        assert len(await live(database)) == 4
+        assert await bulk_removal.carry_out(spam, "mod", plan) == Counts(4, 1)
+    assert len(await database["audit"].find().to_list(None)) == 10
+
+
+async def test_several_at_once_remove_each_message_once(spam: Context, database: Database) -> None:
+    plan = await bulk_removal.plan_removals(spam, "mod", OF_MALLORY)
+    runs = [bulk_removal.carry_out(spam, f"mod {number}", plan) for number in range(6)]
+    done = await asyncio.gather(*runs)
+    assert sum(each.messages for each in done) == 10
+    rows = await database["audit"].find().to_list(None)
+    assert len({each["targetId"] for each in rows}) == len(rows) == 10
+
+
+async def test_what_was_edited_meanwhile_stays(
+    people: People, spam: Context, database: Database
+) -> None:
+    plan = await bulk_removal.plan_removals(spam, "mod", OF_MALLORY)
+    first = await database["messages"].find_one({"body": "spam 0"})
+    assert first is not None
+
+    async def edited_first(*given: Any) -> Any:
+        await people("mallory").edit(first["_id"], "sorry")
+        return await transact(*given)
+
+    with patch.object(removing, "transact", edited_first):
+        assert await bulk_removal.carry_out(spam, "mod", plan) == Counts(9, 1)
+    assert await live(database) == ["sorry"]

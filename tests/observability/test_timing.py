@@ -1,0 +1,102 @@
+"""Calls of MongoDB and of the host's hooks are timed, and slow requests are named."""
+
+import asyncio
+import logging
+from dataclasses import fields
+from typing import Any, get_args
+
+import pytest
+
+from chat_aio import Hooks
+from chat_aio.observability.observer import Call, Hook, Observer
+from chat_aio.options import Options
+from tests.conftest import MakePeople
+from tests.observability.conftest import Measure, Measured
+from tests.support.people import BASE
+
+
+class Noted(Observer):
+    def __init__(self) -> None:
+        self.hooks: list[tuple[str, bool]] = []
+        self.seconds = 0.0
+
+    def hook_called(self, hook: Hook, call: Call) -> None:
+        self.hooks.append((hook, call.failed))
+        self.seconds = call.seconds
+
+
+def test_every_hook_has_a_name_for_observers() -> None:
+    functions = {each.name for each in fields(Hooks)} - {"can_read_messages"}
+    assert {"auth", *functions} == set(get_args(Hook))
+
+
+async def test_hooks_are_timed_also_where_they_fail(measure: Measure) -> None:
+    noted = Noted()
+
+    async def can_read(asked: Any) -> bool:
+        if asked.user_id == "carl":
+            raise RuntimeError("no")
+        return True
+
+    measured = await measure(
+        Hooks(can_read=can_read, user_exists=lambda user_id: True), observers=(noted,)
+    )
+    group = await measured("alice").group("bob", "carl")
+    assert ("user_exists", False) in noted.hooks
+    assert (await measured("bob").get(f"/conversations/{group}")).status == 200
+    assert noted.hooks[-1] == ("can_read", False)
+    assert (await measured("carl").get(f"/conversations/{group}")).status == 500
+    assert noted.hooks[-1] == ("can_read", True)
+    scrape = await measured.scrape()
+    assert scrape("hook_seconds_count", hook="auth", outcome="answered") == 3
+    assert scrape("hook_seconds_count", hook="can_read", outcome="failed") == 1
+
+
+async def test_the_time_of_a_hook_is_what_it_took(measure: Measure) -> None:
+    gate, noted = asyncio.Event(), Noted()
+
+    async def can_read(asked: Any) -> bool:
+        await gate.wait()
+        return True
+
+    measured = await measure(Hooks(can_read=can_read), observers=(noted,))
+    group = await measured("alice").group()
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    loop.call_later(0.2, gate.set)
+    assert (await measured("alice").get(f"/conversations/{group}")).status == 200
+    assert 0.1 < noted.seconds <= loop.time() - began
+
+
+async def test_calls_of_mongodb_are_timed(measured: Measured) -> None:
+    alice = measured("alice")
+    group = await alice.group()
+    before = (await measured.scrape())("database_seconds_count", outcome="answered")
+    await alice.get(f"/conversations/{group}")
+    after = await measured.scrape()
+    assert after("database_seconds_count", outcome="answered") > before
+    assert after.text.count("chat_aio_build_info{") == 1
+
+
+async def test_a_slow_request_says_where_its_time_went(
+    serve: MakePeople, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def can_read(asked: Any) -> bool:
+        await asyncio.sleep(0.1)
+        return True
+
+    person = await serve(hooks=Hooks(can_read=can_read), slow_request_seconds=0.1)
+    group = await person("alice").group()
+    with caplog.at_level(logging.WARNING, "chat_aio.web.slow_requests"):
+        await person("alice").get(f"/conversations/{group}")
+    (record,) = [
+        each
+        for each in caplog.records
+        if each.name == "chat_aio.web.slow_requests" and each.__dict__["method"] == "GET"
+    ]
+    fields = record.__dict__
+    assert fields["route"] == f"{BASE}/conversations/{{conversation_id}}"
+    assert fields["milliseconds"] >= fields["paused_milliseconds"] >= 100
+    assert fields["database_milliseconds"] > 0
+    assert group not in record.getMessage()
+    assert Options().slow_request_seconds is None

@@ -1,0 +1,67 @@
+"""A mongod that asks for passwords, with users of several roles."""
+
+import json
+import re
+import secrets
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pymongo import AsyncMongoClient
+
+from chat_aio.embedded import Mongod
+
+ROOT = Path(__file__).parents[2]
+_ROLE = re.search(r"createRole\((\{.*?\n\})\)", (ROOT / "docs" / "operations.md").read_text(), re.S)
+Client = AsyncMongoClient[dict[str, Any]]
+
+
+def documented_role(database: str) -> dict[str, Any]:
+    """The role of docs/operations.md, for a database of this name."""
+    assert _ROLE is not None
+    role: dict[str, Any] = json.loads(_ROLE[1])
+    for each in role["privileges"]:
+        each["resource"]["db"] = database
+    return role
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A mongod on `port`; `admin` may do anything."""
+
+    port: int
+    admin: Client
+
+    def url(self, user: str, database: str) -> str:
+        place = f"127.0.0.1:{self.port}/?authSource={database}&directConnection=true"
+        return f"mongodb://{user}:secret@{place}"
+
+    async def add_user(self, user: str, database: str, *roles: str | Mapping[str, str]) -> str:
+        """Make a user; returns a connection string."""
+        await self.admin[database].command("createUser", user, pwd="secret", roles=list(roles))
+        return self.url(user, database)
+
+    async def add_chat(self, database: str, without: Iterable[str] = ()) -> str:
+        """Make a user `chat` with the documented role, less some actions on the database; returns a
+        connection string."""
+        role = documented_role(database)
+        name, actions = role.pop("role"), role["privileges"][0]["actions"]
+        for each in without:
+            actions.remove(each)
+        await self.admin[database].command("createRole", name, **role)
+        return await self.add_user("chat", database, name)
+
+
+@asynccontextmanager
+async def guarded(folder: Path) -> AsyncIterator[Guarded]:
+    key = folder / "key"
+    key.write_text(secrets.token_hex(32))
+    key.chmod(0o600)
+    async with Mongod(folder / "data", options=("--keyFile", str(key))) as mongod:
+        async with Client(mongod.url) as first:
+            await first.admin.command("createUser", "root", pwd="secret", roles=["root"])
+        login: dict[str, Any] = {"username": "root", "password": "secret", "authSource": "admin"}
+        async with Client(mongod.url, **login) as admin:
+            yield Guarded(mongod.port, admin)
