@@ -10,7 +10,7 @@ from pymongo import UpdateOne
 from chat_aio.store.database import Database
 from chat_aio.store.tokenizer import entries_of, older_tokens_of, search_of
 
-AT_A_TIME = 500
+AT_A_TIME = 100
 SECONDS = 60.0
 
 READ = {"conversationId": 1, "seq": 1, "deletedAt": 1, "terms": 1, "search": 1}
