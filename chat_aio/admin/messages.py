@@ -1,4 +1,4 @@
-"""`chat-aio moderation find`, `remove-message` and `remove-messages`."""
+"""`chat-aio moderation find`, `context`, `remove-message` and `remove-messages`."""
 
 import sys
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from chat_aio.actions.guards import load_message
 from chat_aio.actions.maintenance import bulk_removal, removal
 from chat_aio.admin.options import an_id, limit, moment, reading, writing
 from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, listed, progress_bar, show
@@ -16,6 +17,8 @@ from chat_aio.store import messages
 from chat_aio.store.maintenance import finding
 from chat_aio.store.maintenance.finding import Wanted
 from chat_aio.store.tokenizer import terms_of
+
+AROUND = click.IntRange(0, 500)
 
 EVERYTHING = 0
 """As `Wanted.most`: a removal has no newest so many."""
@@ -83,6 +86,24 @@ def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
         return listed("messages", rows, messages_table(rows[:limit]), limit=limit)
 
     show(in_session(work, **given), as_json=as_json)
+
+
+@click.command()
+@click.argument("message_id", metavar="ID", type=an_id)
+@click.option("--before", type=AROUND, default=5, show_default=True, help="So many before it.")
+@click.option("--after", type=AROUND, default=5, show_default=True, help="So many after it.")
+@reading
+def context(message_id: str, before: int, after: int, as_json: bool, **place: Any) -> None:
+    """Show a message with what was written around it, oldest first, replies in threads included."""
+
+    async def work(session: Session) -> Outcome:
+        database = session.database
+        message = await load_message(session.context, message_id)
+        found = await finding.list_around(database, message, before=before, after=after)
+        rows = await messages.with_previews(database, found)
+        return Outcome({"messages": rows}, messages_table(rows))
+
+    show(in_session(work, **place), as_json=as_json)
 
 
 @click.command("remove-message")

@@ -122,6 +122,6 @@ def audit(target_id: str | None, limit: int, as_json: bool, **place: Any) -> Non
 
 for _command in (
     *(bans.bans, bans.ban, bans.unban),
-    *(messages.find, messages.remove_message, messages.remove_messages),
+    *(messages.find, messages.context, messages.remove_message, messages.remove_messages),
 ):
     moderation.add_command(_command)

@@ -32,3 +32,28 @@ async def test_messages_are_found(people: People, moderate: Moderate) -> None:
     assert "(deleted)" in table.output
     assert "Finding" in table.errors
     assert "--limit" in table.errors
+
+
+async def test_a_message_is_shown_with_what_is_around_it(
+    people: People, moderate: Moderate
+) -> None:
+    alice = people("alice")
+    group, other = await alice.group(), await alice.group()
+    sent = []
+    for number in range(5):
+        sent.append(await alice.send(group, f"{number}"))
+        await alice.send(other, "elsewhere")
+    reply = await alice.send(group, "in a thread", threadRootMessageId=sent[0]["id"])
+    await alice.delete(sent[4]["id"])
+    for options, bodies in (
+        (("--before", "1", "--after", "9"), ["2", "3", "", "in a thread"]),
+        (("--before", "0", "--after", "0"), ["3"]),
+        ((), ["0", "1", "2", "3", "", "in a thread"]),
+    ):
+        run = await moderate("context", sent[3]["id"], *options, "--json")
+        assert [each["body"] for each in run.json["messages"]] == bodies
+    table = await moderate("context", reply["id"], "--before", "1")
+    assert [line.split()[0] for line in table.output.splitlines()] == [
+        *("ID", sent[4]["id"], reply["id"]),
+    ]
+    assert "no such message" in (await moderate("context", "none")).refusal

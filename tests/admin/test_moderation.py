@@ -8,7 +8,7 @@ from tests.admin.running import AS_MOD, Moderate, People, kept, run
 from tests.conftest import Database
 
 COMMANDS = (
-    *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find"),
+    *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find", "context"),
     *("remove-message", "remove-messages"),
 )
 WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages")
