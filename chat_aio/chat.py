@@ -172,6 +172,9 @@ class Chat:
         await self._database.calls.to_the_end(verifying)
         if self._options.manage_indexes:
             await schema_version.note(self._database)
+        await schema_version.look(self._database)
+        if self._database.older_tokens:
+            log.warning("run `chat-aio migrate --finish` when no earlier version is at work")
         if Capability.STREAMS in self._context.capabilities:
             await self._live.open()
         await self._open_plugins()

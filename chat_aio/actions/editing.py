@@ -198,7 +198,8 @@ async def _search_fields(
 ) -> SearchFields | None:
     if Capability.SEARCH not in context.capabilities:
         return None
-    make = partial(search_fields, found["conversationId"], body)
+    older = context.database.older_tokens
+    make = partial(search_fields, found["conversationId"], body, older=older)
     return await context.database.turns.on_text(body, make)
 
 

@@ -8,6 +8,7 @@ import logging
 import socket
 from collections.abc import Coroutine
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -182,16 +183,21 @@ def openapi(mount: str, **given: Any) -> None:
 
 
 @main.command()
+@click.option(
+    "--finish", is_flag=True, help="The rest, when no process of an earlier version is left."
+)
 @of_database
-def migrate(**given: Any) -> None:
+def migrate(*, finish: bool, **given: Any) -> None:
     """Bring the database to this version's schema, while the chat is at work.
 
-    If it is interrupted, run it again: it continues where it was.
+    Without --finish, processes of the previous version go on beside it. If it is interrupted, run
+    it again: it continues where it was.
     """
-    version = on_database(
-        settings_from(**given), lambda each: schema_version.migrate(each, say=click.echo)
-    )
+    migrating = partial(schema_version.migrate, finish=finish, say=click.echo)
+    version = on_database(settings_from(**given), migrating)
     click.echo(f"the database is of schema version {version}")
+    if version < schema_version.newest():
+        click.echo("when no process of an earlier version is left: chat-aio migrate --finish")
 
 
 @main.command()

@@ -132,6 +132,8 @@ class Database:
     """The collections of one chat: majority reads and writes on the primary, aware UTC times.
 
     `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call.
+    `older_tokens` says whether messages are written and searched with the tokens of schema version
+    2 as well (`schema_version.look`).
     """
 
     def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
@@ -140,6 +142,7 @@ class Database:
         self.calls = Calls(timeout=timeout)
         self.turns = Turns()
         self.looked_for_orphans = -math.inf
+        self.older_tokens = False
         self._bind(handle)
 
     def _bind(self, handle: Any) -> None:

@@ -228,7 +228,7 @@ class ThreadDocument(TypedDict):
 
 
 class SearchFields(TypedDict):
-    """The terms of a message in order, and the text index's tokens for them."""
+    """The terms of a message in order, and the text index's tokens for them, with spaces."""
 
     terms: list[str]
     search: str

@@ -82,8 +82,15 @@ async def apply(database: Database) -> None:
     try:
         existing = await _collections(database)
         for name in COLLECTIONS:
-            if models := [_model(each) for each in described.get(name, ())]:
-                await database.collection(name).create_indexes(models)
+            standing = await _standing(database, name) if name in existing else {}
+            # MongoDB refuses an index that differs from a standing one only in how it is stored.
+            lacking = [
+                each
+                for each in described.get(name, ())
+                if not _is_as_described(standing.get(each.name), each)
+            ]
+            if lacking:
+                await database.collection(name).create_indexes([_model(each) for each in lacking])
             # Creating an index creates its collection. The others must also exist before the first
             # transaction and before the change stream.
             elif name not in existing:
@@ -217,8 +224,7 @@ async def differences(database: Database) -> list[Difference]:
 async def _differences(
     database: Database, collection: str, described: list[Index]
 ) -> list[Difference]:
-    cursor = await maybe_await(database.collection(collection).list_indexes())
-    standing = {each["name"]: each for each in await cursor.to_list(None)}
+    standing = await _standing(database, collection)
     place = database.prefix + collection
     found = [
         Difference("different" if each.name in standing else "missing", place, each.name)
@@ -229,10 +235,18 @@ async def _differences(
     return found + [Difference("surplus", place, name) for name in standing if name not in known]
 
 
+async def _standing(database: Database, collection: str) -> dict[str, dict[str, Any]]:
+    """The indexes of a collection as they are, by name."""
+    cursor = await maybe_await(database.collection(collection).list_indexes())
+    return {each["name"]: each for each in await cursor.to_list(None)}
+
+
 def _is_as_described(stands: dict[str, Any] | None, index: Index) -> bool:
     if stands is None:
         return False
-    same = all(stands.get(option) == value for option, value in index.options.items())
+    # How an index is stored changes no query: one that an operator has made otherwise is right.
+    options = {name: value for name, value in index.options.items() if name != "storageEngine"}
+    same = all(stands.get(option) == value for option, value in options.items())
     return same and _keys_of(stands) == index.keys
 
 

@@ -30,13 +30,12 @@ def new_message(
     also_in_main: bool = False,
     searchable: bool = True,
     terms: list[str] | None = None,
+    older_tokens: bool = False,
     **given: Any,
 ) -> MessageDocument:
-    """A message without the `seq` and time that the sequencer gives it.
-
-    `given` are the fields that differ from those of a plain message in the main list; `terms` are
-    the body's, if they are known.
-    """
+    """A message without the `seq` and time that the sequencer gives it. `given` are the fields that
+    differ from those of a plain message in the main list; `terms` are the body's, if they are
+    known; `older_tokens` is as in `Database`."""
     plain: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,
@@ -56,7 +55,7 @@ def new_message(
         "metadata": {},
     }
     if searchable:
-        given |= search_fields(conversation_id, body, terms=terms)
+        given |= search_fields(conversation_id, body, terms=terms, older=older_tokens)
     return cast(MessageDocument, {**plain, **given})
 
 

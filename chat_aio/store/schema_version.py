@@ -7,10 +7,14 @@ from typing import Any
 from chat_aio.errors import SetupError
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.recount import count_some
+from chat_aio.store.maintenance.retoken import shorten_tokens
 
 SCHEMA = "schema"
 FIRST = 1
 """The version of a database that is older than the versions themselves."""
+
+OF_SHORT_TOKENS = 3
+"""The first version in which all messages have short tokens (docs/decisions/0056)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +22,31 @@ class Migration:
     """The migration from the previous version to `to`, in steps: `step` does the one at a position
     (None at first) and returns the next position, or None at the end.
 
-    Chats of the previous version run meanwhile. A step may run twice, also at the same time;
-    positions must be BSON values.
+    Chats of the previous version run meanwhile, unless it is `finishing`: this code works before it
+    as well, and the previous one does not work during it. A step may run twice, also at the same
+    time; positions must be BSON values.
     """
 
     to: int
     step: Callable[[Database, Any], Awaitable[Any]]
+    finishing: bool = False
 
 
-MIGRATIONS: Sequence[Migration] = (Migration(to=2, step=count_some),)
-"""The migrations in order, one for each version after the first."""
+MIGRATIONS: Sequence[Migration] = (
+    Migration(to=2, step=count_some),
+    Migration(to=OF_SHORT_TOKENS, step=shorten_tokens, finishing=True),
+)
+"""The migrations in order, one for each version after the first; finishing ones are last."""
 
 
 def newest(migrations: Sequence[Migration] = MIGRATIONS) -> int:
-    """The version that this code works with."""
+    """The newest version that this code works with."""
     return migrations[-1].to if migrations else FIRST
+
+
+def oldest(migrations: Sequence[Migration] = MIGRATIONS) -> int:
+    """The oldest version that this code works with."""
+    return newest([each for each in migrations if not each.finishing])
 
 
 async def find(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> int:
@@ -61,12 +75,18 @@ async def require_known(database: Database, migrations: Sequence[Migration] = MI
 
 async def require(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Raise SetupError, saying what to do, unless this code works with a database's version."""
-    version, needed = await require_known(database, migrations), newest(migrations)
+    version, needed = await require_known(database, migrations), oldest(migrations)
     if version < needed:
         raise SetupError(
             f"the database is of schema version {version}, and this chat-aio needs {needed}: "
             "run `chat-aio migrate` first"
         )
+
+
+async def look(database: Database) -> None:
+    """Set `database.older_tokens`: before the upgrade to short tokens is finished, processes of an
+    earlier version may be at work."""
+    database.older_tokens = await find(database) < OF_SHORT_TOKENS
 
 
 async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS) -> None:
@@ -86,9 +106,11 @@ async def migrate(
     database: Database,
     *,
     migrations: Sequence[Migration] = MIGRATIONS,
+    finish: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Migrate a database to the newest version and return it; continues after an interruption.
+    """Migrate a database as far as the previous version of the chat may run beside it, or to the
+    end with `finish`; returns the version it has then. Continues after an interruption.
 
     Only the end of a migration raises the version. Raises SetupError if the database is of a newer
     version than this code.
@@ -96,6 +118,8 @@ async def migrate(
     await note(database, migrations)
     await require_known(database, migrations)
     for migration in migrations:
+        if migration.finishing and not finish:
+            break
         if await find(database, migrations) == migration.to - 1:
             say(f"migrating to schema version {migration.to}")
             await _run(database, migration)

@@ -5,8 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from pymongo.errors import OperationFailure
+
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store.database import Database
-from chat_aio.store.tokenizer import is_run, most_telling, tokens_of
+from chat_aio.store.tokenizer import is_run, most_telling, older_tokens_of, tokens_of
+
+_INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 27, 175
 
 Rank = tuple[int, datetime, str]
 """The rank of a match: score, creation time, id; each descending."""
@@ -29,33 +34,42 @@ async def list_matches(
 ) -> list[Match]:
     """The messages of these conversations that have all `terms`, ranked behind `before`.
 
-    Raises StorageUnavailable if it takes longer than `seconds`.
+    Raises StorageUnavailable if it takes longer than `seconds`, or while the text index is being
+    made anew (docs/database.md).
     """
     distinct = list(dict.fromkeys(terms))
     if not distinct or not conversation_ids:
         return []
     pipeline: list[dict[str, Any]] = [
-        {"$match": _candidates(conversation_ids, distinct)},
+        {"$match": _candidates(conversation_ids, distinct, older=database.older_tokens)},
         {"$project": {"createdAt": 1, "score": _score(distinct)}},
         *([{"$match": _behind(before)}] if before else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
         {"$limit": limit},
     ]
-    found = await database.aggregate(database.messages, pipeline, seconds=seconds)
+    try:
+        found = await database.aggregate(database.messages, pipeline, seconds=seconds)
+    except OperationFailure as error:
+        if error.code in (_INDEX_NOT_FOUND, _QUERY_PLAN_KILLED):
+            raise StorageUnavailable from error
+        raise
     return [Match(each["_id"], (each["score"], each["createdAt"], each["_id"])) for each in found]
 
 
-def _candidates(conversation_ids: Sequence[str], terms: list[str]) -> dict[str, Any]:
-    """The query for messages that have all terms."""
+def _candidates(
+    conversation_ids: Sequence[str], terms: list[str], *, older: bool
+) -> dict[str, Any]:
+    """The query for messages that have all terms; `older` as in `search_of`."""
     # `$text` joins its words by OR, so the index is asked for the rarest term only, as one token
     # for each conversation; the other terms are matched on what that finds (docs/decisions/0004).
     entry = most_telling(terms)
-    tokens = [token for each in conversation_ids for token in tokens_of(each, [entry])]
+    kinds = (tokens_of, older_tokens_of) if older else (tokens_of,)
+    tokens = [kind(each, [entry])[0] for each in conversation_ids for kind in kinds]
     words = [each for each in terms if not is_run(each)]
     runs = [{"terms": {"$regex": each}} for each in terms if is_run(each)]
     return {
         "$text": {"$search": " ".join(tokens)},
-        # A token is a hash that may collide, so the conversation is compared as well.
+        # Tokens are short hashes that may collide, so conversation and terms are compared as well.
         "conversationId": {"$in": list(conversation_ids)},
         "terms": {"$type": "array", **({"$all": words} if words else {})},
         "createdAt": {"$type": "date"},

@@ -18,7 +18,11 @@ BEGINNING = 4_096
 MAX_MARKS = 64
 """The combining marks in a row that are kept; the rest of such a run is dropped."""
 
-TOKEN_LENGTH = 16
+OLDER_LENGTH = 16
+
+_DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
+"""What ten bits are in base 32, in letters that a text index leaves as they are."""
 
 _UNSPACED = "".join(
     rf"\p{{scx={script}}}" for script in ("Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr")
@@ -33,13 +37,23 @@ _IN_RUN = regex.compile(_RUN, regex.V1)
 
 
 def search_fields(
-    conversation_id: str, body: str, *, terms: list[str] | None = None
+    conversation_id: str, body: str, *, terms: list[str] | None = None, older: bool = False
 ) -> SearchFields:
     """The search fields of a message; `terms` are the body's if they are known already, as those
-    of a forwarded message are."""
+    of a forwarded message are. `older` is as in `search_of`."""
     if terms is None:
         terms = indexed_terms_of(body)
-    return {"terms": terms, "search": " ".join(tokens_of(conversation_id, entries_of(terms)))}
+    return {"terms": terms, "search": search_of(conversation_id, terms, older=older)}
+
+
+def search_of(conversation_id: str, terms: Iterable[str], *, older: bool) -> str:
+    """The field `search` of a message with these terms: its tokens, with `older` also those of
+    schema version 2."""
+    entries = entries_of(terms)
+    tokens = tokens_of(conversation_id, entries)
+    if older:
+        tokens += older_tokens_of(conversation_id, entries)
+    return " ".join(tokens)
 
 
 def terms_of(text: str) -> list[str]:
@@ -115,14 +129,29 @@ def _begun(term: str, seen: set[str]) -> str:
 
 
 def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
-    """The tokens of entries in the text index: each hashed together with its conversation, so that
-    a search does not go through the same word in other conversations."""
+    """The tokens of entries in the text index: 30 bits of the conversation, so that its entries
+    are neighbours there, and 20 of the entry in this conversation, so that a search does not go
+    through the same word in others (docs/decisions/0056)."""
+    here = sha256(conversation_id.encode() + b"\0")
+    bits = int.from_bytes(here.digest()[:4], "big")
+    beginning = _PAIRS[bits >> 22] + _PAIRS[bits >> 12 & 1_023] + _PAIRS[bits >> 2 & 1_023]
+    tokens = []
+    for entry in entries:
+        hashed = here.copy()
+        hashed.update(entry.encode())
+        bits = int.from_bytes(hashed.digest()[:3], "big")
+        tokens.append(beginning + _PAIRS[bits >> 14] + _PAIRS[bits >> 4 & 1_023])
+    return tokens
+
+
+def older_tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
+    """The tokens of entries in schema version 2: hexadecimal, and longer."""
     here = sha256(conversation_id.encode() + b"\0")
     tokens = []
     for entry in entries:
         hashed = here.copy()
         hashed.update(entry.encode())
-        tokens.append(hashed.hexdigest()[:TOKEN_LENGTH])
+        tokens.append(hashed.hexdigest()[:OLDER_LENGTH])
     return tokens
 
 

@@ -1,9 +1,9 @@
 """Search: exactly the messages of one's own that have every term, the most relevant first."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
-from unittest.mock import Mock, patch
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,7 +14,8 @@ from chat_aio.actions import searching
 from chat_aio.capabilities import Capability
 from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import PermissionContext
-from chat_aio.store import search, tokenizer
+from chat_aio.store import indexes, search, tokenizer
+from chat_aio.store.tokenizer import tokens_of
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.membership import change
 from tests.support.people import Person
@@ -196,17 +197,49 @@ async def test_a_body_of_many_different_characters(person: People, database: Dat
     assert stored["search"].count(" ") == 4_095
 
 
-async def test_the_same_token_elsewhere_is_not_found(person: People) -> None:
-    """Tokens are hashes: one that collides must not show what others wrote."""
-    colliding = Mock(return_value=["0123456789abcdef"])
+def of_one_term(conversation_id: str, entries: Iterable[str]) -> list[str]:
+    return [each[:6] + "aaaa" for each in tokens_of(conversation_id, entries)]
+
+
+def of_one_conversation(conversation_id: str, entries: Iterable[str]) -> list[str]:
+    return ["aaaaaa" + each[6:] for each in tokens_of("the same", entries)]
+
+
+def of_anything(conversation_id: str, entries: Iterable[str]) -> list[str]:
+    return ["aaaaaaaaaa" for _ in entries]
+
+
+@pytest.mark.parametrize("colliding", [of_one_term, of_one_conversation, of_anything])
+async def test_tokens_that_collide(person: People, colliding: Any) -> None:
+    """Tokens are hashes: those of other terms or conversations must not show what has these."""
     with (
         patch.object(search, "tokens_of", colliding),
         patch.object(tokenizer, "tokens_of", colliding),
     ):
         alice, eve = person("alice"), person("eve")
         await alice.send(await alice.direct("bob"), "word of hers")
-        await eve.send(await eve.direct("bob"), "word of eve's")
-        assert await found(eve, "word") == ["word of eve's"]
+        own, other = await eve.direct("bob"), await eve.direct("carol")
+        for body in ("word of eve's", "東京", "another", "京東"):
+            await eve.send(own, body)
+        await eve.send(other, "a word elsewhere")
+        assert await found(eve, "word") == ["a word elsewhere", "word of eve's"]
+        assert await found(eve, "word", conversationId=own) == ["word of eve's"]
+        assert await found(eve, "another") == ["another"]
+        assert await found(eve, "東京") == ["東京"]
+        assert await found(eve, "missing") == []
+
+
+async def test_a_search_while_the_index_is_made_anew(person: People, database: Database) -> None:
+    """docs/database.md, Indexes: everything else works meanwhile."""
+    alice = person("alice")
+    conversation_id = await alice.direct("bob")
+    await alice.send(conversation_id, "a word")
+    await database["messages"].drop_index("search")
+    answer = await alice.get("/search/messages?q=word")
+    assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+    await alice.send(conversation_id, "word meanwhile")
+    await indexes.apply(alice.chat._database)
+    assert await found(alice, "word") == ["word meanwhile", "a word"]
 
 
 async def test_a_search_that_takes_too_long(chat: Chat) -> None:

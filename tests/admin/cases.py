@@ -72,6 +72,12 @@ CASES: dict[str, Case] = {
     "a body": in_group(message("gone", lambda _: {"body": "oops"}), of("tombstone.content")),
     "terms": in_group(message("gone", lambda _: {"terms": ["oops"]}), of("tombstone.content")),
     "search": in_group(message("gone", lambda _: {"search": "0f0f"}), of("tombstone.content")),
+    "tokens of other terms": in_group(
+        message("plain", lambda _: {"search": "0f0f"}), of("message.tokens"), mends=True
+    ),
+    "terms without tokens": in_group(
+        message("plain", lambda _: {"terms": ["word"]}), of("message.tokens"), mends=True
+    ),
     "a reaction twice": in_group(
         message("plain", lambda _: {"reactions": reactions(1, 1) * 2}), of("reactions.repeated")
     ),

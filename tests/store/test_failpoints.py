@@ -5,14 +5,18 @@ runs in one process.
 """
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 
 from chat_aio.errors import StorageUnavailable
+from chat_aio.store.search import list_matches
 from tests.conftest import Database
 from tests.store.conftest import MakeStore, epochs, stored_seqs
 from tests.support.failpoints import failing
+
+QUERY_PLAN_KILLED = 175
 
 
 async def test_a_lost_commit_answer_is_asked_for_again(
@@ -55,6 +59,18 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
     assert "nothing was written" in str(outcomes[1])
     assert await stored_seqs(patient, group["_id"]) == []
     assert (await patient.send(group))["seq"] == 1
+
+
+async def test_a_search_whose_index_goes_away_meanwhile(make_store: MakeStore) -> None:
+    store = make_store("index dropped")
+    group = await store.conversation("alice")
+    asked = partial(list_matches, before=None, limit=1, seconds=9)
+    killed = failing(
+        store.database.client, ["aggregate"], app_name="index dropped", errorCode=QUERY_PLAN_KILLED
+    )
+    async with killed:
+        with pytest.raises(StorageUnavailable):
+            await asked(store.database, [group["_id"]], ["word"])
 
 
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(

@@ -126,6 +126,30 @@ async def test_missing_indexes_are_named_and_mended(database: Handle) -> None:
     assert await indexes.missing(bare) == []
 
 
+@pytest.mark.new_database
+async def test_the_index_of_search_is_compressed(database: Handle) -> None:
+    """One that is not, as earlier versions made it, is no other index."""
+    bare = Database(database)
+    await indexes.apply(bare)
+    assert await compressor(database) == "snappy"
+    (search,) = (each for each in INDEXES if each.name == "search")
+    options = {name: each for name, each in search.options.items() if name != "storageEngine"}
+    await database["messages"].drop_index("search")
+    await database["messages"].create_index([*search.keys], name="search", **options)
+    assert await indexes.missing(bare) == []
+    await database["messages"].drop_index("conversation_seq")
+    await indexes.apply(bare)
+    assert await indexes.missing(bare) == []
+    assert await compressor(database) == ""
+
+
+async def compressor(database: Handle) -> str:
+    """What the blocks of the index of search are compressed with."""
+    stats = await database.command("collStats", "messages", indexDetails=True)
+    made: str = stats["indexDetails"]["search"]["creationString"]
+    return made.partition("block_compressor=")[2].partition(",")[0]
+
+
 async def test_the_direct_key_is_made_once(make_store: MakeStore) -> None:
     stores = [make_store() for _ in range(4)]
     ids = await asyncio.gather(

@@ -21,7 +21,7 @@ async def version_in(database: Database) -> Any:
 
 async def test_a_chat_notes_the_version(make_chat: MakeChat, database: Database) -> None:
     await make_chat()
-    assert await version_in(database) == schema_version.newest() == 2
+    assert await version_in(database) == schema_version.newest() == 3
 
 
 async def test_a_database_of_before_versions_is_of_the_first(
@@ -29,10 +29,10 @@ async def test_a_database_of_before_versions_is_of_the_first(
 ) -> None:
     """Only one that nobody has used is as new as the code."""
     chat = await make_chat()
-    later = (Migration(to=3, step=only_once),)
+    later = (Migration(to=4, step=only_once),)
     await database["settings"].delete_one({"_id": "schema"})
     await schema_version.note(Store(database), later)
-    assert await version_in(database) == 3
+    assert await version_in(database) == 4
     await chat.api.create_group_conversation("ada")
     await database["settings"].delete_one({"_id": "schema"})
     await schema_version.note(Store(database), later)
@@ -42,7 +42,7 @@ async def test_a_database_of_before_versions_is_of_the_first(
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"version": 3}, "is of schema version 3, and this chat-aio knows 2: install the newer"),
+        ({"version": 4}, "is of schema version 4, and this chat-aio knows 3: install the newer"),
         ({"version": "x"}, "no version that can be read"),
         ({}, "no version that can be read"),
     ],
@@ -66,7 +66,7 @@ async def test_what_is_not_known_is_refused(
 async def test_an_older_one_names_the_command(database: Database, make_chat: MakeChat) -> None:
     await make_chat()
     with pytest.raises(SetupError, match="run `chat-aio migrate` first"):
-        await schema_version.require(Store(database), (Migration(to=3, step=only_once),))
+        await schema_version.require(Store(database), (Migration(to=4, step=only_once),))
 
 
 async def only_once(_: Store, __: Any) -> None:
@@ -98,19 +98,19 @@ async def test_a_migration_goes_on_where_it_was_cut_short(
     for _ in range(5):
         await chat.api.send_message("ada", group.id, "hello")
     renaming = Renaming()
-    both = (Migration(to=3, step=renaming.step), Migration(to=4, step=only_once))
+    both = (Migration(to=4, step=renaming.step), Migration(to=5, step=only_once))
     renaming.cut_at = 3
     with pytest.raises(ConnectionError):
         await schema_version.migrate(Store(database), migrations=both)
-    assert (renaming.seen, await version_in(database)) == ([None, 1, 2, 3], 2)
+    assert (renaming.seen, await version_in(database)) == ([None, 1, 2, 3], 3)
     await chat.api.send_message("ada", group.id, "meanwhile")
     renaming.cut_at, renaming.seen = None, []
     said: list[str] = []
-    assert await schema_version.migrate(Store(database), migrations=both, say=said.append) == 4
+    assert await schema_version.migrate(Store(database), migrations=both, say=said.append) == 5
     assert (renaming.seen, len(said)) == ([3, 4], 2)
     assert await database["messages"].count_documents({"colour": "red"}) == 5
     kept = await database["settings"].find_one({"_id": "schema"})
-    assert kept == {"_id": "schema", "version": 4}
+    assert kept == {"_id": "schema", "version": 5}
 
 
 async def test_two_who_migrate_at_once(make_chat: MakeChat, database: Database) -> None:
@@ -124,23 +124,23 @@ async def test_two_who_migrate_at_once(make_chat: MakeChat, database: Database) 
             return 1
         return None
 
-    both = (Migration(to=3, step=step), Migration(to=4, step=only_once))
+    both = (Migration(to=4, step=step), Migration(to=5, step=only_once))
     runs = (schema_version.migrate(Store(database), migrations=both) for _ in range(4))
-    assert await asyncio.gather(*runs) == [4] * 4
-    assert await version_in(database) == 4
+    assert await asyncio.gather(*runs) == [5] * 4
+    assert await version_in(database) == 5
 
 
 async def test_there_is_nothing_to_migrate(database: Database, client_url: str) -> None:
     place = ("--mongo-url", client_url, "--database", database.name)
     run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", *place])
-    assert (run.exit_code, run.output) == (0, "the database is of schema version 2\n")
-    assert await version_in(database) == 2
+    assert (run.exit_code, run.output) == (0, "the database is of schema version 3\n")
+    assert await version_in(database) == 3
 
 
 async def test_an_upgrade_as_documented(
     make_chat: MakeChat, database: Database, mongo_url: str
 ) -> None:
-    """docs/database.md, Upgrading: a start says what is needed, and three commands do it."""
+    """docs/database.md, Upgrading: a start says what is needed, and four commands do it."""
     chat = await make_chat()
     group = await chat.api.create_group_conversation("ada", user_ids=["bob"])
     for sender in ("ada", "bob", "bob"):
@@ -153,11 +153,15 @@ async def test_an_upgrade_as_documented(
     with pytest.raises(SetupError, match="run `chat-aio migrate` first"):
         await make_chat()
     place = ("--mongo-url", mongo_url, "--database", database.name)
-    for command in (("indexes", "apply"), ("migrate",), ("check", "--repair")):
-        run = await asyncio.to_thread(CliRunner().invoke, main, [*command, *place])
-        assert run.exit_code == 0, run.output
+    for command, version in (("indexes apply", 1), ("migrate", 2), ("check --repair", 2)):
+        run = await asyncio.to_thread(CliRunner().invoke, main, [*command.split(), *place])
+        assert (run.exit_code, await version_in(database)) == (0, version), run.output
     head = await database["counters"].find_one({"_id": group.id})
     assert head is not None
     assert (head["counted"], head["sent"]) == (3, {"ada": 1, "bob": 2})
     (listed,) = (await (await make_chat()).api.list_conversations("bob")).conversations
     assert listed.unread_count == 1
+    run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", *place])
+    assert "when no process of an earlier version is left" in run.output
+    run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", "--finish", *place])
+    assert (run.exit_code, await version_in(database)) == (0, 3), run.output

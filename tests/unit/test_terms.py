@@ -1,5 +1,6 @@
 """The terms of a text, by example and against a plain reading of the rule."""
 
+import re
 import unicodedata
 
 import pytest
@@ -80,9 +81,14 @@ def test_the_most_telling_entry(text: str, term: str) -> None:
 
 
 def test_a_token_belongs_to_a_conversation() -> None:
-    here, there = tokens_of("c1", ["word"]), tokens_of("c2", ["word"])
-    assert here == tokens_of("c1", ["word"]) != there
-    assert all(len(each) == 16 and int(each, 16) >= 0 for each in here)
+    """All of one begin with the same, which the index need not repeat; the rest differs as well."""
+    words = [f"w{number}" for number in range(200)]
+    here, there = tokens_of("c1", words), tokens_of("c2", words)
+    assert here == tokens_of("c1", words)
+    assert len({each[:6] for each in here + there}) == 2
+    assert len({each[6:] for each in here + there}) == 400
+    # A text index changes no lower-case letters and digits, and takes them as one word.
+    assert all(re.fullmatch("[a-z2-7]{10}", each) for each in here)
 
 
 def test_an_index_has_room_for_so_many_different_terms() -> None:

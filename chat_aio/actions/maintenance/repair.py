@@ -13,8 +13,10 @@ from chat_aio.actions.maintenance.checks.heads import (
     untrue_counts,
 )
 from chat_aio.actions.maintenance.operators import Progress, silent
+from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import repair as stored
+from chat_aio.store.maintenance import retoken
 from chat_aio.store.maintenance.repair import Repair, RepairPlan
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 
@@ -41,7 +43,17 @@ async def repair_all(
 async def repair(database: Database, conversation_id: object, *, dry_run: bool) -> list[Repair]:
     """Repair a conversation as far as what is right follows from the rest, while the chat works."""
     plan = await stored.repair(database, conversation_id, plan_repair, dry_run=dry_run)
-    return plan.repairs
+    return plan.repairs + await _mend_tokens(database, conversation_id, dry_run=dry_run)
+
+
+async def _mend_tokens(
+    database: Database, conversation_id: object, *, dry_run: bool
+) -> list[Repair]:
+    """Give messages the tokens of their terms."""
+    await schema_version.look(database)
+    wrong = await retoken.mend_conversation(database, conversation_id, dry_run=dry_run)
+    before, after = f"wrong in {wrong} messages", "those of their terms"
+    return [Repair(conversation_id, "tokens", before, after)] if wrong else []
 
 
 async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:

@@ -167,7 +167,11 @@ async def check_schema(database: Database) -> Point:
         await schema_version.require(database)
     except SetupError as error:
         return problem(name, str(error), "see docs/database.md, Upgrading")
-    return ok(name, str(schema_version.newest()))
+    version = await schema_version.find(database)
+    if version < schema_version.newest():
+        advice = "when no process of an earlier version is left: `chat-aio migrate --finish`"
+        return warning(name, str(version), advice)
+    return ok(name, str(version))
 
 
 async def check_clock(database: Database, now: Callable[[], float] = time.time) -> Point:

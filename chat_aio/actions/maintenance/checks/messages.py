@@ -15,6 +15,7 @@ from chat_aio.options import Options
 from chat_aio.schema.fields import MAX_MENTIONS
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import checking
+from chat_aio.store.maintenance.retoken import has_wrong_tokens
 from chat_aio.store.maintenance.snapshot import is_whole
 
 POINTERS = {"replyToMessageId": "message.reply", "threadRootMessageId": "thread.root"}
@@ -64,6 +65,9 @@ async def walk_messages(database: Database, conversation_id: object, options: Op
         for message in page:
             _follow(walk, message)
             walk.violations += _alone(message, options)
+            if has_wrong_tokens(message, older=database.older_tokens):
+                found = "others" if "search" in message else "none"
+                walk.violations.append(_of(message, "message.tokens", found, "those of its terms"))
             _point(walk, message, targets)
         enough = len(walk.violations) + len(walk.gaps) >= MOST
         if enough or len(page) < checking.MESSAGES_AT_A_TIME or not is_whole(page[-1].get("seq")):
@@ -96,7 +100,7 @@ def _follow(walk: Walk, message: Mapping[str, Any]) -> None:
 def _alone(message: Mapping[str, Any], options: Options) -> Iterable[Violation]:
     """What must hold of a message, whatever stands beside it."""
     if message.get("deletedAt"):
-        left = [message[name] for name in ("body", "terms", "search") if message.get(name)]
+        left = [f"({name})" for name in ("body", "terms", "search") if message.get(name)]
         if left:
             yield _of(message, "tombstone.content", " ".join(left), "nothing of what was deleted")
     conversation_id, root = message["conversationId"], message.get("threadRootMessageId")
