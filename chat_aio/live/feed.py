@@ -30,6 +30,10 @@ MOST_UNDELIVERED = 4_096
 MOST_FAILURES_IN_PLACE = 4
 CLEAN_UP_SECONDS = 2.0
 
+IDLE_SECONDS = 300.0
+"""The longest time without a tick: the feed resumes after what it has read last, and must not have
+to read hours of other programs' changes then."""
+
 REST_SECONDS = 0.025
 READ_SECONDS = 0.005
 MANY = 64
@@ -59,7 +63,7 @@ class Feed:
     The feed is live once a tick that it wrote to the database has come back through the change
     stream. If a later tick takes longer than `stall` seconds, the feed has stalled: it is lost and
     restarted. The first tick may take `longest_past` seconds: what was missed is read before it.
-    While nobody hears the feed or sets `used`, it writes no ticks.
+    While nobody hears the feed or sets `used`, it writes a tick every few minutes only.
     """
 
     def __init__(
@@ -237,7 +241,9 @@ class Feed:
             await asyncio.sleep(self._stall / 3)
             if is_idle := not (self._used.is_set() or self._listener.is_heard()):
                 self._listener.idle()
-                await self._used.wait()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(IDLE_SECONDS):
+                        await self._used.wait()
             self._used.clear()
             await self._prove(self._stall, ChangesBroken)
             if is_idle:

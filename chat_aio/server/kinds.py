@@ -119,7 +119,7 @@ def _texts(given: Any) -> dict[str, str]:
 def _quotas(given: Any) -> Quotas | None:
     """Quotas that differ from the defaults. TOML has no null: `false` means the same."""
     table = _table(given)
-    if table in (None, False):
+    if table is None or table is False:
         return None
     if unknown := [name for name in table if name not in _QUOTAS]:
         raise ValueError(unknown)

@@ -13,6 +13,7 @@ from chat_aio.errors import (
     InternalError,
     NotFound,
     RateLimited,
+    SlowMode,
     StorageUnavailable,
     UnsupportedEncoding,
 )
@@ -61,7 +62,8 @@ async def _answered(request: web.Request, handler: Handler) -> web.StreamRespons
         give_back(request)
         return hung_up(request) if is_stream(request) else _refused(request, error)
     except RateLimited as error:
-        give_back(request)
+        # What slow mode refuses has been to the database, so it counts as a request.
+        give_back(request, "messages" if isinstance(error, SlowMode) else None)
         return _refused(request, error)
     except ChatError as error:
         return _refused(request, error)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat_aio import Chat, Options
+from chat_aio import Chat, Options, Quotas
 from chat_aio.actions.context import utc_now
 from chat_aio.errors import ConversationBanned, ConversationFrozen, InvalidInput, SlowMode
 from chat_aio.plugins import Typing
@@ -202,6 +202,17 @@ async def test_slow_mode_spaces_the_messages_of_members(person: People) -> None:
     await bob.send(elsewhere, "again")
     await update(alice, group, slowModeSeconds=0)
     await bob.send(group, "second")
+
+
+async def test_what_slow_mode_refuses_is_a_request_and_no_message(serve: MakePeople) -> None:
+    quotas = Quotas(requests_per_minute=12, messages_per_minute=2)
+    person = await serve(room_controls=True, quotas=quotas)
+    alice, bob = person("alice"), person("bob")
+    group = await alice.group("bob")
+    await update(alice, group, slowModeSeconds=3_600)
+    assert (await say(bob, group)).status == 201
+    answers = [refusal(await say(bob, group)) for _ in range(12)]
+    assert answers == [(429, "SLOW_MODE")] * 11 + [(429, "RATE_LIMITED")]
 
 
 async def test_leaving_does_not_shorten_the_wait(person: People) -> None:

@@ -83,6 +83,32 @@ async def test_what_the_replay_shows_as_deleted_is_not_told_as_new(
     assert told == [("message.deleted", ""), ("message.created", "the end")]
 
 
+async def test_a_message_of_a_silent_conversation_is_told_as_new(
+    person: Any, serve: MakePeople, database: Database
+) -> None:
+    """It is sent and edited after the replay has seen where anybody has spoken."""
+    alice: Person = person("alice")
+    seen, silent = await alice.direct("bob"), await alice.group("bob")
+    await alice.send(seen, "seen")
+    await age(database)
+    bob = (await serve(ring_seconds=0))("bob")
+    read = replay_queries.list_changed
+
+    async def meanwhile(*args: Any, **options: Any) -> Any:
+        sent = await alice.send(silent, "draft")
+        await alice.edit(sent["id"], "final")
+        await bob.told_all()
+        return await read(*args, **options)
+
+    with patch.object(replay_queries, "list_changed", meanwhile):
+        async with bob.tab(f"{seen}:1") as tab:
+            await alice.send(seen, "the end")
+            frames = await tab.until(lambda frame: "the end" in str(frame.data))
+    told = [(each.event, each.data["message"]["body"]) for each in frames if each.event]
+    assert ("message.created", "final") in told
+    assert told[-1] == ("message.created", "the end")
+
+
 def wish(user_id: str, ids: Iterable[str], since: dict[str, Any]) -> Wanted:
     return Wanted(
         user_id=user_id,

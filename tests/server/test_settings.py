@@ -164,7 +164,7 @@ WRONG = {
         '{"fly": "1/second"}',
         '{"search_messages": "often"}',
     ],
-    "quotas": ["{", '{"flights_per_hour": 1}', '{"messages_per_minute": 0}', "5"],
+    "quotas": ["{", '{"flights_per_hour": 1}', '{"messages_per_minute": 0}', "5", "0"],
     "ring_seconds": ["-1", "nan"],
     "streams_per_user": ["0"],
     "presence_lease_seconds": ["0"],

@@ -246,3 +246,18 @@ async def test_tokens_that_are_wrong_are_found_and_mended(
     mended = {SHORT} if version == 3 else {SHORT, OLDER}
     assert [await lengths(database, ids[each]) for each in wrong] == [mended] * len(wrong)
     assert set(await found(chat, "word")) == set(ids.values())
+
+
+async def test_rows_of_other_programs_do_not_stop_an_upgrade(
+    make_chat: MakeChat, database: Database
+) -> None:
+    chat = await make_chat()
+    group = (await chat.api.create_group_conversation("ada")).id
+    message_id = await send_as_version_2(chat, database, group, "needle")
+    await set_version(database, 2)
+    broken: list[dict[str, Any]] = [{}, {"conversationId": 5}, {"terms": "x"}]
+    for number, given in enumerate(broken):
+        row = {"_id": f"0{number}", "seq": number, "terms": ["needle"], "search": "x", **given}
+        await database["messages"].insert_one(row, bypass_document_validation=True)
+    assert await schema_version.migrate(Store(database), finish=True) == 3
+    assert await lengths(database, message_id) == {SHORT}

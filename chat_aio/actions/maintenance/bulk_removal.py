@@ -63,7 +63,7 @@ async def _each(
         for head in plan.heads:
             done = 0
             async for page in finding.walk(context.database, plan.wanted, head, advance):
-                done += await work([each for each in page if not each["deletedAt"]])
+                done += await work([each for each in page if not each.get("deletedAt")])
             messages += done
             conversations += bool(done)
     return Counts(messages, conversations)

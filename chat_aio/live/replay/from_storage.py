@@ -175,9 +175,11 @@ class StorageReplays:
         bounds = self._bounds
         # Changes before creations: a message whose change is found was created before the client's
         # moment, or is among the creations. The other order could replay it without its creation.
+        # Also where its conversation was silent when the heads were read.
         changed = await replay_queries.list_changed(self._database, ids, since=since, bounds=bounds)
+        spoken = {*heads, *(each["conversationId"] for each in changed)}
         created = await replay_queries.list_created(
-            self._database, heads, since=since, bounds=bounds
+            self._database, spoken, since=since, bounds=bounds
         )
         find = messages.find_whole_parents if self._sift else messages.find_parents
         parents = await find(self._database, [*changed, *created])

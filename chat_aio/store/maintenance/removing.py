@@ -45,8 +45,10 @@ async def _empty(
 ) -> int:
     these = {"_id": {"$in": [each["_id"] for each in messages]}}
     rows = await database.messages.find(these, {"body": 1}, session=session).to_list(None)
-    bodies = {each["_id"]: each["body"] for each in rows}  # That of a tombstone is empty.
-    changes = [(each, change()) for each in messages if bodies.get(each["_id"]) == each["body"]]
+    bodies = {each["_id"]: each.get("body") for each in rows}  # That of a tombstone is empty.
+    changes = [
+        (each, change()) for each in messages if bodies.get(each["_id"], "") == each.get("body")
+    ]
     if not changes:
         raise Unchanged(0)
     updates = [UpdateOne({"_id": each["_id"]}, emptied(stamp)) for each, stamp in changes]

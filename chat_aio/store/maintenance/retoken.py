@@ -54,6 +54,8 @@ def has_wrong_tokens(message: Row, *, older: bool) -> bool:
     terms = message.get("terms", [])
     if message.get("deletedAt") or not _is_readable(terms):
         return False
+    if not isinstance(message.get("conversationId"), str):
+        return False  # A row of another program; `check` names it.
     return message.get("search") not in _right(message, older=older)
 
 
