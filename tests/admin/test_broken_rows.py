@@ -58,6 +58,7 @@ def _reads(world: World) -> Iterator[Call]:
     for path in (
         *("/conversations", "/conversations?limit=1", "/channels", "/channels?limit=1"),
         *(f"{group}/messages", f"{group}/threads/{world.root}/messages", f"{group}/invites"),
+        f"{group}/bans",
         *(f"{group}/messages/{each}" for each in (world.root, world.answer, world.gone)),
         *(f"{group}/join-requests?status={each}" for each in ("pending", "approved", "denied")),
         *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
@@ -113,7 +114,8 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
     "its counter": (("counters",),),
     "a message, and what stands beside it": (
         *(("messages",), ("a direct conversation", "a direct counter")),
-        *(("invites", "join_requests"), ("blocks", "mutes", "reports"), ("bans", "audit")),
+        *(("invites", "join_requests"), ("blocks", "mutes", "reports")),
+        ("bans", "conversation_bans", "audit"),
         ("presence", "processes", "settings", "signals"),
     ),
 }
@@ -145,8 +147,10 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
-    people = await serve(HOOKS, plugins=[Presence(), Receipts(), Typing()])
+    plugins = [Presence(), Receipts(), Typing()]
+    people = await serve(HOOKS, plugins=plugins, room_controls=True)
     world = await make_world(people)
+    await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
     await people("alice").post("/moderation/mutes", {"conversationId": world.group})
     settings = people("mod").chat._context.settings

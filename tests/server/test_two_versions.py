@@ -69,9 +69,11 @@ class Side:
 async def sides(
     request: pytest.FixtureRequest, mongo_url: str, pool: Pool, earlier: Path
 ) -> AsyncIterator[tuple[Side, Side]]:
-    """Both, each started by itself: the second finds what the first has made."""
+    """Both, each started by itself, over a database of schema version 2 that the earlier one has
+    made: it does not know how the later one stores the index of search."""
     async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
         database = pool.new(client)
+        await database["settings"].insert_one({"_id": "schema", "version": 2})
     old = Service(
         mongo_url,
         database.name,
@@ -82,6 +84,8 @@ async def sides(
     new = Service(mongo_url, database.name, *BY_HEADER)
     order = (old, new) if request.param == "the earlier first" else (new, old)
     async with AsyncExitStack() as stack:
+        async with old.running():
+            pass
         for each in order:
             await stack.enter_async_context(each.running())
         session = await stack.enter_async_context(ClientSession())
