@@ -232,11 +232,11 @@ def _change(
     user_id: str,
     found: MessageDocument,
 ) -> Change:
-    at = _later_than(found, context.clock())
+    at = later_than(found, context.clock())
     return {"id": context.new_id(), "at": at, "kind": kind, "actorId": user_id}
 
 
-def _later_than(found: MessageDocument, at: datetime) -> datetime:
+def later_than(found: MessageDocument, at: datetime) -> datetime:
     """The time of a change made at `at`, but not before any time of the message: these never fall
     (docs/behaviour.md 1.7). The guards of the updates refuse what another process made later."""
     return max(at, found["createdAt"], found.get("changedAt") or found["createdAt"])

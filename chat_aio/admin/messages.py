@@ -20,9 +20,6 @@ from chat_aio.store.tokenizer import terms_of
 
 AROUND = click.IntRange(0, 500)
 
-EVERYTHING = 0
-"""As `Wanted.most`: a removal has no newest so many."""
-
 NARROWING = (
     click.option(
         "--conversation",
@@ -75,13 +72,13 @@ def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
     if not any(chosen.values()):
         beside = "--term needs" if text is not None else "give"
         raise click.UsageError(f"{beside} a --user, a --conversation, --since or --until")
-    wanted = Wanted(**chosen, terms=terms_in(text), most=limit + 1)
+    wanted = Wanted(**chosen, terms=terms_in(text))
 
     async def work(session: Session) -> Outcome:
         database = session.database
         heads = await finding.list_heads(database, wanted)
         with progress_bar("Finding", sum(each["seq"] for each in heads)) as advance:
-            found = await finding.list_newest(database, wanted, heads, advance)
+            found = await finding.list_newest(database, wanted, heads, advance, most=limit + 1)
         rows = await messages.with_previews(database, found)
         return listed("messages", rows, messages_table(rows[:limit]), limit=limit)
 
@@ -146,7 +143,7 @@ def remove_messages(text: str | None, yes: bool, as_json: bool, **given: Any) ->
     is sent after the beginning stays.
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
-    wanted = Wanted(**chosen, terms=terms_in(text), most=EVERYTHING)
+    wanted = Wanted(**chosen, terms=terms_in(text))
     if not (yes or given["dry_run"] or sys.stdin.isatty()):
         raise click.UsageError("nobody can be asked here: give --yes, or --dry-run")
 

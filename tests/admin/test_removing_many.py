@@ -1,13 +1,14 @@
 """`chat-aio moderation remove-messages`: beside a chat that runs."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.maintenance import bulk_removal
+from chat_aio.actions.maintenance import bulk_removal, removal
 from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.store.maintenance import removing
 from chat_aio.store.maintenance.finding import Wanted
@@ -16,7 +17,7 @@ from tests.admin.running import AS_MOD, Moderate, People, kept
 from tests.conftest import Database
 
 MANY = ("remove-messages", "--user", "mallory", *AS_MOD)
-OF_MALLORY = Wanted(user_id="mallory", most=0)
+OF_MALLORY = Wanted(user_id="mallory")
 
 
 async def live(database: Database) -> list[str]:
@@ -127,3 +128,30 @@ async def test_what_was_edited_meanwhile_stays(
     with patch.object(removing, "transact", edited_first):
         assert await bulk_removal.carry_out(spam, "mod", plan) == Counts(9, 1)
     assert await live(database) == ["sorry"]
+
+
+async def test_times_of_a_message_never_fall(spam: Context, database: Database) -> None:
+    """Another process, whose clock was ahead, has edited it."""
+    later = spam.clock() + timedelta(hours=1)
+    chosen = {"$set": {"changedAt": later, "editedAt": later}}
+    await database["messages"].update_many({"body": {"$in": ["spam 0", "spam 1"]}}, chosen)
+    one = await database["messages"].find_one({"body": "spam 1"})
+    assert one is not None
+    plan = await removal.plan_removal(spam, "mod", one["_id"])
+    _, is_new = await removal.carry_out(spam, "mod", plan)
+    assert is_new
+    many = await bulk_removal.plan_removals(spam, "mod", OF_MALLORY)
+    assert await bulk_removal.carry_out(spam, "mod", many) == Counts(9, 1)
+    rows = await database["messages"].find({"editedAt": {"$ne": None}}).to_list(None)
+    assert [each["changedAt"] >= each["editedAt"] for each in rows] == [True, True]
+
+
+async def test_rows_of_another_program_do_not_stop_it(spam: Context, database: Database) -> None:
+    first = await database["messages"].find_one({"body": "spam 5"})
+    assert first is not None
+    del first["deletedAt"]
+    await database["messages"].replace_one(
+        {"_id": first["_id"]}, first, bypass_document_validation=True
+    )
+    plan = await bulk_removal.plan_removals(spam, "mod", OF_MALLORY)
+    assert await bulk_removal.carry_out(spam, "mod", plan) == Counts(9, 1)

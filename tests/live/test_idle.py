@@ -74,6 +74,18 @@ async def test_an_idle_process_writes_nothing_until_it_is_used(
     assert watch.ticks == written + 1
 
 
+async def test_an_idle_process_writes_now_and_then(
+    make_chat: MakeChat, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or the place from which its feed resumes would fall behind for hours."""
+    monkeypatch.setattr(feed, "IDLE_SECONDS", STALL)
+    chat = await make_chat(feed_stall_seconds=STALL)
+    await watch.until(lambda: not caches(chat))
+    written, token = watch.ticks, chat._live.feed._token
+    await watch.until(lambda: watch.ticks > written and caches(chat))
+    assert chat._live.feed._token != token
+
+
 async def test_a_process_with_a_stream_goes_on(serve: MakePeople, watch: Watch) -> None:
     ina = (await serve(feed_stall_seconds=STALL))("ina")
     async with ina.tab():

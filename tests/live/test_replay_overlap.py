@@ -2,7 +2,7 @@
 what is too much for one client costs the others nothing."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 from typing import Any
 from unittest.mock import patch
@@ -57,6 +57,25 @@ async def test_a_reaction_shows_nothing_older_than_the_replay(
     assert of_kept == ["message.created", "reaction.added"]
 
 
+async def told_during(
+    bob: Person, alice: Person, place: str, meanwhile: Callable[[], Awaitable[None]]
+) -> list[tuple[str, str]]:
+    """The message events of somebody who comes back, while whose replay is read something happens;
+    the last one is sent when the stream is open."""
+    read = replay_queries.list_changed
+
+    async def late(*args: Any, **options: Any) -> Any:
+        await meanwhile()
+        await bob.told_all()
+        return await read(*args, **options)
+
+    with patch.object(replay_queries, "list_changed", late):
+        async with bob.tab(f"{place}:1") as tab:
+            await alice.send(place, "the end")
+            frames = await tab.until(lambda frame: "the end" in str(frame.data))
+    return [(each.event, each.data["message"]["body"]) for each in frames if each.event]
+
+
 async def test_what_the_replay_shows_as_deleted_is_not_told_as_new(
     person: Any, serve: MakePeople, database: Database
 ) -> None:
@@ -66,20 +85,13 @@ async def test_what_the_replay_shows_as_deleted_is_not_told_as_new(
     await alice.send(conversation_id, "seen")
     await age(database)
     bob = (await serve(ring_seconds=0))("bob")
-    read = replay_queries.list_changed
 
-    async def meanwhile(*args: Any, **options: Any) -> Any:
+    async def meanwhile() -> None:
         sent = await alice.send(conversation_id, "secret")
         await bob.told_all()
         await alice.delete(sent["id"])
-        await bob.told_all()
-        return await read(*args, **options)
 
-    with patch.object(replay_queries, "list_changed", meanwhile):
-        async with bob.tab(f"{conversation_id}:1") as tab:
-            await alice.send(conversation_id, "the end")
-            frames = await tab.until(lambda frame: "the end" in str(frame.data))
-    told = [(each.event, each.data["message"]["body"]) for each in frames if each.event]
+    told = await told_during(bob, alice, conversation_id, meanwhile)
     assert told == [("message.deleted", ""), ("message.created", "the end")]
 
 
@@ -92,19 +104,12 @@ async def test_a_message_of_a_silent_conversation_is_told_as_new(
     await alice.send(seen, "seen")
     await age(database)
     bob = (await serve(ring_seconds=0))("bob")
-    read = replay_queries.list_changed
 
-    async def meanwhile(*args: Any, **options: Any) -> Any:
+    async def meanwhile() -> None:
         sent = await alice.send(silent, "draft")
         await alice.edit(sent["id"], "final")
-        await bob.told_all()
-        return await read(*args, **options)
 
-    with patch.object(replay_queries, "list_changed", meanwhile):
-        async with bob.tab(f"{seen}:1") as tab:
-            await alice.send(seen, "the end")
-            frames = await tab.until(lambda frame: "the end" in str(frame.data))
-    told = [(each.event, each.data["message"]["body"]) for each in frames if each.event]
+    told = await told_during(bob, alice, seen, meanwhile)
     assert ("message.created", "final") in told
     assert told[-1] == ("message.created", "the end")
 

@@ -11,6 +11,7 @@ from chat_aio.actions.maintenance.removal import change_of, entry_of
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.maintenance import finding, removing
 from chat_aio.store.maintenance.finding import Wanted
+from chat_aio.store.shapes import readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ async def _each(
         for head in plan.heads:
             done = 0
             async for page in finding.walk(context.database, plan.wanted, head, advance):
-                done += await work([each for each in page if not each.get("deletedAt")])
+                sound = readable("messages", page)
+                done += await work([each for each in sound if not each["deletedAt"]])
             messages += done
             conversations += bool(done)
     return Counts(messages, conversations)

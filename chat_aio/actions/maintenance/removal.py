@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chat_aio.actions import reading
 from chat_aio.actions.context import Context
+from chat_aio.actions.editing import later_than
 from chat_aio.actions.guards import load_message, require_user
 from chat_aio.schema.models import Message
 from chat_aio.store import audit, edits
@@ -48,7 +49,7 @@ async def carry_out(context: Context, user_id: str, plan: Removal) -> tuple[Mess
     message_id = plan.found["_id"]
     tombstone = None
     if plan.is_new:
-        change = change_of(context, user_id)
+        change = change_of(context, user_id, plan.found)
         tombstone = await edits.delete(context.database, message_id, change=change)
     shown = tombstone or await load_message(context, message_id)
     if tombstone or _is_removal(shown):
@@ -56,11 +57,11 @@ async def carry_out(context: Context, user_id: str, plan: Removal) -> tuple[Mess
     return await show(context, user_id, Removal(shown)), tombstone is not None
 
 
-def change_of(context: Context, user_id: str) -> Change:
-    """A new stamp of a removal."""
+def change_of(context: Context, user_id: str, found: MessageDocument) -> Change:
+    """A new stamp of the removal of a message, as it is stored."""
     return {
         "id": context.new_id(),
-        "at": context.clock(),
+        "at": later_than(found, context.clock()),
         "kind": "message.deleted",
         "actorId": user_id,
     }

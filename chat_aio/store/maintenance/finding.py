@@ -30,7 +30,6 @@ class Wanted:
     since: datetime | None = None
     until: datetime | None = None
     terms: tuple[str, ...] = ()
-    most: int
 
     def is_met_by(self, message: MessageDocument) -> bool:
         """Whether a message matches, as in a search: whole words, and runs as parts of runs."""
@@ -44,21 +43,21 @@ class Wanted:
 
 
 class Newest:
-    """Keeps the newest of the messages that are added."""
+    """Keeps the newest `most` of the messages that are added."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._kept: list[tuple[datetime, str, MessageDocument]] = []
 
     def add(self, message: MessageDocument) -> None:
         # Ids differ, so the messages themselves, which have no order, are never compared.
         heapq.heappush(self._kept, (message["createdAt"], message["_id"], message))
-        if len(self._kept) > self._wanted.most:
+        if len(self._kept) > self._most:
             heapq.heappop(self._kept)
 
     def is_behind(self, at: datetime) -> bool:
         """Whether messages of this time, and older ones, can no longer be wanted."""
-        return len(self._kept) >= self._wanted.most and at < self._kept[0][0]
+        return len(self._kept) >= self._most and at < self._kept[0][0]
 
     def messages(self) -> list[MessageDocument]:
         return [message for _, _, message in sorted(self._kept, key=lambda e: e[:2], reverse=True)]
@@ -108,9 +107,11 @@ async def list_newest(
     wanted: Wanted,
     heads: Sequence[CounterDocument],
     advance: Callable[[int], object],
+    *,
+    most: int,
 ) -> list[MessageDocument]:
-    """The newest messages that are wanted; `advance` is called with how many seqs were passed."""
-    newest = Newest(wanted)
+    """The newest `most` of what is wanted; `advance` is called with how many seqs were passed."""
+    newest = Newest(most)
     for head in heads:
         await _look_into(database, wanted, head, newest, advance)
     return newest.messages()

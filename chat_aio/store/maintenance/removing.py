@@ -10,10 +10,12 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, Change, MessageDocument
 from chat_aio.store.edits import emptied
 from chat_aio.store.maintenance.retention import TOMBSTONES_PER_SECOND
+from chat_aio.store.messages import READ
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 AT_A_TIME = 100
 
+Stamp = Callable[[MessageDocument], Change]
 Entry = Callable[[MessageDocument, Change], AuditEntry]
 
 
@@ -21,11 +23,12 @@ async def empty(
     database: Database,
     messages: Sequence[MessageDocument],
     *,
-    change: Callable[[], Change],
+    change: Stamp,
     entry: Entry,
 ) -> int:
     """Empty messages, a hundred in each transaction; returns how many. What was edited or deleted
-    since it was read stays as it is. `change` returns a new stamp, `entry` the row of a message."""
+    since it was read stays as it is. `change` returns the stamp of a message as it is stored then,
+    `entry` its row."""
     done = 0
     for start in range(0, len(messages), AT_A_TIME):
         some = messages[start : start + AT_A_TIME]
@@ -39,16 +42,15 @@ async def empty(
 async def _empty(
     database: Database,
     messages: Sequence[MessageDocument],
-    change: Callable[[], Change],
+    change: Stamp,
     entry: Entry,
     session: Session,
 ) -> int:
     these = {"_id": {"$in": [each["_id"] for each in messages]}}
-    rows = await database.messages.find(these, {"body": 1}, session=session).to_list(None)
-    bodies = {each["_id"]: each.get("body") for each in rows}  # That of a tombstone is empty.
-    changes = [
-        (each, change()) for each in messages if bodies.get(each["_id"], "") == each.get("body")
-    ]
+    rows = await database.messages.find(these, READ, session=session).to_list(None)
+    bodies = {each["_id"]: each["body"] for each in messages}
+    # The body of a tombstone is empty.
+    changes = [(each, change(each)) for each in rows if each["body"] == bodies[each["_id"]]]
     if not changes:
         raise Unchanged(0)
     updates = [UpdateOne({"_id": each["_id"]}, emptied(stamp)) for each, stamp in changes]
