@@ -103,7 +103,7 @@ async def test_times_of_a_message_never_fall(
 
     times = await scenario()
     assert times == sorted(times)
-    monkeypatch.setattr(editing, "_later_than", lambda message, at: at)
+    monkeypatch.setattr(editing, "later_than", lambda message, at: at)
     monkeypatch.setattr(edits, "_unchanged_after", lambda at: {})
     times = await scenario()
     assert times != sorted(times)
