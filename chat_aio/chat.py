@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
@@ -91,6 +91,7 @@ class Chat:
         )
         self._api = ServerAPI(self._context)
         self._rooms = RoomsAPI(self._context)
+        self._desk = DeskAPI(self._context)
         self._live = Live(self._context)
         for plugin in self._context.plugins:
             plugin.api = Services(self._context)
@@ -109,6 +110,15 @@ class Chat:
         if not self._options.room_controls:
             raise RuntimeError("chat.rooms needs Options(room_controls=True)")
         return self._rooms
+
+    @property
+    def desk(self) -> DeskAPI:
+        """The moderators' desk, beside the server API. Raises RuntimeError unless the chat is open
+        and has the option `moderation_desk`."""
+        self._require_open()
+        if not self._options.moderation_desk:
+            raise RuntimeError("chat.desk needs Options(moderation_desk=True)")
+        return self._desk
 
     def _require_open(self) -> None:
         if not self._opened:
@@ -289,7 +299,8 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
 def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
-    yield from (*methods_of(ServerAPI), *methods_of(ModerationAPI), *methods_of(RoomsAPI))
+    for api in (ServerAPI, ModerationAPI, RoomsAPI, DeskAPI):
+        yield from methods_of(api)
     yield from (each.documented.__name__ for each in ROUTES if isinstance(each, Operation))
     for plugin in plugins:
         yield from (each.name for each in plugin.routes)

@@ -156,6 +156,12 @@ class UserNotFound(ChatError):
     code, status = "USER_NOT_FOUND", 404
 
 
+class MessageNotRestorable(ChatError):
+    """No moderator has removed this message, or too long ago."""
+
+    code, status = "MESSAGE_NOT_RESTORABLE", 409
+
+
 class MessageDeleted(ChatError):
     """The message is deleted."""
 

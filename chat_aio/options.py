@@ -8,8 +8,9 @@ from chat_aio.capabilities import Capability
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
-MAY_BE_ZERO = {"ring_seconds", "ring_events", "ring_bytes"}
-"""Without a replay buffer every replay is read from storage."""
+MAY_BE_ZERO = {"ring_seconds", "ring_events", "ring_bytes", "history_days"}
+"""Without a replay buffer every replay is read from storage; without a history nothing is kept of
+what messages were before."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,8 @@ class Options:
     enforce_bans: bool | None = None
     extra_events: bool = False
     room_controls: bool = False
+    moderation_desk: bool = False
+    history_days: float = 30.0
     reauthenticate: bool = False
     separate_blocked: bool = False
     presence_needs_exchange: bool = False

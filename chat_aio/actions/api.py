@@ -25,6 +25,7 @@ from chat_aio.actions import (
 )
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
+from chat_aio.actions.desk import looking, removing, report_groups, restoring, standing
 from chat_aio.actions.guards import require_user
 from chat_aio.schema.models import Message, ViewedConversation
 from chat_aio.store.calls import budget
@@ -137,6 +138,21 @@ class RoomsAPI(_API):
     ban_from_conversation = method(rooms.ban_from_conversation)
     unban_from_conversation = method(rooms.unban_from_conversation)
     list_conversation_bans = method(rooms.list_conversation_bans)
+
+
+class DeskAPI(_API):
+    """`chat.desk`: what moderators do beyond the contract, with the same rules as over HTTP."""
+
+    find_messages = Method(looking.find_messages, MessageList.page)
+    look_at_message = method(looking.look_at_message)
+    list_versions = method(looking.list_versions)
+    remove_message = method(removing.remove_message)
+    remove_messages = method(removing.remove_messages)
+    restore_message = method(restoring.restore_message)
+    get_standing = method(standing.get_standing)
+    find_reports = method(report_groups.find_reports)
+    list_report_groups = method(report_groups.list_report_groups)
+    resolve_reports = method(report_groups.resolve_reports)
 
 
 class ServerAPI(_API):

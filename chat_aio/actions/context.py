@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.rate_limits import RateLimits
@@ -55,3 +55,9 @@ class Context:
     capabilities: frozenset[Capability]
     clock: Clock
     new_id: Callable[[], str]
+
+    @property
+    def history(self) -> timedelta | None:
+        """How long earlier versions of messages are kept for moderators; None if they are not."""
+        days = self.options.history_days if self.options.moderation_desk else 0
+        return timedelta(days=days) if days else None

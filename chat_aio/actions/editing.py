@@ -95,7 +95,9 @@ async def _delete(context: Context, user_id: str, found: MessageDocument) -> Mes
         if found["deletedAt"]:
             return None
         change = _change(context, "message.deleted", user_id, found)
-        if tombstone := await edits.delete(context.database, found["_id"], change=change):
+        if tombstone := await edits.delete(
+            context.database, found["_id"], change=change, history=context.history
+        ):
             return tombstone
         found = await load_message(context, found["_id"])
     raise StorageUnavailable
@@ -182,13 +184,14 @@ async def _write_once(
     # frozen group. These lock the head, between two batches (docs/decisions/0005).
     lockless = snapshot.conversation.type != "direct" and not context.options.room_controls
     if not new and lockless:
-        return await edits.change_live(context.database, found, update)
+        return await edits.change_live(context.database, found, update, history=context.history)
     return await edits.change_live_fenced(
         context.database,
         context.sequencer,
         found,
         update,
         epoch=snapshot.epoch,
+        history=context.history,
         still_allowed=still_allowed(context, asked.user_id, new),
     )
 

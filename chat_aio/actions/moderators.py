@@ -2,7 +2,7 @@
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
-from chat_aio.errors import NotModerator
+from chat_aio.errors import ChatError, NotModerator
 from chat_aio.hooks import ModerationContext
 
 
@@ -23,3 +23,11 @@ async def is_moderator(
         return False
     asked = ModerationContext(user_id=user_id, action=action, target_user_id=target_user_id)
     return await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds) is True
+
+
+async def receives_reports(context: Context, user_id: str) -> bool:
+    """Whether the streams of a user show reports; False if the host's hook fails."""
+    try:
+        return await is_moderator(context, user_id, "receive_reports")
+    except ChatError:  # `hooks.call` has logged it.
+        return False

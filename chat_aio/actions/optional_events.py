@@ -7,8 +7,12 @@ from typing import TypeVar
 from chat_aio.actions.context import Context
 from chat_aio.actions.conversations import find_viewed
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.documents import ConversationBanDocument, JoinRequestDocument
-from chat_aio.store.mapping import conversation_ban_from, join_request_from
+from chat_aio.store.documents import (
+    ConversationBanDocument,
+    JoinRequestDocument,
+    ReportDocument,
+)
+from chat_aio.store.mapping import conversation_ban_from, join_request_from, report_from
 from chat_aio.store.signals import EphemeralEvent
 
 log = logging.getLogger(__name__)
@@ -47,6 +51,15 @@ async def _admins_of(context: Context, conversation_id: str) -> set[str]:
     group = await _unless_away(context.snapshots.find(conversation_id))
     roles = group.conversation.roles if group else {}
     return {each for each, role in roles.items() if role == "admin"}
+
+
+def publish_report(context: Context, name: str, report: ReportDocument) -> None:
+    """Publish a report to moderators, with the option `moderation_desk`."""
+    if context.options.moderation_desk:
+        shown = report_from(report)
+        context.signals.publish(
+            EphemeralEvent(name=name, data={"report": shown}, for_moderators=True)
+        )
 
 
 async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocument]) -> None:

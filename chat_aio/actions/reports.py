@@ -1,13 +1,14 @@
 """Reports: made by users, with a copy of what they report; worked on by moderators."""
 
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_message, load_readable
 from chat_aio.actions.moderators import is_moderator, require_moderator
+from chat_aio.actions.optional_events import publish_report
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput, ReportNotFound
 from chat_aio.schema import inputs, pagination
@@ -20,7 +21,7 @@ from chat_aio.store.mapping import bare_message_from, report_from
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
 
-UNRESOLVED = ("open", "triaged")
+UNRESOLVED: tuple[ReportStatus, ...] = ("open", "triaged")
 """The statuses in which a report is still worked on: the reporter cannot report the same again, and
 nobody has resolved it (docs/behaviour.md 11.4). New statuses are limited by `ReportChange`."""
 
@@ -39,11 +40,11 @@ async def report(
     )
     require(context, Capability.MODERATION)
     evidence = await _evidence(context, user_id, given)
-    at = context.clock()
+    at, report_id = context.clock(), context.new_id()
     kept = await reports.put(
         context.database,
         {
-            "_id": context.new_id(),
+            "_id": report_id,
             "reporterUserId": user_id,
             "targetType": given.target_type,
             "targetId": given.target_id,
@@ -57,6 +58,8 @@ async def report(
             "openKey": reports.open_key(user_id, given.target_type, given.target_id),
         },
     )
+    if kept["_id"] == report_id:
+        publish_report(context, "report.created", kept)
     if kept["moderatorNote"] is not None and not await is_moderator(context, user_id, "get_report"):
         kept = {**kept, "moderatorNote": None}
     return report_from(kept)
@@ -77,9 +80,19 @@ async def list_reports(
     position = pagination.after_from("reports", cursor)
     await require_moderator(context, user_id, "list_reports")
     require(context, Capability.MODERATION)
-    wanted = {"status": given.status, "targetType": given.target_type}
-    chosen = {name: value for name, value in wanted.items() if value is not None}
-    found = await reports.list_newest(context.database, chosen, position=position, limit=size + 1)
+    chosen = {"status": given.status, "targetType": given.target_type}
+    return await page_of(context, chosen, position, size)
+
+
+async def page_of(
+    context: Context,
+    chosen: Mapping[str, str | None],
+    position: tuple[datetime, str] | None,
+    size: int,
+) -> ReportPage:
+    """The reports behind a position that have these fields; one that is None is not looked at."""
+    given = {name: value for name, value in chosen.items() if value is not None}
+    found = await reports.list_newest(context.database, given, position=position, limit=size + 1)
     page = found[:size]
     # Their stored size is not known, so it is measured always: evidence may be a long body.
     shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
@@ -138,11 +151,19 @@ async def new_fields(
 
 
 async def put_fields(
-    context: Context, user_id: str, report_id: str, new: Mapping[str, Any]
+    context: Context,
+    user_id: str,
+    report_id: str,
+    new: Mapping[str, Any],
+    *,
+    only_from: Collection[ReportStatus] | None = None,
 ) -> Report:
-    """Set fields of a report, and keep its move in the audit trail. Raises ReportNotFound."""
+    """Set fields of a report, and keep its move in the audit trail. Raises ReportNotFound, also if
+    it has none of the statuses `only_from`."""
 
-    def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry]:
+    def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry] | None:
+        if only_from is not None and found["status"] not in only_from:
+            return None
         moved = found["status"], new["status"]
         at = max(context.clock(), found["updatedAt"] + timedelta(milliseconds=1))
         row = audit.entry(
@@ -155,6 +176,7 @@ async def put_fields(
         changed = await reports.change(context.database, report_id, decide, unresolved=UNRESOLVED)
     if changed is None:
         raise ReportNotFound
+    publish_report(context, "report.updated", changed)
     return report_from(changed)
 
 

@@ -173,12 +173,7 @@ def _require_rate_limits(settings: ServeSettings, *, place: str) -> None:
 def openapi(mount: str, **given: Any) -> None:
     """The API's description in OpenAPI 3.1, as JSON."""
     settings = settings_from(**given)
-    document = describe(
-        plugins=plugins_of(settings),
-        extra_events=settings.options.extra_events,
-        room_controls=settings.options.room_controls,
-        mount=mount,
-    )
+    document = describe(plugins=plugins_of(settings), options=settings.options, mount=mount)
     click.echo(json.dumps(document, indent=2))
 
 

@@ -81,6 +81,9 @@ async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> Asyn
             hooks=Hooks(can_moderate=lambda _: True),
             options=Options(
                 collection_prefix=settings.options.collection_prefix,
+                # What is removed here is kept as long as what is removed there.
+                moderation_desk=settings.options.moderation_desk,
+                history_days=settings.options.history_days,
                 # A command must not create indexes on the side.
                 manage_indexes=False,
                 # No streams, so no feed: it would first read minutes of the past.

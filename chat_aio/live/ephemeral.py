@@ -12,7 +12,8 @@ from chat_aio.store.signals import ephemeral_events_in
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EphemeralDelivery:
     """An event for the streams of some users, of some conversations' participants, or where both
-    are given, of these users within these conversations; never for `but`, its sender."""
+    are given, of these users within these conversations; never for `but`, its sender. One
+    `for_moderators` is for the streams of moderators."""
 
     name: str
     data: str
@@ -20,6 +21,7 @@ class EphemeralDelivery:
     user_ids: tuple[str, ...]
     but: str | None
     needs_exchange: bool = False
+    for_moderators: bool = False
 
     def frame(self) -> Frame:
         return frame_from(f"event: {self.name}\ndata: {self.data}\n\n".encode())
@@ -39,6 +41,7 @@ def ephemeral_deliveries_from(
             but=note["but"],
             # `get`: a process of an earlier version does not write this field.
             needs_exchange=note.get("needsExchange") is True,
+            for_moderators=note.get("forModerators") is True,
         )
         ids = (*delivery.conversation_ids, *delivery.user_ids, delivery.but or "")
         texts = (delivery.name, delivery.data, *ids)

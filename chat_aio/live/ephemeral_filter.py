@@ -5,8 +5,11 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import Context as Variables
+from functools import partial
 
+from chat_aio import hooks
 from chat_aio.actions.context import Context
+from chat_aio.actions.moderators import receives_reports
 from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.hub import Hub
 from chat_aio.store import blocks, exchanges
@@ -29,6 +32,7 @@ class EphemeralFilter:
     """
 
     def __init__(self, context: Context, hub: Hub) -> None:
+        self._context = context
         self._database = context.database
         self._hub = hub
         self._separates = context.options.separate_blocked
@@ -43,7 +47,7 @@ class EphemeralFilter:
         """Take over an event that must be filtered, and deliver it later. Returns False if it needs
         no filter: the caller then sends it."""
         concerned = self._separates or (self._needs_exchange and ephemeral.needs_exchange)
-        if ephemeral.but is None or not concerned:
+        if not ephemeral.for_moderators and (ephemeral.but is None or not concerned):
             return False
         self._waiting.append(ephemeral)
         if len(self._waiting) > MOST_WAITING:
@@ -89,6 +93,9 @@ class EphemeralFilter:
         audiences = [self._hub.audience(each) for each in events]
         apart = await self._find_apart(events, audiences)
         for ephemeral, audience in zip(events, audiences, strict=True):
+            if ephemeral.for_moderators:
+                await self._hub.send(ephemeral, only=await self._moderators_among(audience))
+                continue
             sender = ephemeral.but or ""
             allowed = {each for each in audience if not apart.get(_sorted((sender, each)))}
             if ephemeral.needs_exchange and self._needs_exchange:
@@ -96,6 +103,11 @@ class EphemeralFilter:
                 allowed = await exchanges.who_wrote_with(self._database, sender, ids, allowed)
             # `only`: nobody has checked the users whose streams opened during the lookup.
             await self._hub.send(ephemeral, only=allowed)
+
+    async def _moderators_among(self, user_ids: Iterable[str]) -> set[str]:
+        """Who is a moderator now: they were when their streams opened."""
+        asked = [*user_ids]
+        return {*await hooks.those(partial(receives_reports, self._context), asked)}
 
     async def _find_apart(
         self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
@@ -108,6 +120,7 @@ class EphemeralFilter:
             # In one order: a block separates the two in both directions.
             _sorted((ephemeral.but or "", each))
             for ephemeral, audience in zip(events, audiences, strict=True)
+            if not ephemeral.for_moderators
             for each in audience
         }
         known = {each: self._apart[each] for each in asked if each in self._apart}

@@ -100,6 +100,8 @@ class Hub:
         await self._each(lambda stream: stream.deliver(event), streams)
 
     def _addressed(self, ephemeral: EphemeralDelivery) -> list[Stream]:
+        if ephemeral.for_moderators:
+            return [each for each in self._everyone() if each.moderates and each.subscribed]
         theirs = {s for each in ephemeral.user_ids for s in self._by_user.get(each, ())}
         ids = ephemeral.conversation_ids
         inside = {s for each in ids for s in self._by_conversation.get(each, ())}

@@ -8,6 +8,7 @@ from contextvars import Context as Variables
 
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
+from chat_aio.actions.moderators import receives_reports
 from chat_aio.capabilities import Capability
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
@@ -134,6 +135,8 @@ class Live:
         # subscribed stream would hold back those events and send them a second time.
         wanted = await self._resuming.find(last_event_id)
         await self._read_filter.ask_for(stream, ids)
+        if self._options.moderation_desk:
+            stream.moderates = await receives_reports(self._context, stream.user_id)
         # Subscribe before reading the replay, so that no event falls between the two. An event may
         # then be in both; the replay's `cover` drops the live one.
         self.hub.subscribe(stream, ids)

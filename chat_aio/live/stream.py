@@ -69,6 +69,7 @@ class Stream:
         "ending",
         "is_over",
         "membership",
+        "moderates",
         "replay",
         "still_logged_in",
         "subscribed",
@@ -89,6 +90,7 @@ class Stream:
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
+        self.moderates = False
         self.denied = NONE
         self.replay = NO_REPLAY
         self.is_over = False

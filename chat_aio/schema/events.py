@@ -7,6 +7,7 @@ from chat_aio.schema.models import (
     ConversationBan,
     JoinRequest,
     Message,
+    Report,
     Timestamp,
     Wire,
 )
@@ -69,6 +70,13 @@ class ConversationBanEvent(Wire):
     type: Literal["conversation_ban.created", "conversation_ban.lifted"]
     conversation_id: str
     conversation_ban: ConversationBan
+
+
+class ReportEvent(Wire):
+    """Somebody reported something, or a moderator moved a report; for moderators."""
+
+    type: Literal["report.created", "report.updated"]
+    report: Report
 
 
 class ReadEvent(Wire):
@@ -160,3 +168,6 @@ EXTRA_EVENTS: tuple[type[Wire], ...] = (ReadEvent, JoinRequestEvent, NewConversa
 
 ROOM_EVENTS: tuple[type[Wire], ...] = (ConversationBanEvent,)
 """Events that a chat delivers with `Options(room_controls=True)`."""
+
+DESK_EVENTS: tuple[type[Wire], ...] = (ReportEvent,)
+"""Events that a chat delivers with `Options(moderation_desk=True)`."""

@@ -252,6 +252,7 @@ SENTENCES = {
     "list_type": "must be a list",
     "literal_error": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
     "value_error": "{error}",
 }
 """What an error of pydantic means to a caller, by its type; it follows the name of the field."""

@@ -11,6 +11,10 @@ MEANINGS = {
     "extra_events": "events beyond the contract: `read.updated`, `conversation.created`, "
     "`join_request.created` and `join_request.resolved`; recommended",
     "room_controls": "bans from one conversation, frozen conversations and slow mode",
+    "moderation_desk": "routes and methods for moderators: look at messages of any conversation, "
+    "remove and restore them, grouped reports",
+    "history_days": "how long moderators see what a message was before it was edited, deleted or "
+    "removed; only with `moderation_desk`, 0 keeps nothing",
     "separate_blocked": "users who have blocked one another get no presence, typing or receipts of "
     "each other and cannot add each other to groups; recommended",
     "presence_needs_exchange": "show presence only to users who have both written in one "

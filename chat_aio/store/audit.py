@@ -32,5 +32,10 @@ def entry(
     }
 
 
+async def note(database: Database, row: AuditEntry) -> None:
+    """Add a row about something that changes nothing."""
+    await database.write(lambda: database.audit.insert_one(row))
+
+
 async def add(database: Database, row: AuditEntry, session: Session) -> None:
     await database.audit.insert_one(row, session=session)

@@ -35,6 +35,7 @@ COLLECTIONS = (
     "conversations",
     "counters",
     "messages",
+    "message_versions",
     "invites",
     "join_requests",
     "conversation_bans",
@@ -162,6 +163,7 @@ class Database:
         self.plain_messages = plain[self.prefix + "messages"]
         self.counters = self.collection("counters")
         self.messages = self.collection("messages")
+        self.message_versions = self.collection("message_versions")
         self.invites = self.collection("invites")
         self.join_requests = self.collection("join_requests")
         self.conversation_bans = self.collection("conversation_bans")

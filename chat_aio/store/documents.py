@@ -266,6 +266,24 @@ class MessageDocument(TypedDict):
     change: NotRequired[Stamp]
 
 
+class VersionDocument(TypedDict):
+    """What a message was before a change, whose id is the `_id`: it was `edited`, `deleted` by its
+    sender, or `removed` by a moderator. It is kept until `expiresAt`, for moderators only."""
+
+    _id: str
+    messageId: str
+    conversationId: str
+    senderId: str
+    body: str
+    mentions: list[MentionDocument]
+    metadata: dict[str, Any]
+    writtenAt: datetime
+    replacedAt: datetime
+    replacedByUserId: str
+    how: Literal["edited", "deleted", "removed"]
+    expiresAt: datetime
+
+
 class ParentDocument(TypedDict):
     """The fields of a parent message that a reply shows; `body` is only its beginning."""
 

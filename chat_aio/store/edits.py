@@ -1,12 +1,14 @@
 """Changes of stored messages. Each is one guarded update with its stamp: if the guard does not
-match, nothing changes and None is returned."""
+match, nothing changes and None is returned. With a `history`, what was replaced is kept so long.
+"""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, cast
 
 from chat_aio.errors import ConversationNotFound
+from chat_aio.store import versions
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     Change,
@@ -63,10 +65,12 @@ def emptied(change: Change) -> Update:
     return {"$set": fields, "$unset": {"terms": "", "search": ""}}
 
 
-async def delete(database: Database, message_id: str, *, change: Change) -> MessageDocument | None:
+async def delete(
+    database: Database, message_id: str, *, change: Change, history: timedelta | None
+) -> MessageDocument | None:
     """Make a live message a tombstone, unless it was changed later than `change`."""
     chosen = {"_id": message_id, "deletedAt": None, **_unchanged_after(change["at"])}
-    return await _change(database, chosen, emptied(change))
+    return await _replace(database, chosen, emptied(change), history)
 
 
 def _unchanged_after(at: datetime) -> dict[str, Any]:
@@ -75,10 +79,10 @@ def _unchanged_after(at: datetime) -> dict[str, Any]:
 
 
 async def change_live(
-    database: Database, message: MessageDocument, update: Update
+    database: Database, message: MessageDocument, update: Update, *, history: timedelta | None
 ) -> MessageDocument | None:
     """Update a message unless it is a tombstone or its mentions differ from those of `message`."""
-    return await _change(database, _live(message, update), update)
+    return await _replace(database, _live(message, update), update, history)
 
 
 async def change_live_fenced(
@@ -88,6 +92,7 @@ async def change_live_fenced(
     update: Update,
     *,
     epoch: int,
+    history: timedelta | None,
     still_allowed: StillAllowed | None = None,
 ) -> MessageDocument | None:
     """As `change_live`, for an update that was checked on a snapshot of `epoch`. In a later epoch
@@ -96,7 +101,7 @@ async def change_live_fenced(
     It locks the head as a batch does, in a transaction between two batches.
     """
     async with sequencer.hold(message["conversationId"]) as deadline:
-        body = partial(_fenced, database, message, update, epoch, still_allowed)
+        body = partial(_fenced, database, message, update, epoch, history, still_allowed)
         return await transact(database, body, deadline=deadline)
 
 
@@ -105,6 +110,7 @@ async def _fenced(
     message: MessageDocument,
     update: Update,
     epoch: int,
+    history: timedelta | None,
     still_allowed: StillAllowed | None,
     session: Session,
 ) -> MessageDocument | None:
@@ -124,12 +130,7 @@ async def _fenced(
         found = one_readable("conversations", row or None)
         if not found or not still_allowed or not still_allowed(found):
             raise EpochMoved(now)
-    changed = await database.messages.find_one_and_update(
-        _live(message, update), update, READ, return_document=True, session=session
-    )
-    if changed is None:
-        raise Unchanged(None)
-    return cast(MessageDocument, changed)
+    return await _replace_within(database, _live(message, update), update, history, session)
 
 
 def _live(message: MessageDocument, update: Update) -> dict[str, Any]:
@@ -193,6 +194,35 @@ async def remove_reaction(
         {"_id": message_id, "reactions": {"$elemMatch": reaction}},
         {"$pull": {"reactions": reaction}, "$set": {"change": change}},
     )
+
+
+async def _replace(
+    database: Database, chosen: Mapping[str, Any], update: Update, history: timedelta | None
+) -> MessageDocument | None:
+    if history is None:
+        return await _change(database, chosen, update)
+    return await transact(database, partial(_replace_within, database, chosen, update, history))
+
+
+async def _replace_within(
+    database: Database,
+    chosen: Mapping[str, Any],
+    update: Update,
+    history: timedelta | None,
+    session: Session,
+) -> MessageDocument | None:
+    """Update a message in a transaction, and keep what it was."""
+    if history is not None:
+        found = await database.messages.find_one(chosen, READ, session=session)
+        if before := one_readable("messages", cast(MessageDocument | None, found)):
+            change = update["$set"]["change"]
+            await versions.keep(database, [(before, change)], history, session)
+    changed = await database.messages.find_one_and_update(
+        chosen, update, READ, return_document=True, session=session
+    )
+    if changed is None:
+        raise Unchanged(None)
+    return cast(MessageDocument, changed)
 
 
 async def _change(

@@ -10,6 +10,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "conversations": ("insert", "update"),
     "counters": ("insert", "update"),
     "messages": ("insert", "update"),
+    "message_versions": ("insert",),
     "invites": ("insert", "update", "remove"),
     "join_requests": ("insert", "update", "remove"),
     "conversation_bans": ("insert", "remove"),

@@ -53,6 +53,17 @@ def _keyed(key: str) -> dict[str, Any]:
     return {"openKey": {"$eq": key, "$type": "string"}}
 
 
+def concerning(user_id: str) -> dict[str, Any]:
+    """The query for reports on a user, and on messages of theirs."""
+    on_user = {"targetType": "user", "targetId": user_id}
+    return {"$or": [on_user, {"evidence.senderId": user_id}]}
+
+
+async def count(database: Database, chosen: Mapping[str, Any]) -> int:
+    found: int = await database.read(lambda: database.reports.count_documents(chosen))
+    return found
+
+
 async def find(database: Database, report_id: str) -> ReportDocument | None:
     found = await database.read(lambda: database.reports.find_one({"_id": report_id}))
     return shapes.one_readable("reports", cast(ReportDocument | None, found))
@@ -60,12 +71,12 @@ async def find(database: Database, report_id: str) -> ReportDocument | None:
 
 async def list_newest(
     database: Database,
-    chosen: Mapping[str, str],
+    chosen: Mapping[str, Any],
     *,
     position: keyset_query.After | None,
     limit: int,
 ) -> list[ReportDocument]:
-    """Reports, optionally of a status or target type, newest first."""
+    """The reports that are `chosen`, newest first."""
     found = await database.read(
         lambda: keyset_query.page(database.reports, chosen, position, limit=limit)
     )
@@ -75,11 +86,12 @@ async def list_newest(
 async def change(
     database: Database,
     report_id: str,
-    decide: Callable[[ReportDocument], tuple[Mapping[str, Any], AuditEntry]],
+    decide: Callable[[ReportDocument], tuple[Mapping[str, Any], AuditEntry] | None],
     *,
     unresolved: Sequence[str],
 ) -> ReportDocument | None:
-    """Set fields of a report and add to the audit trail in one transaction; None if there is none.
+    """Set fields of a report and add to the audit trail in one transaction; None if there is none,
+    or if `decide` returns None.
 
     A report whose new status is not one of the `unresolved` ones gives up its `openKey`, so that
     the user can report the target again. A report that is opened again takes it back, unless a
@@ -89,9 +101,10 @@ async def change(
     async def body(session: Session) -> ReportDocument | None:
         row = await database.reports.find_one({"_id": report_id}, session=session)
         found = shapes.one_readable("reports", cast(ReportDocument | None, row))
-        if found is None:
+        decided = decide(found) if found else None
+        if found is None or decided is None:
             raise Unchanged(None)
-        fields, entry = decide(found)
+        fields, entry = decided
         update: dict[str, Any] = {"$set": dict(fields)}
         resolved = fields["status"] not in unresolved
         if resolved:

@@ -17,6 +17,7 @@ DOCUMENTS: dict[str, Any] = {
     "conversations": documents.ConversationDocument,
     "counters": documents.CounterDocument,
     "messages": documents.MessageDocument,
+    "message_versions": documents.VersionDocument,
     "invites": documents.InviteDocument,
     "join_requests": documents.JoinRequestDocument,
     "conversation_bans": documents.ConversationBanDocument,

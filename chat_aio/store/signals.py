@@ -34,7 +34,8 @@ class EphemeralEvent:
     users in these conversations. Its sender `but` does not get it.
 
     `data` is its JSON without the `type`. With `needs_exchange`, and the option
-    `presence_needs_exchange`, only users with whom the sender has exchanged messages get it.
+    `presence_needs_exchange`, only users with whom the sender has exchanged messages get it. With
+    `for_moderators` it goes to the streams of moderators, and nobody else.
     """
 
     name: str
@@ -43,6 +44,7 @@ class EphemeralEvent:
     user_ids: Sequence[str] = ()
     but: str | None = None
     needs_exchange: bool = False
+    for_moderators: bool = False
 
 
 class Signals:
@@ -134,6 +136,7 @@ def document_from(note: EphemeralEvent) -> dict[str, Any]:
         "userIds": list(note.user_ids),
         "but": note.but,
         "needsExchange": note.needs_exchange,
+        "forModerators": note.for_moderators,
     }
 
 

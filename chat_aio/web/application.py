@@ -8,10 +8,10 @@ from chat_aio.live.service import Live
 from chat_aio.web.keys import AUTH, CONTEXT, LIVE, QUOTAS, STREAMS, Auth
 from chat_aio.web.middleware import add_request_id, respond
 from chat_aio.web.operations import Streaming
+from chat_aio.web.optional_routes import routes_with
 from chat_aio.web.origins import add_cors
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.protecting import protect
-from chat_aio.web.room_routes import routes_with
 from chat_aio.web.stream_connection import StreamConnections
 
 __all__ = ["Auth", "make_application"]
@@ -25,8 +25,7 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     if context.options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(context.options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    routes = routes_with(room_controls=context.options.room_controls)
-    for each in (*routes, *operations_of(context.plugins)):
+    for each in (*routes_with(context.options), *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
         # HEAD on the stream would open one and never end.

@@ -1,10 +1,10 @@
-"""The routes of room controls: those of the table with the option `room_controls`, and without."""
+"""The routes of room controls, which a chat has with the option `room_controls`."""
 
 from chat_aio import errors
 from chat_aio.actions import rooms
 from chat_aio.schema import inputs
-from chat_aio.web.operations import Operation, Streaming
-from chat_aio.web.routes import MANAGING, ROUTES
+from chat_aio.web.operations import Operation
+from chat_aio.web.routes import MANAGING
 
 ROOM_ROUTES: tuple[Operation, ...] = (
     Operation(
@@ -38,12 +38,3 @@ ROOM_ROUTES: tuple[Operation, ...] = (
     ),
 )
 """The first one takes the place of the contract's own route, and takes two fields more."""
-
-
-def routes_with(*, room_controls: bool) -> tuple[Operation | Streaming, ...]:
-    """The routes of a chat, with or without the option."""
-    if not room_controls:
-        return ROUTES
-    replaced = {(each.method, each.path) for each in ROOM_ROUTES}
-    kept = [each for each in ROUTES if (each.method, each.path) not in replaced]
-    return (*kept, *ROOM_ROUTES)

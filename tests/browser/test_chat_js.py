@@ -14,7 +14,7 @@ from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.schema import models
-from chat_aio.web.room_routes import routes_with
+from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -75,7 +75,7 @@ async def test_every_route_has_its_method(empty: Page) -> None:
     """
     asked = [tuple(each) for each in await try_out(empty, script)]
     routes = [
-        *routes_with(room_controls=True),
+        *routes_with(EVERYTHING),
         *(route for plugin in PLUGINS for route in plugin.routes),
     ]
     expected = [(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in routes]

@@ -6,17 +6,20 @@ from typing import Any
 
 import jsonschema_rs
 
+from chat_aio.options import Options
 from chat_aio.plugins import Presence, Receipts, Typing
 from chat_aio.web.openapi.document import describe
 
 Json = dict[str, Any]
+
+EVERYTHING = Options(extra_events=True, room_controls=True, moderation_desk=True)
 
 
 @cache
 def description() -> Json:
     """The description of a chat that has everything."""
     plugins = [Typing(), Presence(), Receipts()]
-    return describe(plugins=plugins, extra_events=True, room_controls=True)
+    return describe(plugins=plugins, options=EVERYTHING)
 
 
 def expect_described(method: str, path: str, status: int, body: Any) -> None:

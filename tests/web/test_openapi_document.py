@@ -18,12 +18,12 @@ from chat_aio.plugins import Plugin, Presence, Receipts, Typing
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED, describe
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.operations import Operation
+from chat_aio.web.optional_routes import routes_with
 from chat_aio.web.plugins import PluginOperation, operations_of
-from chat_aio.web.room_routes import routes_with
 from chat_aio.web.routes import ROUTES
 from tests.conftest import Database
 from tests.spec.test_documents import table
-from tests.support.conforming import description
+from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
 
 OPERATIONS = [
@@ -32,7 +32,7 @@ OPERATIONS = [
     for method, operation in methods.items()
 ]
 ROWS: list[Operation | PluginOperation] = [
-    *(each for each in routes_with(room_controls=True) if isinstance(each, Operation)),
+    *(each for each in routes_with(EVERYTHING) if isinstance(each, Operation)),
     *operations_of([Typing(), Presence(), Receipts()]),
 ]
 
@@ -44,7 +44,7 @@ def test_it_is_valid() -> None:
 
 def test_every_route_is_described() -> None:
     plugins: list[Plugin] = [Typing(), Presence(), Receipts()]
-    routes = {(each.method, each.path) for each in routes_with(room_controls=True)}
+    routes = {(each.method, each.path) for each in routes_with(EVERYTHING)}
     routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes
     names = [operation["operationId"] for _, _, operation in OPERATIONS]

@@ -11,7 +11,6 @@ from chat_aio.actions.maintenance.removal import change_of, entry_of
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.maintenance import finding, removing
 from chat_aio.store.maintenance.finding import Wanted
-from chat_aio.store.shapes import readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,7 @@ async def carry_out(
         context.database,
         change=partial(change_of, context, user_id),
         entry=entry_of,
+        history=context.history,
     )
     return await _each(context, plan, progress, "Removing", empty)
 
@@ -64,8 +64,7 @@ async def _each(
         for head in plan.heads:
             done = 0
             async for page in finding.walk(context.database, plan.wanted, head, advance):
-                sound = readable("messages", page)
-                done += await work([each for each in sound if not each["deletedAt"]])
+                done += await work([each for each in page.met if not each["deletedAt"]])
             messages += done
             conversations += bool(done)
     return Counts(messages, conversations)

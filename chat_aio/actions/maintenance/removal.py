@@ -4,6 +4,7 @@ A plan says what is left to do; it is shown or carried out.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from chat_aio.actions import reading
 from chat_aio.actions.context import Context
@@ -40,7 +41,9 @@ async def show(context: Context, user_id: str, plan: Removal) -> Message:
     return shown
 
 
-async def carry_out(context: Context, user_id: str, plan: Removal) -> tuple[Message, bool]:
+async def carry_out(
+    context: Context, user_id: str, plan: Removal, *, reason: str | None = None
+) -> tuple[Message, bool]:
     """Leave a tombstone where a message was; returns it, and whether it is new.
 
     Clients hear of it as of any deletion. If this ends between the tombstone and the row of the
@@ -50,10 +53,13 @@ async def carry_out(context: Context, user_id: str, plan: Removal) -> tuple[Mess
     tombstone = None
     if plan.is_new:
         change = change_of(context, user_id, plan.found)
-        tombstone = await edits.delete(context.database, message_id, change=change)
+        tombstone = await edits.delete(
+            context.database, message_id, change=change, history=context.history
+        )
     shown = tombstone or await load_message(context, message_id)
     if tombstone or _is_removal(shown):
-        await audit_log.add_once(context.database, entry_of(shown, shown["change"]))
+        row = entry_of(shown, shown["change"], reason=reason)
+        await audit_log.add_once(context.database, row)
     return await show(context, user_id, Removal(shown)), tombstone is not None
 
 
@@ -77,8 +83,11 @@ def _is_removal(tombstone: MessageDocument) -> bool:
     )
 
 
-def entry_of(tombstone: MessageDocument, change: Change) -> AuditEntry:
+def entry_of(
+    tombstone: MessageDocument, change: Change, *, reason: str | None = None
+) -> AuditEntry:
     """The row that a message was removed. It has the id of the change, so there is one at most."""
+    given: dict[str, Any] = {} if reason is None else {"reason": reason}
     return audit.entry(
         change["id"],
         ACTION,
@@ -87,4 +96,5 @@ def entry_of(tombstone: MessageDocument, change: Change) -> AuditEntry:
         at=change["at"],
         conversationId=tombstone["conversationId"],
         senderId=tombstone["senderId"],
+        **given,
     )

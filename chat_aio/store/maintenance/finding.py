@@ -1,5 +1,8 @@
 """Finds messages conversation by conversation, each from its newest message down, along the indexes
-that the chat has. It stops where older messages can no longer be wanted."""
+that the chat has. It stops where older messages can no longer be wanted.
+
+`scan` does it in portions, each behind the position where the one before has ended.
+"""
 
 import heapq
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -7,8 +10,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, cast
+from time import monotonic
+from typing import Any, NamedTuple, cast
 
+from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.maintenance import retention
@@ -19,6 +24,10 @@ from chat_aio.store.tokenizer import is_run, terms_of
 MESSAGES_AT_A_TIME = 500
 HEADS_AT_A_TIME = 10_000
 SECONDS = 60.0
+IDS_AT_A_TIME = 1_000
+_TIMES = {"seq": 1, "createdAt": 1}
+NEWEST = 2**53 - 1
+"""Above every seq."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +40,20 @@ class Wanted:
     until: datetime | None = None
     terms: tuple[str, ...] = ()
 
+    def as_details(self) -> dict[str, Any]:
+        """What is wanted, as a row of the audit trail says it."""
+        return {
+            "userId": self.user_id,
+            "conversationId": self.conversation_id,
+            "since": self.since,
+            "until": self.until,
+            "terms": " ".join(self.terms) or None,
+        }
+
     def is_met_by(self, message: MessageDocument) -> bool:
         """Whether a message matches, as in a search: whole words, and runs as parts of runs."""
+        if self.until is not None and message["createdAt"] > self.until:
+            return False
         if not self.terms:
             return True
         have = terms_of(message["body"])
@@ -135,11 +156,18 @@ async def _look_into(
     if not newest.is_behind(head["activityAt"]):
         async with aclosing(walk(database, wanted, head, passed)) as pages:
             async for page in pages:
-                for message in page:
+                for message in page.met:
                     newest.add(message)
-                if newest.is_behind(page[-1]["createdAt"]):
+                if page.met and newest.is_behind(page.met[-1]["createdAt"]):
                     break
     advance(left)
+
+
+class Page(NamedTuple):
+    """A step of a walk: the messages that are wanted, and below which seq it goes on."""
+
+    met: list[MessageDocument]
+    below: int
 
 
 async def walk(
@@ -147,21 +175,51 @@ async def walk(
     wanted: Wanted,
     head: CounterDocument,
     advance: Callable[[int], object],
-) -> AsyncGenerator[list[MessageDocument], None]:
-    """The wanted messages of a conversation in pages, from its newest down; times never rise on the
-    way (docs/data-model.md, counters)."""
+) -> AsyncGenerator[Page, None]:
+    """The wanted messages of a conversation as it was when its head was read."""
     below = head["seq"] + 1
+    async for page in walk_down(database, wanted, head["_id"], below):
+        advance(below - page.below)
+        below = page.below
+        yield page
+
+
+async def walk_down(
+    database: Database, wanted: Wanted, conversation_id: str, below: int
+) -> AsyncGenerator[Page, None]:
+    """The wanted messages of a conversation below a seq in pages, newest first; times never rise on
+    the way (docs/data-model.md, counters)."""
+    if wanted.until is not None:
+        below = await _below_younger(database, conversation_id, below, wanted.until)
     while below > 1:
-        page = await _page(database, wanted, head["_id"], below)
+        rows = await _page(database, wanted, conversation_id, below)
+        page = shapes.readable("messages", rows)
         recent = [
             each for each in page if wanted.since is None or each["createdAt"] >= wanted.since
         ]
-        is_last = len(page) < MESSAGES_AT_A_TIME or len(recent) < len(page)
-        down_to = 1 if is_last else page[-1]["seq"]
-        advance(below - down_to)
-        below = down_to
-        if met := [each for each in recent if wanted.is_met_by(each)]:
-            yield met
+        is_last = len(rows) < MESSAGES_AT_A_TIME or len(recent) < len(page)
+        below = 1 if is_last else rows[-1]["seq"]
+        yield Page([each for each in recent if wanted.is_met_by(each)], below)
+
+
+async def _below_younger(
+    database: Database, conversation_id: str, below: int, until: datetime
+) -> int:
+    """A seq up to `below`, above every message of a conversation up to a moment, and not far above
+    the newest of these."""
+    oldest, middle = 0, below
+    while below - oldest > MESSAGES_AT_A_TIME:
+        here = {"conversationId": conversation_id, "createdAt": {"$type": "date"}}
+        chosen = {**here, "seq": {"$lt": middle}}
+        row = await database.read(
+            partial(database.messages.find_one, chosen, _TIMES, sort=[("seq", -1)])
+        )
+        if row is not None and row["createdAt"] > until:
+            below = row["seq"]
+        else:
+            oldest = middle
+        middle = (oldest + below) // 2
+    return below
 
 
 async def _page(
@@ -170,8 +228,80 @@ async def _page(
     chosen: dict[str, Any] = {"conversationId": conversation_id, "seq": {"$lt": below}}
     if wanted.user_id is not None:
         chosen["senderId"] = wanted.user_id
-    if wanted.until is not None:
-        chosen["createdAt"] = {"$lte": wanted.until}
     rows = database.messages.find(chosen, READ).sort("seq", -1).limit(MESSAGES_AT_A_TIME)
     found = await database.read(lambda: rows.to_list(None), seconds=SECONDS)
     return cast(list[MessageDocument], found)
+
+
+class Position(NamedTuple):
+    """Where a scan has ended: in this conversation, below this seq."""
+
+    conversation_id: str
+    below: int
+
+
+class Found(NamedTuple):
+    """What a portion of a scan has found, and where the next one begins; None at the end."""
+
+    messages: list[MessageDocument]
+    position: Position | None
+
+
+async def scan(
+    database: Database,
+    wanted: Wanted,
+    position: Position | None,
+    *,
+    most: int,
+    deadline: float,
+) -> Found:
+    """Up to `most` of what is wanted, conversation by conversation in the order of their ids, each
+    from its newest message down; less where the `deadline` (monotonic) is over, at least one step.
+    """
+    found: list[MessageDocument] = []
+    async with aclosing(_conversations(database, wanted, position)) as places:
+        async for conversation_id, below in places:
+            pages = walk_down(database, wanted, conversation_id, below)
+            async with aclosing(pages):
+                async for page in pages:
+                    room = most - len(found)
+                    found += page.met[:room]
+                    if len(page.met) > room:
+                        return Found(found, Position(conversation_id, found[-1]["seq"]))
+                    if monotonic() >= deadline:
+                        return Found(found, Position(conversation_id, page.below))
+    return Found(found, None)
+
+
+async def _conversations(
+    database: Database, wanted: Wanted, position: Position | None
+) -> AsyncGenerator[tuple[str, int], None]:
+    """The conversations to look into from a position on, and below which seq."""
+    start, below = position or ("", NEWEST)
+    if wanted.conversation_id is not None:
+        yield wanted.conversation_id, below
+        return
+    async for conversation_id in _ids_from(database, wanted, start):
+        yield conversation_id, below if conversation_id == start else NEWEST
+
+
+async def _ids_from(database: Database, wanted: Wanted, start: str) -> AsyncGenerator[str, None]:
+    """The ids of conversations that may have what is wanted, ascending from one on."""
+    if wanted.user_id is not None:
+        # Covered by an index, which has one step for each conversation.
+        written = {"senderId": wanted.user_id, "conversationId": {"$gte": start}}
+        for each in await database.read(
+            lambda: database.messages.distinct("conversationId", written)
+        ):
+            yield each
+        return
+    active = {} if wanted.since is None else {"activityAt": {"$gte": wanted.since}}
+    chosen: dict[str, Any] = {"_id": {"$gte": start}}
+    while True:
+        rows = database.counters.find({**chosen, **active}, {"_id": 1}).sort("_id", 1)
+        ids = await database.read(partial(rows.limit(IDS_AT_A_TIME).to_list, None))
+        for each in ids:
+            yield each["_id"]
+        if len(ids) < IDS_AT_A_TIME:
+            return
+        chosen = {"_id": {"$gt": ids[-1]["_id"]}}

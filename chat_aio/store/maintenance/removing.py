@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from functools import partial
 
 from pymongo import UpdateOne
 
+from chat_aio.store import versions
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, Change, MessageDocument
 from chat_aio.store.edits import emptied
@@ -25,14 +27,16 @@ async def empty(
     *,
     change: Stamp,
     entry: Entry,
+    history: timedelta | None,
 ) -> int:
     """Empty messages, a hundred in each transaction; returns how many. What was edited or deleted
     since it was read stays as it is. `change` returns the stamp of a message as it is stored then,
-    `entry` its row."""
+    `entry` its row; with a `history`, what they were is kept that long."""
     done = 0
     for start in range(0, len(messages), AT_A_TIME):
         some = messages[start : start + AT_A_TIME]
-        emptied_now = await transact(database, partial(_empty, database, some, change, entry))
+        body = partial(_empty, database, some, change, entry, history)
+        emptied_now = await transact(database, body)
         # As fast as retention: each one is an event on the streams.
         await asyncio.sleep(emptied_now / TOMBSTONES_PER_SECOND)
         done += emptied_now
@@ -44,6 +48,7 @@ async def _empty(
     messages: Sequence[MessageDocument],
     change: Stamp,
     entry: Entry,
+    history: timedelta | None,
     session: Session,
 ) -> int:
     these = {"_id": {"$in": [each["_id"] for each in messages]}}
@@ -53,6 +58,8 @@ async def _empty(
     changes = [(each, change(each)) for each in rows if each["body"] == bodies[each["_id"]]]
     if not changes:
         raise Unchanged(0)
+    if history is not None:
+        await versions.keep(database, changes, history, session)
     updates = [UpdateOne({"_id": each["_id"]}, emptied(stamp)) for each, stamp in changes]
     await database.messages.bulk_write(updates, ordered=False, session=session)
     await database.audit.insert_many([entry(*each) for each in changes], session=session)

@@ -11,13 +11,14 @@ from typing import Any
 from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
+from chat_aio.options import Options
 from chat_aio.plugins.base import Plugin
-from chat_aio.schema.events import EVENTS, EXTRA_EVENTS, ROOM_EVENTS
+from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, links_to
 from chat_aio.web.operations import Operation, Posting, Streaming
+from chat_aio.web.optional_routes import routes_with
 from chat_aio.web.plugins import operations_of
-from chat_aio.web.room_routes import routes_with
 
 Json = dict[str, Any]
 
@@ -44,19 +45,16 @@ connection is closed without an answer: try again a little later."""
 def describe(
     *,
     plugins: Sequence[Plugin] = (),
-    extra_events: bool = False,
-    room_controls: bool = False,
+    options: Options = Options(),  # noqa: B008
     mount: str = "/api/chat",
 ) -> Json:
-    """The whole description of a chat with these plugins below this mount."""
-    operations: list[Described] = [
-        *routes_with(room_controls=room_controls),
-        *operations_of(plugins),
-    ]
+    """The whole description of a chat with these plugins and options below this mount."""
+    operations: list[Described] = [*routes_with(options), *operations_of(plugins)]
     events = [
         *EVENTS,
-        *(EXTRA_EVENTS if extra_events else ()),
-        *(ROOM_EVENTS if room_controls else ()),
+        *(EXTRA_EVENTS if options.extra_events else ()),
+        *(ROOM_EVENTS if options.room_controls else ()),
+        *(DESK_EVENTS if options.moderation_desk else ()),
         *(event for each in plugins for event in each.events),
     ]
     schemas = Schemas(operations, events)

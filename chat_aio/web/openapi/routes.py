@@ -47,10 +47,5 @@ def add_openapi(app: web.Application) -> None:
 
 def _texts(plugins: tuple[Plugin, ...], options: Options, place: str) -> tuple[str, str]:
     """The description as JSON and as a page."""
-    document = describe(
-        plugins=plugins,
-        extra_events=options.extra_events,
-        room_controls=options.room_controls,
-        mount=place,
-    )
+    document = describe(plugins=plugins, options=options, mount=place)
     return json.dumps(document), page_of(document)

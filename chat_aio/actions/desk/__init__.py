@@ -1,0 +1,1 @@
+"""The moderators' desk: what moderators do beyond the contract (option `moderation_desk`)."""

@@ -1,0 +1,67 @@
+"""What every act at the desk begins with: the right to it, and its row in the audit trail."""
+
+from typing import Any
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_message
+from chat_aio.actions.moderators import require_moderator
+from chat_aio.capabilities import Capability, require
+from chat_aio.errors import InvalidInput, MessageNotFound
+from chat_aio.schema.desk import ManyRemovals, MessageFinding
+from chat_aio.store import audit
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.maintenance.finding import Wanted
+from chat_aio.store.tokenizer import terms_of
+
+SECONDS = 2.0
+"""How long a request looks through messages before it is cut, with a cursor."""
+
+
+async def require_desk(
+    context: Context, user_id: str, action: str, *, target_user_id: str | None = None
+) -> None:
+    """Raise NotModerator and ModerationUnsupported."""
+    await require_moderator(context, user_id, action, target_user_id=target_user_id)
+    require(context, Capability.MODERATION)
+
+
+async def load_at_desk(
+    context: Context, user_id: str, action: str, message_id: str
+) -> MessageDocument:
+    """A message, for an action about its sender. Raises as `require_desk`, and MessageNotFound."""
+    try:
+        found = await load_message(context, message_id)
+    except MessageNotFound:
+        # Nobody but moderators learns which messages there are.
+        await require_desk(context, user_id, action)
+        raise
+    await require_desk(context, user_id, action, target_user_id=found["senderId"])
+    return found
+
+
+async def note_look(
+    context: Context, user_id: str, action: str, target_id: str, **details: object
+) -> None:
+    """Keep in the audit trail that a moderator looks at something, before they see it."""
+    given: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
+    row = audit.entry(
+        context.new_id(), action, target_id, actor_id=user_id, at=context.clock(), **given
+    )
+    await audit.note(context.database, row)
+
+
+def wanted_from(given: MessageFinding | ManyRemovals) -> Wanted:
+    """Which messages are meant. Raises InvalidInput if nothing says where they are, or if there is
+    no term in `contains`."""
+    if not (given.sender_id or given.conversation_id or given.since or given.until):
+        raise InvalidInput("userId, conversationId, since and until are missing: give at least one")
+    terms = tuple(dict.fromkeys(terms_of(given.contains or "")))
+    if given.contains is not None and not terms:
+        raise InvalidInput("contains must have a letter or a digit")
+    return Wanted(
+        user_id=given.sender_id,
+        conversation_id=given.conversation_id,
+        since=given.since,
+        until=given.until,
+        terms=terms,
+    )

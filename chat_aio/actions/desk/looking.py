@@ -1,0 +1,149 @@
+"""Looking at messages of any conversation: found, in their context, and as they were before."""
+
+from datetime import datetime
+from time import monotonic
+
+from chat_aio.actions.answers import MessageList, shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.desk.guarding import (
+    SECONDS,
+    load_at_desk,
+    note_look,
+    require_desk,
+    wanted_from,
+)
+from chat_aio.actions.guards import load_message
+from chat_aio.errors import InvalidInput
+from chat_aio.schema import desk, inputs, pagination
+from chat_aio.schema.fields import is_id
+from chat_aio.store import messages, versions
+from chat_aio.store.documents import VersionDocument
+from chat_aio.store.maintenance import finding
+from chat_aio.store.maintenance.finding import Position
+from chat_aio.store.mapping import message_from
+from chat_aio.store.metadata import unescaped
+from chat_aio.store.rows import MOST_BYTES
+
+CURSOR = "desk_messages"
+
+
+async def find_messages(
+    context: Context,
+    user_id: str,
+    *,
+    sender_id: str | None = None,
+    conversation_id: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    contains: str | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> MessageList:
+    """Messages of a user, of a conversation or of a span of time, with all words of `contains`:
+    conversation by conversation in the order of their ids, in each the newest first. Deleted ones
+    are among them, without their words.
+
+    A page may be short, even empty, where it takes longer than two seconds: go on with its cursor.
+    Raises InvalidInput, NotModerator and ModerationUnsupported (docs/behaviour.md 14.2).
+    """
+    given = inputs.read(
+        desk.MessageFinding,
+        sender_id=sender_id,
+        conversation_id=conversation_id,
+        since=since,
+        until=until,
+        contains=contains,
+    )
+    wanted = wanted_from(given)
+    size = pagination.limit_from(limit)
+    position = position_from(pagination.position_from(CURSOR, cursor, str, int))
+    await require_desk(context, user_id, "find_messages", target_user_id=given.sender_id)
+    about = given.conversation_id or given.sender_id or "*"
+    await note_look(context, user_id, "find-messages", about, **wanted.as_details())
+    found = await finding.scan(
+        context.database, wanted, position, most=size, deadline=monotonic() + SECONDS
+    )
+    documents = found.messages
+    parents = await messages.find_parents(context.database, documents)
+
+    def cursor_behind(count: int) -> str | None:
+        if count == len(documents):
+            return found.position and pagination.cursor_from(CURSOR, *found.position)
+        last = documents[count - 1]
+        return pagination.cursor_from(CURSOR, last["conversationId"], last["seq"])
+
+    return MessageList(context, documents, parents, MOST_BYTES, cursor_behind)
+
+
+def position_from(keys: tuple[pagination.Key, ...] | None) -> Position | None:
+    """The position of a scan that a cursor names. Raises InvalidInput for an impossible one."""
+    if keys is None:
+        return None
+    conversation_id, below = keys
+    if not is_id(conversation_id):
+        raise InvalidInput(pagination.FOREIGN_CURSOR)
+    return Position(str(conversation_id), int(below))
+
+
+async def look_at_message(
+    context: Context,
+    user_id: str,
+    message_id: str,
+    *,
+    before: int = desk.AROUND,
+    after: int = desk.AROUND,
+) -> desk.MessageInContext:
+    """A message with up to 50 messages before it and after it, replies in threads included.
+
+    Raises InvalidInput, NotModerator, ModerationUnsupported and MessageNotFound.
+    """
+    given = inputs.read(desk.Around, before=before, after=after)
+    message = await load_at_desk(context, user_id, "look_at_message", message_id)
+    await note_look(
+        context,
+        user_id,
+        "look-at-message",
+        message_id,
+        conversationId=message["conversationId"],
+        senderId=message["senderId"],
+    )
+    around = await finding.list_around(
+        context.database, message, before=given.before, after=given.after
+    )
+    parents = await messages.find_parents(context.database, around)
+    shown, _ = await shapes_of(
+        context, around, lambda each: message_from(each, parents), stored_bytes=MOST_BYTES
+    )
+    return desk.MessageInContext(message=message_from(message, parents), messages=shown)
+
+
+async def list_versions(
+    context: Context, user_id: str, message_id: str
+) -> tuple[desk.MessageVersion, ...]:
+    """What a message was before it was edited, deleted or removed, newest first, as far as it is
+    kept (`Options.history_days`), also of a message that retention has removed since.
+
+    Raises NotModerator, ModerationUnsupported and MessageNotFound.
+    """
+    await require_desk(context, user_id, "list_versions")
+    kept = await versions.list_newest(context.database, message_id) if is_id(message_id) else []
+    if not kept:
+        await load_message(context, message_id)
+    await note_look(context, user_id, "look-at-versions", message_id)
+    return tuple(map(_version_from, kept))
+
+
+def _version_from(found: VersionDocument) -> desk.MessageVersion:
+    return desk.MessageVersion(
+        id=found["_id"],
+        message_id=found["messageId"],
+        conversation_id=found["conversationId"],
+        sender_id=found["senderId"],
+        body=found["body"],
+        mentions=tuple(each["userId"] for each in found["mentions"]),
+        metadata=unescaped(found["metadata"]),
+        written_at=found["writtenAt"],
+        replaced_at=found["replacedAt"],
+        replaced_by_user_id=found["replacedByUserId"],
+        how=found["how"],
+    )

@@ -1,0 +1,91 @@
+"""Restoring a message that a moderator has removed, as long as what it was is kept."""
+
+from functools import partial
+from typing import Any
+
+from chat_aio.actions import reading
+from chat_aio.actions.context import Context
+from chat_aio.actions.desk.guarding import load_at_desk
+from chat_aio.actions.editing import later_than
+from chat_aio.actions.guards import load_conversation
+from chat_aio.actions.host_hooks import notify_host
+from chat_aio.capabilities import Capability
+from chat_aio.errors import MessageNotRestorable
+from chat_aio.schema.models import Message
+from chat_aio.store import audit, conversations, versions
+from chat_aio.store.documents import Change, MessageDocument, VersionDocument
+from chat_aio.store.tokenizer import search_fields
+
+ACTION = "restore-message"
+
+
+async def restore_message(context: Context, user_id: str, message_id: str) -> Message:
+    """Make a message what it was before a moderator removed it; clients hear of it as of an edit.
+    Restoring one that is there changes nothing.
+
+    Raises NotModerator, ModerationUnsupported, MessageNotFound, and MessageNotRestorable: its
+    sender has deleted it, it is no longer kept, or retention has passed it (docs/behaviour.md
+    14.5).
+    """
+    found = await load_at_desk(context, user_id, "restore_message", message_id)
+    restored = None
+    if found["deletedAt"]:
+        restored = await _restore(context, user_id, found, await _kept(context, found))
+        found = restored or await load_at_desk(context, user_id, "restore_message", message_id)
+    (message,) = await reading.show(context, user_id, [found])
+    if restored:
+        snapshot = await load_conversation(context, message.conversation_id)
+        await notify_host(context, user_id, "updated", message, snapshot.conversation)
+    return message
+
+
+async def _kept(context: Context, tombstone: MessageDocument) -> VersionDocument:
+    """What a moderator has removed. Raises MessageNotRestorable."""
+    removed_at = tombstone["deletedAt"]
+    head = await conversations.find_head(context.database, tombstone["conversationId"])
+    if removed_at is None or head is None:
+        raise MessageNotRestorable
+    # Retention does not look again at what it has passed: the text would stay for ever.
+    passed = max(head["floorSeq"], head.get("emptiedSeq", 0))
+    kept = await versions.find_removed(context.database, tombstone["_id"], at=removed_at)
+    if kept is None or tombstone["seq"] <= passed:
+        raise MessageNotRestorable
+    return kept
+
+
+async def _restore(
+    context: Context, user_id: str, tombstone: MessageDocument, kept: VersionDocument
+) -> MessageDocument | None:
+    """Write the message; None if another moderator was faster."""
+    change: Change = {
+        "id": context.new_id(),
+        "at": later_than(tombstone, context.clock()),
+        "kind": "message.updated",
+        "actorId": user_id,
+    }
+    fields: dict[str, Any] = {
+        "body": kept["body"],
+        "deletedAt": None,
+        "changedAt": change["at"],
+        "change": change,
+    }
+    if Capability.SEARCH in context.capabilities:
+        older = context.database.older_tokens
+        make = partial(search_fields, kept["conversationId"], kept["body"], older=older)
+        fields.update(await context.database.turns.on_text(kept["body"], make))
+    entry = audit.entry(
+        change["id"],
+        ACTION,
+        tombstone["_id"],
+        actor_id=user_id,
+        at=change["at"],
+        conversationId=tombstone["conversationId"],
+        senderId=tombstone["senderId"],
+    )
+    return await versions.restore(
+        context.database,
+        tombstone["_id"],
+        {"$set": fields},
+        entry,
+        removed_at=kept["replacedAt"],
+    )

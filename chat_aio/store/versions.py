@@ -1,0 +1,94 @@
+"""Earlier versions of messages: what edits, deletions and removals have replaced.
+
+They are kept for moderators only, for as long as `Options.history_days` says; a TTL index removes
+them.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, cast
+
+from chat_aio.store import audit, shapes
+from chat_aio.store.database import Database
+from chat_aio.store.documents import AuditEntry, Change, MessageDocument, VersionDocument
+from chat_aio.store.messages import READ
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+MOST = 200
+
+
+async def keep(
+    database: Database,
+    replaced: Sequence[tuple[MessageDocument, Change]],
+    history: timedelta,
+    session: Session,
+) -> None:
+    """Keep messages as they are before these changes."""
+    rows = [_version_of(before, change, history) for before, change in replaced]
+    await database.message_versions.insert_many(rows, session=session)
+
+
+def _version_of(before: MessageDocument, change: Change, history: timedelta) -> VersionDocument:
+    return {
+        "_id": change["id"],
+        "messageId": before["_id"],
+        "conversationId": before["conversationId"],
+        "senderId": before["senderId"],
+        "body": before["body"],
+        "mentions": before["mentions"],
+        "metadata": before["metadata"],
+        "writtenAt": before["editedAt"] or before["createdAt"],
+        "replacedAt": change["at"],
+        "replacedByUserId": change["actorId"],
+        "how": _how(before, change),
+        "expiresAt": change["at"] + history,
+    }
+
+
+def _how(before: MessageDocument, change: Change) -> Literal["edited", "deleted", "removed"]:
+    if change["kind"] == "message.updated":
+        return "edited"
+    return "deleted" if change["actorId"] == before["senderId"] else "removed"
+
+
+async def list_newest(database: Database, message_id: str) -> list[VersionDocument]:
+    """The kept versions of a message, newest first, at most MOST."""
+    rows = database.message_versions.find({"messageId": message_id}).sort("replacedAt", -1)
+    found = await database.read(lambda: rows.limit(MOST).to_list(None))
+    return shapes.readable("message_versions", cast(list[VersionDocument], found))
+
+
+async def find_removed(
+    database: Database, message_id: str, *, at: datetime
+) -> VersionDocument | None:
+    """The version that a moderator removed at that moment; None if it is not kept."""
+    chosen = {"messageId": message_id, "replacedAt": at, "how": "removed"}
+    found = await database.read(lambda: database.message_versions.find_one(chosen))
+    return shapes.one_readable("message_versions", cast(VersionDocument | None, found))
+
+
+async def restore(
+    database: Database,
+    message_id: str,
+    update: Mapping[str, Any],
+    entry: AuditEntry,
+    *,
+    removed_at: datetime,
+) -> MessageDocument | None:
+    """Make the tombstone of that moment a message again, and keep that in the audit trail; None if
+    there is no such tombstone any more."""
+
+    async def body(session: Session) -> MessageDocument | None:
+        restored = await database.messages.find_one_and_update(
+            {"_id": message_id, "deletedAt": removed_at},
+            update,
+            READ,
+            return_document=True,
+            session=session,
+        )
+        if restored is None:
+            raise Unchanged(None)
+        await audit.add(database, entry, session)
+        return cast(MessageDocument, restored)
+
+    return await transact(database, body)
