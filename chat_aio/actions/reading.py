@@ -96,6 +96,11 @@ async def load_parents(
     return {**here, **{each["_id"]: each for each in allowed}}
 
 
+async def load_all_parents(context: Context, replies: Sequence[MessageDocument]) -> Parents:
+    """The messages that replies quote, for moderators at their desk, to whom all is shown."""
+    return await messages.find_parents(context.database, replies)
+
+
 async def show(
     context: Context, user_id: str, documents: Sequence[MessageDocument]
 ) -> tuple[Message, ...]:

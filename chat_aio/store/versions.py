@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
+from chat_aio.schema.desk import MessageVersion
 from chat_aio.store import audit, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, Change, MessageDocument, VersionDocument
 from chat_aio.store.messages import READ
+from chat_aio.store.metadata import unescaped
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 MOST = 200
@@ -49,6 +51,23 @@ def _how(before: MessageDocument, change: Change) -> Literal["edited", "deleted"
     if change["kind"] == "message.updated":
         return "edited"
     return "deleted" if change["actorId"] == before["senderId"] else "removed"
+
+
+def version_from(found: VersionDocument) -> MessageVersion:
+    """A version as it goes out."""
+    return MessageVersion(
+        id=found["_id"],
+        message_id=found["messageId"],
+        conversation_id=found["conversationId"],
+        sender_id=found["senderId"],
+        body=found["body"],
+        mentions=tuple(each["userId"] for each in found["mentions"]),
+        metadata=unescaped(found["metadata"]),
+        written_at=found["writtenAt"],
+        replaced_at=found["replacedAt"],
+        replaced_by_user_id=found["replacedByUserId"],
+        how=found["how"],
+    )
 
 
 async def list_newest(database: Database, message_id: str) -> list[VersionDocument]:

@@ -76,8 +76,18 @@ async def _talk(people: People, life: Life) -> None:
 
 
 async def _change_minds(people: People, life: Life) -> None:
-    bob, user = people("bob"), people(USER)
-    await user.delete(life.touched["gone"]["id"])
+    alice, bob, user = people("alice"), people("bob"), people(USER)
+    gone, reply = life.touched["gone"], life.own[1]
+    await user.delete(gone["id"])
+    await user.edit(reply["id"], "in mine, too")
+    life.rows["messageVersion"] = [
+        {"messageId": gone["id"], "body": "regretted", "how": "deleted"},
+        {"messageId": reply["id"], "body": "in mine", "how": "edited"},
+    ]
+    await alice.edit(life.touched["named"]["id"], "look here!")
+    loud = await bob.send(life.shared, "too loud")
+    await done(user, "POST", f"/moderation/desk/messages/{loud['id']}/remove")
+    await done(user, "GET", f"/moderation/desk/users/alice?sharedWith={USER}")
     for emoji in ("👍", "🦋"):
         await user.react(life.touched["named"]["id"], emoji)
     await bob.react(life.touched["named"]["id"], "👍")

@@ -104,6 +104,19 @@ def _writes(world: World) -> Iterator[Call]:
         body = {"targetType": kind, "targetId": target, "reason": "again"}
         yield "alice", "POST", "/moderation/reports", body
     yield "mod", "POST", "/moderation/bans", {"targetUserId": "oscar"}
+    desk = "/moderation/desk"
+    yield "mod", "GET", f"{desk}/messages?userId=alice&contains=a", None
+    yield "mod", "GET", f"{desk}/messages?since=2020-01-01T00:00:00Z", None
+    yield "mod", "GET", f"{desk}/messages/{world.plain}", None
+    yield "mod", "GET", f"{desk}/messages/{world.plain}/versions", None
+    yield "mod", "POST", f"{desk}/messages/{world.plain}/remove", {}
+    yield "mod", "POST", f"{desk}/messages/{world.plain}/restore", None
+    yield "mod", "POST", f"{desk}/removals", {"userId": "alice"}
+    yield "mod", "GET", f"{desk}/users/mallory", None
+    yield "mod", "GET", f"{desk}/reports", None
+    yield "mod", "GET", f"{desk}/report-groups", None
+    given = {"targetType": "user", "targetId": "mallory", "status": "triaged"}
+    yield "mod", "POST", f"{desk}/report-groups/resolve", given
 
 
 Row = dict[str, Any]
@@ -114,7 +127,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
     "its counter": (("counters",),),
     "a message, and what stands beside it": (
         *(("messages",), ("a direct conversation", "a direct counter")),
-        *(("invites", "join_requests"), ("blocks", "mutes", "reports")),
+        *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
         ("bans", "conversation_bans", "audit"),
         ("presence", "processes", "settings", "signals"),
     ),
@@ -148,8 +161,9 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
     plugins = [Presence(), Receipts(), Typing()]
-    people = await serve(HOOKS, plugins=plugins, room_controls=True)
+    people = await serve(HOOKS, plugins=plugins, room_controls=True, moderation_desk=True)
     world = await make_world(people)
+    await people("carol").edit(world.plain, "as it was")
     await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
     await people("alice").post("/moderation/mutes", {"conversationId": world.group})

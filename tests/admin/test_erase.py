@@ -25,7 +25,7 @@ EraseHere = Callable[[], Awaitable[Result]]
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
-    return await serve(hooks, room_controls=True)
+    return await serve(hooks, room_controls=True, moderation_desk=True)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
-    return await serve(hooks, room_controls=True)
+    return await serve(hooks, room_controls=True, moderation_desk=True)
 
 
 async def expected(people: People, life: Life, database: Database) -> Rows:

@@ -17,6 +17,7 @@ from chat_aio.schema import models
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
+from tests.support.conforming import EVERYTHING
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -1,13 +1,15 @@
 """What every act at the desk begins with: the right to it, and its row in the audit trail."""
 
-from typing import Any
+from typing import Any, Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_message
+from chat_aio.actions.host_hooks import notify_host
 from chat_aio.actions.moderators import require_moderator
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InvalidInput, MessageNotFound
 from chat_aio.schema.desk import ManyRemovals, MessageFinding
+from chat_aio.schema.models import Message
 from chat_aio.store import audit
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.maintenance.finding import Wanted
@@ -48,6 +50,14 @@ async def note_look(
         context.new_id(), action, target_id, actor_id=user_id, at=context.clock(), **given
     )
     await audit.note(context.database, row)
+
+
+async def notify_of(
+    context: Context, user_id: str, kind: Literal["updated", "deleted"], message: Message
+) -> None:
+    """Call the host's `after_message_mutation`, unless the conversation cannot be read."""
+    if snapshot := await context.snapshots.find(message.conversation_id):
+        await notify_host(context, user_id, kind, message, snapshot.conversation)
 
 
 def wanted_from(given: MessageFinding | ManyRemovals) -> Wanted:

@@ -13,15 +13,14 @@ from chat_aio.actions.desk.guarding import (
     wanted_from,
 )
 from chat_aio.actions.guards import load_message
+from chat_aio.actions.reading import load_all_parents
 from chat_aio.errors import InvalidInput
 from chat_aio.schema import desk, inputs, pagination
 from chat_aio.schema.fields import is_id
-from chat_aio.store import messages, versions
-from chat_aio.store.documents import VersionDocument
+from chat_aio.store import versions
 from chat_aio.store.maintenance import finding
-from chat_aio.store.maintenance.finding import Position
+from chat_aio.store.maintenance.finding import Found, Position
 from chat_aio.store.mapping import message_from
-from chat_aio.store.metadata import unescaped
 from chat_aio.store.rows import MOST_BYTES
 
 CURSOR = "desk_messages"
@@ -60,19 +59,20 @@ async def find_messages(
     await require_desk(context, user_id, "find_messages", target_user_id=given.sender_id)
     about = given.conversation_id or given.sender_id or "*"
     await note_look(context, user_id, "find-messages", about, **wanted.as_details())
-    found = await finding.scan(
-        context.database, wanted, position, most=size, deadline=monotonic() + SECONDS
+    deadline = monotonic() + SECONDS
+    found = await finding.scan(context.database, wanted, position, most=size, deadline=deadline)
+    parents = await load_all_parents(context, found.messages)
+    return MessageList(
+        context, found.messages, parents, MOST_BYTES, lambda count: _cursor_behind(found, count)
     )
-    documents = found.messages
-    parents = await messages.find_parents(context.database, documents)
 
-    def cursor_behind(count: int) -> str | None:
-        if count == len(documents):
-            return found.position and pagination.cursor_from(CURSOR, *found.position)
-        last = documents[count - 1]
-        return pagination.cursor_from(CURSOR, last["conversationId"], last["seq"])
 
-    return MessageList(context, documents, parents, MOST_BYTES, cursor_behind)
+def _cursor_behind(found: Found, count: int) -> str | None:
+    """The cursor behind so many of the messages found."""
+    if count == len(found.messages):
+        return found.position and pagination.cursor_from(CURSOR, *found.position)
+    last = found.messages[count - 1]
+    return pagination.cursor_from(CURSOR, last["conversationId"], last["seq"])
 
 
 def position_from(keys: tuple[pagination.Key, ...] | None) -> Position | None:
@@ -110,7 +110,7 @@ async def look_at_message(
     around = await finding.list_around(
         context.database, message, before=given.before, after=given.after
     )
-    parents = await messages.find_parents(context.database, around)
+    parents = await load_all_parents(context, around)
     shown, _ = await shapes_of(
         context, around, lambda each: message_from(each, parents), stored_bytes=MOST_BYTES
     )
@@ -130,20 +130,4 @@ async def list_versions(
     if not kept:
         await load_message(context, message_id)
     await note_look(context, user_id, "look-at-versions", message_id)
-    return tuple(map(_version_from, kept))
-
-
-def _version_from(found: VersionDocument) -> desk.MessageVersion:
-    return desk.MessageVersion(
-        id=found["_id"],
-        message_id=found["messageId"],
-        conversation_id=found["conversationId"],
-        sender_id=found["senderId"],
-        body=found["body"],
-        mentions=tuple(each["userId"] for each in found["mentions"]),
-        metadata=unescaped(found["metadata"]),
-        written_at=found["writtenAt"],
-        replaced_at=found["replacedAt"],
-        replaced_by_user_id=found["replacedByUserId"],
-        how=found["how"],
-    )
+    return tuple(map(versions.version_from, kept))

@@ -9,12 +9,11 @@ from chat_aio.actions.desk.guarding import (
     SECONDS,
     load_at_desk,
     note_look,
+    notify_of,
     require_desk,
     wanted_from,
 )
 from chat_aio.actions.desk.looking import position_from
-from chat_aio.actions.guards import load_conversation
-from chat_aio.actions.host_hooks import notify_host
 from chat_aio.actions.maintenance import removal
 from chat_aio.schema import desk, inputs, pagination
 from chat_aio.schema.models import Message
@@ -39,8 +38,7 @@ async def remove_message(
     plan = removal.Removal(found)
     message, is_new = await removal.carry_out(context, user_id, plan, reason=given.reason)
     if is_new:
-        snapshot = await load_conversation(context, message.conversation_id)
-        await notify_host(context, user_id, "deleted", message, snapshot.conversation)
+        await notify_of(context, user_id, "deleted", message)
     return message
 
 

@@ -1,6 +1,8 @@
 """Reports at the desk: found by who made or resolved them, grouped by target, resolved together."""
 
+from collections.abc import Awaitable
 from datetime import datetime
+from functools import partial
 
 from chat_aio.actions import reports
 from chat_aio.actions.context import Context
@@ -12,6 +14,7 @@ from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import ReportPage, ReportStatus, TargetType
 from chat_aio.store import report_groups
 from chat_aio.store.mapping import report_from
+from chat_aio.store.report_groups import Group
 
 AT_A_TIME = 100
 
@@ -80,21 +83,22 @@ async def list_report_groups(
         limit=size + 1,
     )
     page, last = pagination.cut(found, size)
-    groups = [
-        desk.ReportGroup(
-            target_type=each.latest["targetType"],
-            target_id=each.latest["targetId"],
-            count=each.count,
-            first_at=each.first_at,
-            last_at=each.latest["createdAt"],
-            latest=report_from(each.latest),
-        )
-        for each in page
-    ]
-    following = last and pagination.cursor_after(
-        "report_groups", last.latest["createdAt"], last.latest["_id"]
+    return desk.ReportGroupPage(
+        report_groups=tuple(map(_group_from, page)),
+        next_cursor=last
+        and pagination.cursor_after("report_groups", last.latest["createdAt"], last.latest["_id"]),
     )
-    return desk.ReportGroupPage(report_groups=tuple(groups), next_cursor=following)
+
+
+def _group_from(found: Group) -> desk.ReportGroup:
+    return desk.ReportGroup(
+        target_type=found.latest["targetType"],
+        target_id=found.latest["targetId"],
+        count=found.count,
+        first_at=found.first_at,
+        last_at=found.latest["createdAt"],
+        latest=report_from(found.latest),
+    )
 
 
 async def resolve_reports(
@@ -113,15 +117,12 @@ async def resolve_reports(
 
     Raises InvalidInput, NotModerator and ModerationUnsupported (docs/behaviour.md 14.3).
     """
-    noted = {} if moderator_note is KEEP else {"moderator_note": moderator_note}
     given = inputs.read(
         desk.GroupDecision,
-        metadata_within=None,
         target_type=target_type,
         target_id=target_id,
         status=status,
         until=until,
-        **noted,
     )
     await require_desk(context, user_id, "resolve_reports")
     fields = await reports.new_fields(context, user_id, given.status, moderator_note=moderator_note)
@@ -134,11 +135,15 @@ async def resolve_reports(
         until=given.until,
         limit=AT_A_TIME + 1,
     )
-    moved = 0
-    for report_id in ids[:AT_A_TIME]:
-        try:
-            await reports.put_fields(context, user_id, report_id, fields, only_from=movable)
-        except ReportNotFound:
-            continue
-        moved += 1
-    return desk.ReportsResolved(reports=moved, more=len(ids) > AT_A_TIME)
+    move = partial(reports.put_fields, context, user_id, new=fields, only_from=movable)
+    moved = [await _unless_moved(move(report_id=each)) for each in ids[:AT_A_TIME]]
+    return desk.ReportsResolved(reports=sum(moved), more=len(ids) > AT_A_TIME)
+
+
+async def _unless_moved(moving: Awaitable[object]) -> bool:
+    """Whether a report was moved, not by another moderator meanwhile."""
+    try:
+        await moving
+    except ReportNotFound:
+        return False
+    return True

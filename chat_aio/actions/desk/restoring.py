@@ -5,10 +5,8 @@ from typing import Any
 
 from chat_aio.actions import reading
 from chat_aio.actions.context import Context
-from chat_aio.actions.desk.guarding import load_at_desk
+from chat_aio.actions.desk.guarding import load_at_desk, notify_of
 from chat_aio.actions.editing import later_than
-from chat_aio.actions.guards import load_conversation
-from chat_aio.actions.host_hooks import notify_host
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageNotRestorable
 from chat_aio.schema.models import Message
@@ -34,8 +32,7 @@ async def restore_message(context: Context, user_id: str, message_id: str) -> Me
         found = restored or await load_at_desk(context, user_id, "restore_message", message_id)
     (message,) = await reading.show(context, user_id, [found])
     if restored:
-        snapshot = await load_conversation(context, message.conversation_id)
-        await notify_host(context, user_id, "updated", message, snapshot.conversation)
+        await notify_of(context, user_id, "updated", message)
     return message
 
 

@@ -174,6 +174,17 @@ def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
     )
 
 
+def _version_steps(of: Erasure, version: Mapping[str, Any]) -> Iterator[Step]:
+    """What a message of theirs was goes; what they did to others' messages stays."""
+    if version["senderId"] == of.user_id:
+        guards = {"senderId": of.user_id}
+        yield Step("messageVersions", erasure.delete_row(version["_id"], **guards))
+        return
+    if any(each["userId"] == of.user_id for each in version.get("mentions") or ()):
+        yield Step("mentions", erasure.remove_mention(of, version["_id"]))
+    yield from _renames(of, version, {"replacedByUserId": "messageVersionDecisions"})
+
+
 def _renames(of: Erasure, document: Any, places: Mapping[str, str]) -> Iterator[Step]:
     """The pseudonym wherever the id stands; `places` has the kind of each."""
     for place, kind in places.items():
@@ -219,8 +230,7 @@ def _ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
 
 def _audit_steps(of: Erasure, row: Any) -> Iterator[Step]:
     """Who acted, and upon whom; what was decided stays."""
-    places = ("actorUserId", "targetId", "details.userId", "details.senderId")
-    yield from _renames(of, row, dict.fromkeys(places, "audit"))
+    yield from _renames(of, row, dict.fromkeys(PLACES["audit"], "audit"))
 
 
 def _counter_steps(of: Erasure, head: Any) -> Iterator[Step]:
@@ -230,6 +240,7 @@ def _counter_steps(of: Erasure, head: Any) -> Iterator[Step]:
 WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "counters": _counter_steps,
     "messages": _message_steps,
+    "message_versions": _version_steps,
     "invites": _invite_steps,
     "join_requests": _join_request_steps,
     "conversation_bans": _conversation_ban_steps,

@@ -21,6 +21,7 @@ from chat_aio.store.mapping import (
     mute_from,
     report_from,
 )
+from chat_aio.store.versions import version_from
 
 Line = dict[str, object]
 Lines = Callable[[str, Any], Iterator[Line]]
@@ -91,6 +92,12 @@ def _message(user_id: str, stored: Any) -> Iterator[Line]:
         yield {"kind": "forward", **by, "createdAt": at, "forwardedFrom": origin}
 
 
+def _version(user_id: str, document: Any) -> Iterator[Line]:
+    """What a message of theirs was before."""
+    if document["senderId"] == user_id:
+        yield _wire("messageVersion", version_from(document))
+
+
 def _participation(user_id: str, document: Any) -> Iterator[Line]:
     for each in document["participants"]:
         if each["userId"] == user_id:
@@ -115,6 +122,7 @@ LINES: Mapping[str, Lines] = {
     "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
     "conversations": _participation,
     "messages": _message,
+    "message_versions": _version,
     "invites": lambda _, each: iter((_wire("invite", invite_from(each)),)),
     "join_requests": lambda _, each: iter((_wire("joinRequest", join_request_from(each)),)),
     "conversation_bans": lambda _, each: iter(

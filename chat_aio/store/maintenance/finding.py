@@ -113,14 +113,15 @@ async def _heads_of_sender(database: Database, user_id: str) -> list[CounterDocu
 async def list_around(
     database: Database, message: MessageDocument, *, before: int, after: int
 ) -> list[MessageDocument]:
-    """The messages of a conversation around one of them, with thread replies, in their order."""
+    """The well-formed messages of a conversation around one of them, with thread replies, in their
+    order."""
     found = [message]
     for sides, order, most in (("$lt", -1, before), ("$gt", 1, after)):
         if most:
             chosen = {"conversationId": message["conversationId"], "seq": {sides: message["seq"]}}
             rows = database.messages.find(chosen, READ).sort("seq", order).limit(most)
             found += await database.read(partial(rows.to_list, None), seconds=SECONDS)
-    return sorted(found, key=lambda each: each["seq"])
+    return sorted(shapes.readable("messages", found), key=lambda each: each["seq"])
 
 
 async def list_newest(

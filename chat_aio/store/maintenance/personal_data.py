@@ -26,6 +26,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         "forwardedFrom.senderId",
         "change.actorId",
     ),
+    "message_versions": ("senderId", "mentions.userId", "replacedByUserId"),
     "invites": ("createdBy",),
     "join_requests": ("userId", "resolvedBy"),
     "conversation_bans": ("userId", "createdByUserId"),
@@ -34,7 +35,10 @@ PLACES: dict[str, tuple[str, ...]] = {
     "reports": ("reporterUserId", "resolvedBy", "evidence.senderId", "evidence.participantIds"),
     "bans": ("userId", "createdByUserId", "revokedByUserId"),
     "presence": ("_id",),
-    "audit": ("actorUserId", "targetId", "details.userId", "details.senderId"),
+    "audit": (
+        *("actorUserId", "targetId"),
+        *("details.userId", "details.senderId", "details.sharedWith"),
+    ),
 }
 """The fields that hold a user's id, by collection. So does the target of a report about a user; and
 in a head it is the name of fields: how many messages they have sent, and when the last one."""
