@@ -1,5 +1,6 @@
 """The base of the client's methods: a request from path segments and named fields."""
 
+from datetime import datetime
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -14,7 +15,7 @@ class Calls:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def _get(self, *path: str, **query: str | int | bool | None) -> dict[str, Any]:
+    async def _get(self, *path: str, **query: str | int | bool | datetime | None) -> dict[str, Any]:
         """A read, which is repeated after a temporary failure."""
         given = {to_camel(name): _text(each) for name, each in query.items() if each is not None}
         return await self._connection.call("GET", path, query=given, repeats=True)
@@ -39,6 +40,8 @@ def _body(fields: dict[str, object]) -> dict[str, object]:
     return {to_camel(name): each for name, each in fields.items() if each is not KEEP}
 
 
-def _text(value: str | int | bool) -> str:
+def _text(value: str | int | bool | datetime) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
     # JSON's `true` and `false`, not Python's words.
     return str(value).lower() if isinstance(value, bool) else str(value)

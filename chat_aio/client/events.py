@@ -14,6 +14,7 @@ from chat_aio.schema.events import (
     ReactionEvent,
     ReadEvent,
     ReadReceiptEvent,
+    ReportEvent,
     ResetEvent,
     TypingEvent,
 )
@@ -36,6 +37,7 @@ Known = (
     | JoinRequestEvent
     | ConversationBanEvent
     | ReadEvent
+    | ReportEvent
     | ResetEvent
     | TypingEvent
     | PresenceEvent

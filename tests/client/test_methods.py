@@ -3,23 +3,25 @@
 import inspect
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.actions.answers import ConversationList, MessageList
-from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.sending import Sent
 from chat_aio.client import ChatClient
 from chat_aio.client.connection import Connection
+from chat_aio.client.desk import Desk
 from chat_aio.client.moderation import Moderation
 from chat_aio.client.rooms import Rooms
 from chat_aio.errors import ConversationBanned, ConversationFrozen, SlowMode, UserBanned
 from chat_aio.plugins import Presence, Typing
 from chat_aio.schema.models import ConversationPage, Message, MessagePage, ViewedConversation
+from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
@@ -38,7 +40,12 @@ ANSWERS = {
 
 @pytest.mark.parametrize(
     ("theirs", "ours", "acting"),
-    [(ServerAPI, ChatClient, 2), (ModerationAPI, Moderation, 2), (RoomsAPI, Rooms, 2)],
+    [
+        (ServerAPI, ChatClient, 2),
+        (ModerationAPI, Moderation, 2),
+        (RoomsAPI, Rooms, 2),
+        (DeskAPI, Desk, 2),
+    ],
 )
 def test_they_are_those_of_the_server_api(theirs: type, ours: type, acting: int) -> None:
     """By name, parameters, defaults and results. The two exceptions are of their routes."""
@@ -90,6 +97,14 @@ async def test_each_route_of_room_controls_has_one(
     client_of = await connect(room_controls=True)
     await keep_order(await client_of("ada"), await client_of("bob"))
     expect_all(ROOM_ROUTES, requested)
+
+
+async def test_each_route_of_the_desk_has_one(
+    connect: Connect, requested: set[tuple[str, str]]
+) -> None:
+    client_of = await connect(Hooks(can_moderate=lambda _: True), moderation_desk=True)
+    await sit_at_the_desk(await client_of("ada"), await client_of("bob"))
+    expect_all(DESK_ROUTES, requested)
 
 
 def expect_all(routes: Sequence[Any], requested: set[tuple[str, str]]) -> None:
@@ -169,6 +184,35 @@ async def keep_order(ada: ChatClient, bob: ChatClient) -> None:
         await ada.add_participants(group.id, ["bob"])
     await ada.rooms.unban_from_conversation(group.id, "bob")
     await ada.add_participants(group.id, ["bob"])
+
+
+async def sit_at_the_desk(ada: ChatClient, bob: ChatClient) -> None:
+    group = await bob.create_group_conversation(user_ids=["ada"])
+    sent = await bob.send_message(group.id, "rude")
+    # Another offset than UTC.
+    since = sent.created_at.astimezone(timezone(timedelta(hours=5)))
+    page = await ada.desk.find_messages(sender_id="bob", since=since, contains="rude", limit=2)
+    assert (page.messages, page.next_cursor) == ((sent,), None)
+    looked = await ada.desk.look_at_message(sent.id, before=0)
+    assert (looked.message, looked.messages) == (sent, (sent,))
+    await bob.edit_message(sent.id, "ruder")
+    (version,) = await ada.desk.list_versions(sent.id)
+    assert (version.body, version.how) == ("rude", "edited")
+    assert (await ada.desk.remove_message(sent.id, reason="rude")).deleted_at
+    assert (await ada.desk.restore_message(sent.id)).body == "ruder"
+    counted = await ada.desk.remove_messages("bob", conversation_id=group.id, since=since)
+    assert (counted.messages, counted.dry_run) == (1, True)
+    assert (await ada.desk.remove_messages("bob", dry_run=False)).messages == 1
+    report = await bob.moderation.report("user", "ada", "unfair")
+    standing = await ada.desk.get_standing("ada", shared_with="bob")
+    assert standing.latest_reports_received == (report,)
+    assert (await ada.desk.find_reports(reporter_id="bob")).reports == (report,)
+    (reported,) = (await ada.desk.list_report_groups(status="open")).report_groups
+    assert (reported.latest, reported.count) == (report, 1)
+    resolved = await ada.desk.resolve_reports(
+        "user", "ada", "dismissed", until=reported.last_at, moderator_note="it was fair"
+    )
+    assert (resolved.reports, resolved.more) == (1, False)
 
 
 async def come_in(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
