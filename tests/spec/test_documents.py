@@ -16,16 +16,17 @@ from bson import json_util
 from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
-from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
 from chat_aio.plugins import Plugin, Presence, Receipts, Typing
-from chat_aio.schema.events import EVENTS, EXTRA_EVENTS, ROOM_EVENTS
+from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
+from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -47,7 +48,11 @@ def table(title: str, text: str = REFERENCE) -> list[list[str]]:
 
 
 def test_every_route_is_documented() -> None:
-    for title, routes in (("Method", ROUTES), ("Method with `room_controls`", ROOM_ROUTES)):
+    for title, routes in (
+        ("Method", ROUTES),
+        ("Method with `room_controls`", ROOM_ROUTES),
+        ("Method with `moderation_desk`", DESK_ROUTES),
+    ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
         assert documented == [(each.method, each.path) for each in routes]
 
@@ -76,6 +81,7 @@ def test_every_api_method_is_documented() -> None:
             ("", ServerAPI),
             ("moderation.", ModerationAPI),
             ("rooms.", RoomsAPI),
+            ("desk.", DeskAPI),
         )
         for name, each in methods_of(api).items()
     }
@@ -92,7 +98,7 @@ def test_every_error_is_documented_at_its_routes() -> None:
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
-        for each in (*ROUTES, *ROOM_ROUTES, *operations_of(plugins))
+        for each in (*ROUTES, *ROOM_ROUTES, *DESK_ROUTES, *operations_of(plugins))
     }
 
 
@@ -170,7 +176,12 @@ def meant(text: str) -> Any:
 
 @pytest.mark.parametrize(
     ("title", "events"),
-    [("Event", EVENTS), ("Extra event", EXTRA_EVENTS), ("Room event", ROOM_EVENTS)],
+    [
+        ("Event", EVENTS),
+        ("Extra event", EXTRA_EVENTS),
+        ("Room event", ROOM_EVENTS),
+        ("Desk event", DESK_EVENTS),
+    ],
 )
 def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ...]) -> None:
     documented = {
@@ -221,7 +232,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     serve: MakePeople, database: Any
 ) -> None:
     hooks = Hooks(can_moderate=lambda _: True)
-    person = await serve(hooks, plugins=[Presence()], room_controls=True)
+    person = await serve(hooks, plugins=[Presence()], room_controls=True, moderation_desk=True)
     chat = person("ada").chat
     async with person("ada").tab():
         while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
