@@ -81,7 +81,7 @@ def import_(file: Path, dry_run: bool, as_json: bool, **place: Any) -> None:
 
 
 def _outcome(plan: ImportPlan, *, dry_run: bool) -> Outcome:
-    new, unchanged = plan.counts("new"), plan.counts("unchanged")
+    new, unchanged = plan.counts(new=True), plan.counts(new=False)
     document: dict[str, object] = {
         "conversations": new.conversations,
         "messages": new.messages,

@@ -62,15 +62,13 @@ async def pages_of_messages(
         after = found[-1]["seq"]
 
 
-async def find_conversation(database: Database, conversation_id: str) -> Any:
-    """The stored conversation as it is, with the digest of its import; None if there is none."""
-    return await database.read(lambda: database.conversations.find_one({"_id": conversation_id}))
-
-
-async def has_full_head(database: Database, conversation_id: str) -> bool:
-    """Whether there is a head that is more than the stub that a block leaves."""
-    chosen = {"_id": conversation_id, "seq": {"$exists": True}}
-    return bool(await database.read(lambda: database.counters.find_one(chosen, {"_id": 1})))
+async def find_digests(
+    database: Database, conversation_ids: Sequence[str]
+) -> dict[str, str | None]:
+    """The conversations that are there, each with the digest of its import, None without one."""
+    rows = database.conversations.find({"_id": {"$in": [*conversation_ids]}}, {"importDigest": 1})
+    found = await database.read(partial(rows.to_list, None), seconds=SECONDS)
+    return {each["_id"]: each.get("importDigest") for each in found}
 
 
 async def insert(database: Database, messages: Sequence[MessageDocument]) -> MessageDocument | None:

@@ -4,10 +4,10 @@ anything is written; a conversation appears when it is complete."""
 import asyncio
 from collections import deque
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.maintenance.moving.exporting import CannotExport, digest_of
@@ -29,18 +29,22 @@ from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.maintenance import moving
 
 AT_ONCE = 4
+COMPARED_AT_A_TIME = 100
 
 CHANGED = "the file has changed while it was read"
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A conversation of the file: its digest, how many messages it has, and whether it is here."""
+    """A conversation of the file: what errors call it, where it begins, its digest, how many
+    messages it has, and whether it is here already."""
 
     conversation_id: str
+    named: str
+    number: int
     digest: str
     messages: int
-    state: Literal["new", "unchanged"]
+    is_new: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,8 @@ class ImportPlan:
     names: Names
     conversations: tuple[Planned, ...]
 
-    def counts(self, state: Literal["new", "unchanged"]) -> Counts:
-        found = [each for each in self.conversations if each.state == state]
+    def counts(self, *, new: bool) -> Counts:
+        found = [each for each in self.conversations if each.is_new is new]
         return Counts(sum(each.messages for each in found), len(found))
 
 
@@ -67,17 +71,18 @@ async def plan_import(context: Context, path: Path, *, progress: Progress = sile
         async for batch in reader.batches(advance):
             if batch.finished is None:
                 continue
-            found = await _planned(context.database, batch.incoming, batch.finished)
+            found = _planned(batch.incoming, batch.finished)
             if found.conversation_id in planned:
-                raise wrong(batch.incoming.number, f"{_named(batch.incoming)} comes twice")
+                raise wrong(found.number, f"{found.named} comes twice")
             planned[found.conversation_id] = found
-    return ImportPlan(path, names, tuple(planned.values()))
+    compared = await _compared(context.database, [*planned.values()])
+    return ImportPlan(path, names, tuple(compared))
 
 
 async def carry_out(context: Context, plan: ImportPlan, *, progress: Progress = silent) -> None:
     """Write what is new. If this is interrupted, the conversations that are complete stay, and
     another run continues. Raises WrongFile for what has changed since the plan."""
-    new = {each.conversation_id for each in plan.conversations if each.state == "new"}
+    new = {each.conversation_id for each in plan.conversations if each.is_new}
     writer = _Writer(context.database, context.clock(), context.new_id(), plan.conversations)
     searchable = Capability.SEARCH in context.capabilities
     reader = Reader(
@@ -96,46 +101,43 @@ async def carry_out(context: Context, plan: ImportPlan, *, progress: Progress = 
         await writer.close()
 
 
-async def _planned(database: Database, incoming: Incoming, finished: Finished) -> Planned:
-    state = await _state_of(database, incoming, finished)
-    return Planned(incoming.conversation_id, finished.digest, incoming.count, state)
-
-
-async def _state_of(
-    database: Database, incoming: Incoming, finished: Finished
-) -> Literal["new", "unchanged"]:
-    """Whether a conversation is new. Raises WrongFile if it is there with other content."""
-    conversation_id = incoming.conversation_id
-    stored = await moving.find_conversation(database, conversation_id)
-    if stored is None:
-        if await moving.has_full_head(database, conversation_id):
-            raise wrong(
-                incoming.number,
-                f"conversation {conversation_id} has a head without a conversation: "
-                "chat-aio check says more",
-            )
-        return "new"
-    # People have written since, perhaps: what counts is what was imported.
-    if "importDigest" in stored:
-        same = stored["importDigest"] == finished.digest
-    else:
-        try:
-            same = await digest_of(database, conversation_id) == finished.digest
-        except (CannotExport, ConversationNotFound):
-            same = False
-    if not same:
-        raise wrong(
-            incoming.number,
-            f"{_named(incoming)} is there already, with other content; nothing is overwritten",
-        )
-    return "unchanged"
-
-
-def _named(incoming: Incoming) -> str:
+def _planned(incoming: Incoming, finished: Finished) -> Planned:
+    named = f"conversation {incoming.conversation_id}"
     if incoming.line.type == "direct":
         users = " and ".join(each.user_id for each in incoming.line.participants)
-        return f"the direct conversation of {users} ({incoming.conversation_id})"
-    return f"conversation {incoming.conversation_id}"
+        named = f"the direct conversation of {users} ({incoming.conversation_id})"
+    return Planned(
+        incoming.conversation_id, named, incoming.number, finished.digest, incoming.count
+    )
+
+
+async def _compared(database: Database, planned: Sequence[Planned]) -> list[Planned]:
+    """The conversations of a file, compared with what is there. Raises WrongFile for one that is
+    there with other content."""
+    compared: list[Planned] = []
+    for start in range(0, len(planned), COMPARED_AT_A_TIME):
+        some = planned[start : start + COMPARED_AT_A_TIME]
+        stored = await moving.find_digests(database, [each.conversation_id for each in some])
+        for each in some:
+            is_new = each.conversation_id not in stored
+            if not is_new and not await _is_same(database, each, stored[each.conversation_id]):
+                raise wrong(
+                    each.number,
+                    f"{each.named} is there already, with other content; nothing is overwritten",
+                )
+            compared.append(replace(each, is_new=is_new))
+    return compared
+
+
+async def _is_same(database: Database, planned: Planned, digest: str | None) -> bool:
+    """Whether a stored conversation is that of the file: as it was imported, since people may have
+    written since; or as it is, if it was not imported."""
+    if digest is not None:
+        return digest == planned.digest
+    try:
+        return await digest_of(database, planned.conversation_id) == planned.digest
+    except (CannotExport, ConversationNotFound):
+        return False
 
 
 class _Writer:
@@ -155,14 +157,14 @@ class _Writer:
         planned = self._planned.get(batch.incoming.conversation_id)
         if planned is None:
             raise WrongFile(CHANGED)
-        if planned.state == "unchanged":
+        if not planned.is_new:
             return
         if batch.messages:
-            self._inserts.append(await self._begin(self._insert(batch)))
+            self._inserts.append(await self._begin(self._insert(planned, batch)))
         if batch.finished is not None:
             if batch.finished.digest != planned.digest:
                 raise WrongFile(CHANGED)
-            await self._begin(self._finish(batch.incoming, batch.finished, self._inserts))
+            await self._begin(self._finish(planned, batch, self._inserts))
             self._inserts = []
 
     async def wait_for_all(self) -> None:
@@ -183,33 +185,34 @@ class _Writer:
             self._under_way.popleft()
         return task
 
-    async def _insert(self, batch: Batch) -> None:
+    async def _insert(self, planned: Planned, batch: Batch) -> None:
         for message in batch.messages:
             message["importedAt"] = self._at
         other = await moving.insert(self._database, batch.messages)
         if other is not None:
-            incoming = batch.incoming
             raise wrong(
-                incoming.number,
-                f"{_named(incoming)} cannot be imported: message {other['_id']} (seq "
+                planned.number,
+                f"{planned.named} cannot be imported: message {other['_id']} (seq "
                 f"{other['seq']}) is there already with other content, or another message has its "
                 "seq or its clientMessageId",
             )
 
     async def _finish(
-        self, incoming: Incoming, finished: Finished, inserts: Sequence[asyncio.Task[None]]
+        self, planned: Planned, batch: Batch, inserts: Sequence[asyncio.Task[None]]
     ) -> None:
+        finished = cast(Finished, batch.finished)
         await asyncio.gather(*inserts)
-        if incoming.has_threads:
-            await moving.summarise_threads(self._database, incoming.conversation_id)
+        if batch.incoming.has_threads:
+            await moving.summarise_threads(self._database, planned.conversation_id)
         if await moving.create(self._database, self._stamped(finished), finished.head):
             return
         # Another run of the same file may have been faster.
-        if await _state_of(self._database, incoming, finished) == "new":
+        (compared,) = await _compared(self._database, [planned])
+        if compared.is_new:
             raise wrong(
-                incoming.number,
-                f"{_named(incoming)} cannot be imported: there are messages of it that the file "
-                "does not have, left by an import of another file",
+                planned.number,
+                f"{planned.named} cannot be imported: there is a head of it, or messages that the "
+                "file does not have, left by an import of another file",
             )
 
     def _stamped(self, finished: Finished) -> ConversationDocument:
