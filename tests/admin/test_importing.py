@@ -1,11 +1,13 @@
 """Lines of other systems: what may be left out, what ids become, and what is refused."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chat_aio.schema.lines import ConversationLine, MessageLine
 from tests.admin.running import People, Tool
 from tests.conftest import Database
 
@@ -62,6 +64,23 @@ def written(tmp_path: Path, *lines: Any) -> str:
     return str(file)
 
 
+async def test_the_lines_of_the_documents_are_such(tool: Tool, tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
+    (example,) = re.findall(r"```jsonl\n(.*?)```", text, re.S)
+    file = written(tmp_path, example)
+    assert (await tool("conversations", "import", file, "--json")).json["messages"] == 3
+    assert (await tool("check", "--json")).json["violations"] == []
+
+
+def test_every_field_of_a_line_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "importing.md").read_text()
+    for shape, title in ((ConversationLine, "Of a \\*\\*conv"), (MessageLine, "Of a \\*\\*mess")):
+        (part,) = re.findall(rf"{title}.*?\n\n(\|.*?)\n\n", text, re.S)
+        first = "".join(row.split(" | ")[0] for row in part.splitlines() if "| - " not in row)
+        fields = {each.alias or name for name, each in shape.model_fields.items()} - {"kind"}
+        assert {*re.findall(r"`(\w+)`", first)} == fields
+
+
 async def test_what_is_left_out_follows_from_the_rest(
     database: Database, tool: Tool, people: People, tmp_path: Path
 ) -> None:
@@ -113,7 +132,7 @@ async def test_what_is_left_out_follows_from_the_rest(
             (HEADER, {**ROOM, "participants": [{"userId": "ada"}]}),
             "line 2: participants of a group",
         ),
-        ((HEADER, {**ROOM, "type": "direct"}), "are both admins"),
+        ((HEADER, {**ROOM, "type": "direct", "participants": []}), "must be two users"),
         ((HEADER, ROOM, {**FIRST, "body": " "}), "line 3: body must not be blank"),
         ((HEADER, ROOM, {**FIRST, "body": 5}), "line 3: body must be a string"),
         ((HEADER, ROOM, {**FIRST, "seq": 2}), "line 3: seq must be 1, the next one"),
