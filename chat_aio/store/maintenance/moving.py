@@ -4,11 +4,13 @@ messages first, then the conversation and its head in one transaction. So nobody
 import time
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
+from itertools import permutations
 from typing import Any
 
-from pymongo.errors import BulkWriteError, DuplicateKeyError
+from pymongo import UpdateOne
+from pymongo.errors import BulkWriteError
 
-from chat_aio.store.blocks import block_id
+from chat_aio.store.blocks import block_id, pair_of
 from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
@@ -72,8 +74,8 @@ async def find_digests(
 
 
 async def insert(database: Database, messages: Sequence[MessageDocument]) -> MessageDocument | None:
-    """Insert messages of one conversation. Returns the first that cannot stand, because another
-    message has its id, its seq or its idempotency key; what an earlier run has written stays."""
+    """Insert messages. Returns the first that cannot stand, because another message has its id, its
+    seq or its idempotency key; what an earlier run has written stays."""
 
     async def write() -> list[int]:
         try:
@@ -127,49 +129,80 @@ async def summarise_threads(database: Database, conversation_id: str) -> None:
 
 
 async def create(
-    database: Database, conversation: ConversationDocument, head: CounterDocument
+    database: Database, made: Sequence[tuple[ConversationDocument, CounterDocument]]
 ) -> bool:
-    """Write a conversation and its head, as the last step. Returns False, and writes nothing, if
-    one is there already, or if there are other messages than the head has counted."""
+    """Write conversations and their heads in one transaction, as the last step. Returns False, and
+    writes nothing, if one is there already, or has other messages than its head has counted."""
+    ids = [head["_id"] for _, head in made]
 
     async def body(session: Session) -> bool:
-        # A block before the conversation has left a stub of the head; its epoch goes on.
-        made = await database.counters.find_one_and_update(
-            {"_id": head["_id"], "seq": {"$exists": False}},
-            {
-                "$inc": {"epoch": 1},
-                "$set": {name: each for name, each in head.items() if name not in ("_id", "epoch")},
-            },
-            upsert=True,
-            return_document=True,
-            session=session,
+        # The heads first, as in every transaction: they are the locks.
+        await database.counters.bulk_write(
+            [_head_update(head) for _, head in made], session=session
         )
-        fields: dict[str, Any] = {"epoch": made["epoch"]}
-        if conversation["type"] == "direct":
-            blocked_by = await _blockers(database, conversation, session)
-            fields |= {"blockedBy": blocked_by} if blocked_by else {}
-        here = {"conversationId": head["_id"]}
-        there = await database.messages.count_documents(here, session=session)
-        if there != head["seq"] - head["floorSeq"]:
+        rows = database.counters.find({"_id": {"$in": ids}}, {"epoch": 1}, session=session)
+        epochs = {each["_id"]: each["epoch"] for each in await rows.to_list(None)}
+        counts = await _count_messages(database, ids, session)
+        if any(counts.get(each["_id"], 0) != each["seq"] - each["floorSeq"] for _, each in made):
             raise _OtherMessages
-        await database.conversations.insert_one({**conversation, **fields}, session=session)
+        conversations = [each for each, _ in made]
+        blocked = await _list_blocked(database, conversations, session)
+        documents = [
+            {**each, "epoch": epochs[each["_id"]], **blocked.get(each["_id"], {})}
+            for each in conversations
+        ]
+        await database.conversations.insert_many(documents, session=session)
         return True
 
     try:
         return await transact(database, body, deadline=time.monotonic() + SNAPSHOT_SECONDS)
-    except (DuplicateKeyError, _OtherMessages):
+    except _OtherMessages:
+        return False
+    except BulkWriteError as error:
+        codes = {each["code"] for each in (error.details or {}).get("writeErrors", ())}
+        if codes != {_DUPLICATE}:
+            raise
         return False
 
 
 class _OtherMessages(Exception):
-    """There are messages that the head has not counted."""
+    """There are messages that a head has not counted."""
 
 
-async def _blockers(
-    database: Database, conversation: ConversationDocument, session: Session
-) -> list[str]:
-    """Those of the two users who have blocked the other one."""
-    one, other = (each["userId"] for each in conversation["participants"])
-    pairs = [block_id(one, other), block_id(other, one)]
-    rows = database.blocks.find({"_id": {"$in": pairs}}, {"_id": 1}, session=session)
-    return [each["_id"]["blockerUserId"] for each in await rows.to_list(None)]
+def _head_update(head: CounterDocument) -> UpdateOne:
+    """The update that makes a head. A block before the conversation has left a stub, whose epoch
+    goes on; a full head is a duplicate key."""
+    fields = {name: each for name, each in head.items() if name not in ("_id", "epoch")}
+    without = {"_id": head["_id"], "seq": {"$exists": False}}
+    return UpdateOne(without, {"$inc": {"epoch": 1}, "$set": fields}, upsert=True)
+
+
+async def _count_messages(
+    database: Database, ids: Sequence[str], session: Session
+) -> dict[str, int]:
+    stages = [
+        {"$match": {"conversationId": {"$in": ids}}},
+        {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+    ]
+    rows = await maybe_await(
+        database.messages.aggregate(stages, session=session, hint="conversation_seq")
+    )
+    return {each["_id"]: each["count"] for each in await rows.to_list(None)}
+
+
+async def _list_blocked(
+    database: Database, conversations: Sequence[ConversationDocument], session: Session
+) -> dict[str, dict[str, list[str]]]:
+    """The field `blockedBy` of the direct conversations in which a user has blocked the other."""
+    pairs = {
+        each["_id"]: [*permutations([user["userId"] for user in each["participants"]], 2)]
+        for each in conversations
+        if each["type"] == "direct"
+    }
+    ids = [block_id(*each) for both in pairs.values() for each in both]
+    rows = database.blocks.find({"_id": {"$in": ids}}, {"_id": 1}, session=session)
+    found = {pair_of(each["_id"]) for each in (await rows.to_list(None) if ids else ())}
+    blockers = {
+        name: [one for one, other in both if (one, other) in found] for name, both in pairs.items()
+    }
+    return {name: {"blockedBy": each} for name, each in blockers.items() if each}

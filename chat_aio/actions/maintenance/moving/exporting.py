@@ -42,20 +42,21 @@ async def export_conversations(
 ) -> Counts:
     """Write these conversations. Raises ConversationNotFound before anything is written, and
     CannotExport."""
-    found = [await _load(database, each) for each in dict.fromkeys(conversation_ids)]
+    ids = [*dict.fromkeys(conversation_ids)]
+    there = await moving.find_digests(database, ids)
+    if missing := [each for each in ids if each not in there]:
+        raise _not_found(missing[0])
     write(_json({"kind": "header", "version": VERSION}))
     count = 0
-    length = sum(each.head["seq"] - each.head["floorSeq"] for each in found)
-    with progress("Exporting", length) as advance:
-        for each in found:
-            # Read anew: what was sent while the ones before were written comes along.
-            again = await _load(database, each.head["_id"])
-            write(conversation_line(again.conversation, again.head))
-            async for page in _message_lines(database, again.head):
+    with progress("Exporting", len(ids)) as advance:
+        for each in ids:
+            loaded = await _load(database, each)
+            write(conversation_line(loaded.conversation, loaded.head))
+            async for page in _message_lines(database, loaded.head):
                 write(b"".join(page))
                 count += len(page)
-                advance(len(page))
-    return Counts(count, len(found))
+            advance(1)
+    return Counts(count, len(ids))
 
 
 async def digest_of(database: Database, conversation_id: str) -> str:
@@ -75,8 +76,12 @@ def digest(line: bytes, messages: bytes) -> str:
 async def _load(database: Database, conversation_id: str) -> Outgoing:
     found = await moving.find_with_head(database, conversation_id)
     if found is None:
-        raise ConversationNotFound(f"There is no conversation {conversation_id}")
+        raise _not_found(conversation_id)
     return Outgoing(*found)
+
+
+def _not_found(conversation_id: str) -> ConversationNotFound:
+    return ConversationNotFound(f"There is no conversation {conversation_id}")
 
 
 async def _message_lines(database: Database, head: CounterDocument) -> AsyncIterator[list[bytes]]:

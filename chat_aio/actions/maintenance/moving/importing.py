@@ -13,6 +13,8 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.maintenance.moving.exporting import CannotExport, digest_of
 from chat_aio.actions.maintenance.moving.incoming import ACTOR, Incoming
 from chat_aio.actions.maintenance.moving.reading import (
+    AT_A_TIME,
+    MOST_WEIGHT,
     Batch,
     Finished,
     Names,
@@ -25,10 +27,11 @@ from chat_aio.capabilities import Capability
 from chat_aio.errors import ConversationNotFound
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database
-from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.maintenance import moving
 
 AT_ONCE = 4
+CONVERSATIONS_AT_A_TIME = 100
 COMPARED_AT_A_TIME = 100
 
 CHANGED = "the file has changed while it was read"
@@ -96,7 +99,7 @@ async def carry_out(context: Context, plan: ImportPlan, *, progress: Progress = 
             if new:
                 async for batch in reader.batches(advance):
                     await writer.write(batch)
-                await writer.wait_for_all()
+                await writer.finish()
     finally:
         await writer.close()
 
@@ -140,9 +143,19 @@ async def _is_same(database: Database, planned: Planned, digest: str | None) -> 
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A conversation of which all lines were read."""
+
+    planned: Planned
+    conversation: ConversationDocument
+    head: CounterDocument
+    has_threads: bool
+
+
 class _Writer:
-    """Writes batches: messages as they come, and a conversation when all of its own are there. Some
-    writes are under way while the next lines are read."""
+    """Writes messages as they come, and conversations, several together, when all of their messages
+    are there. Some writes are under way while the next lines are read."""
 
     def __init__(
         self, database: Database, at: datetime, change_id: str, planned: Sequence[Planned]
@@ -151,23 +164,33 @@ class _Writer:
         self._planned = {each.conversation_id: each for each in planned}
         self._under_way: deque[asyncio.Task[None]] = deque()
         self._inserts: list[asyncio.Task[None]] = []
+        self._messages: list[MessageDocument] = []
+        self._weight = 0
+        self._ready: list[_Ready] = []
 
     async def write(self, batch: Batch) -> None:
-        """Write a batch in the background. Raises what earlier ones have raised."""
+        """Write a batch, now or with the next ones. Raises what earlier ones have raised."""
         planned = self._planned.get(batch.incoming.conversation_id)
         if planned is None:
             raise WrongFile(CHANGED)
         if not planned.is_new:
             return
-        if batch.messages:
-            self._inserts.append(await self._begin(self._insert(planned, batch)))
+        for message in batch.messages:
+            message["importedAt"] = self._at
+        self._messages += batch.messages
+        self._weight += batch.weight
         if batch.finished is not None:
-            if batch.finished.digest != planned.digest:
-                raise WrongFile(CHANGED)
-            await self._begin(self._finish(planned, batch, self._inserts))
-            self._inserts = []
+            self._ready.append(self._stamped(planned, batch.finished, batch.incoming.has_threads))
+        if (
+            len(self._messages) >= AT_A_TIME
+            or self._weight >= MOST_WEIGHT
+            or len(self._ready) >= CONVERSATIONS_AT_A_TIME
+        ):
+            await self._flush()
 
-    async def wait_for_all(self) -> None:
+    async def finish(self) -> None:
+        """Write what is left, and wait for all of it."""
+        await self._flush()
         while self._under_way:
             await self._under_way[0]
             self._under_way.popleft()
@@ -175,6 +198,16 @@ class _Writer:
     async def close(self) -> None:
         """Wait for the end of what is under way, also after a failure."""
         await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    async def _flush(self) -> None:
+        messages, ready = self._messages, self._ready
+        self._messages, self._weight, self._ready = [], 0, []
+        if messages:
+            self._inserts.append(await self._begin(self._insert(messages)))
+        if ready:
+            await self._begin(self._create(ready, self._inserts))
+            # The last one may have the first messages of a conversation that goes on.
+            self._inserts = self._inserts[-1:]
 
     async def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         # The oldest first: what a later one waits for is never behind it.
@@ -185,11 +218,10 @@ class _Writer:
             self._under_way.popleft()
         return task
 
-    async def _insert(self, planned: Planned, batch: Batch) -> None:
-        for message in batch.messages:
-            message["importedAt"] = self._at
-        other = await moving.insert(self._database, batch.messages)
+    async def _insert(self, messages: Sequence[MessageDocument]) -> None:
+        other = await moving.insert(self._database, messages)
         if other is not None:
+            planned = self._planned[other["conversationId"]]
             raise wrong(
                 planned.number,
                 f"{planned.named} cannot be imported: message {other['_id']} (seq "
@@ -197,16 +229,21 @@ class _Writer:
                 "seq or its clientMessageId",
             )
 
-    async def _finish(
-        self, planned: Planned, batch: Batch, inserts: Sequence[asyncio.Task[None]]
-    ) -> None:
-        finished = cast(Finished, batch.finished)
+    async def _create(self, ready: Sequence[_Ready], inserts: Sequence[asyncio.Task[None]]) -> None:
         await asyncio.gather(*inserts)
-        if batch.incoming.has_threads:
-            await moving.summarise_threads(self._database, planned.conversation_id)
-        if await moving.create(self._database, self._stamped(finished), finished.head):
+        for each in ready:
+            if each.has_threads:
+                await moving.summarise_threads(self._database, each.planned.conversation_id)
+        if await moving.create(self._database, [(each.conversation, each.head) for each in ready]):
+            return
+        for each in ready:
+            await self._create_alone(each)
+
+    async def _create_alone(self, ready: _Ready) -> None:
+        if await moving.create(self._database, [(ready.conversation, ready.head)]):
             return
         # Another run of the same file may have been faster.
+        planned = ready.planned
         (compared,) = await _compared(self._database, [planned])
         if compared.is_new:
             raise wrong(
@@ -215,9 +252,11 @@ class _Writer:
                 "file does not have, left by an import of another file",
             )
 
-    def _stamped(self, finished: Finished) -> ConversationDocument:
+    def _stamped(self, planned: Planned, finished: Finished, has_threads: bool) -> _Ready:
         """The conversation with the stamp by which running processes learn of it; nobody gets an
         event."""
+        if finished.digest != planned.digest:
+            raise WrongFile(CHANGED)
         stamp = {
             "importedAt": self._at,
             "importDigest": finished.digest,
@@ -229,4 +268,5 @@ class _Writer:
                 "addedUserIds": [],
             },
         }
-        return cast(ConversationDocument, {**finished.conversation, **stamp})
+        conversation = cast(ConversationDocument, {**finished.conversation, **stamp})
+        return _Ready(planned, conversation, finished.head, has_threads)

@@ -45,6 +45,7 @@ class Batch:
 
     incoming: Incoming
     messages: list[MessageDocument] = field(default_factory=list)
+    weight: int = 0
     finished: Finished | None = None
 
 
@@ -92,21 +93,20 @@ class Reader:
     async def batches(self, advance: Advance) -> AsyncIterator[Batch]:
         """All batches, in order. Raises WrongFile."""
         batch: Batch | None = None
-        weight = 0
         for number, line in _lines(self._path, advance):
             if isinstance(line, ConversationLine):
                 if batch:
                     yield self._last(batch)
-                batch, weight = Batch(await self._begin(number, line)), 0
+                batch = Batch(await self._begin(number, line))
                 continue
             if batch is None:
                 raise wrong(number, "a message stands behind the line of its conversation")
             message = self._take(batch.incoming, number, line)
             batch.messages.append(message)
-            weight += weight_of(message)
-            if len(batch.messages) >= AT_A_TIME or weight >= MOST_WEIGHT:
+            batch.weight += weight_of(message)
+            if len(batch.messages) >= AT_A_TIME or batch.weight >= MOST_WEIGHT:
                 yield batch
-                batch, weight = Batch(batch.incoming), 0
+                batch = Batch(batch.incoming)
         if batch:
             yield self._last(batch)
 
