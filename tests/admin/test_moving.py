@@ -13,14 +13,14 @@ from aiohttp import web
 
 from chat_aio import Chat, Hooks, Options
 from chat_aio.actions.context import utc_now
-from chat_aio.actions.maintenance.moving import exporting
+from chat_aio.actions.maintenance.moving import exporting, importing
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.change_stream import StreamChange, open_changes, tick
 from chat_aio.store.database import Database as Store
 from chat_aio.store.maintenance import moving
 from tests.admin.running import People, Run, Tool, kept, run
 from tests.admin.world import World, make_world
-from tests.conftest import PATIENT, Database, MakePeople
+from tests.conftest import PATIENT, Database, MakeChat, MakePeople
 from tests.support.people import Person, picked_by_header
 from tests.support.pool import Pool
 
@@ -207,6 +207,20 @@ async def test_a_run_that_is_cut_short_shows_nothing_and_is_continued(
     assert (await alice.get(here)).status == 404
     assert (await alice.call("DELETE", f"/messages/{moved.world.root}")).status == 404
     assert (await tool("conversations", "import", str(moved.file))).code == 0
+    assert (await tool("check", "--json")).json["violations"] == []
+    assert (await tool("conversations", "export", *moved.ids)).output == moved.file.read_text()
+
+
+async def test_two_runs_at_once_do_no_harm(
+    make_chat: MakeChat, tool: Tool, moved: Moved, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both find nothing there; both write everything, and one of them finds it written."""
+    contexts = [(await make_chat())._context for _ in range(2)]
+    plans = [await importing.plan_import(each, moved.file) for each in contexts]
+    assert [each.counts(new=True).conversations for each in plans] == [len(moved.ids)] * 2
+    monkeypatch.setattr(importing, "CONVERSATIONS_AT_A_TIME", 3)
+    both = zip(contexts, plans, strict=True)
+    await asyncio.gather(*(importing.carry_out(context, plan) for context, plan in both))
     assert (await tool("check", "--json")).json["violations"] == []
     assert (await tool("conversations", "export", *moved.ids)).output == moved.file.read_text()
 
