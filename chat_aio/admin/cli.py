@@ -51,6 +51,7 @@ OPERATORS = {
     "retention": "chat_aio.admin.retention:retention",
     "erase": "chat_aio.admin.erase:erase",
     "export": "chat_aio.admin.export:export",
+    "conversations": "chat_aio.admin.conversations:conversations",
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
     "config": "chat_aio.admin.config:config",
