@@ -6,18 +6,17 @@ from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_writable
 from chat_aio.actions.moderators import require_moderator
-from chat_aio.actions.reading import load_parents
 from chat_aio.actions.room_rules import require_unfrozen
-from chat_aio.actions.sending import put, require_place
+from chat_aio.actions.sending import find_repeated, put, require_place
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import HeldMessage, HeldMessagePage, Message
-from chat_aio.store import audit, held_messages, messages
+from chat_aio.store import audit, held_messages
 from chat_aio.store.documents import AuditEntry, HeldMessageDocument
-from chat_aio.store.mapping import held_message_from, message_from
+from chat_aio.store.mapping import held_message_from
 from chat_aio.store.metadata import unescaped
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
@@ -54,29 +53,35 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
 
     It is sent once, whatever happens: its idempotency key sees to that. The release is decided
     before, so that a call after a crash goes on with it, and nobody can discard it.
+
+    Raises NotModerator, ModerationUnsupported and HeldMessageNotFound; MessageConflict if the
+    sender has used the key for another message since; and for a sender who may not send it now
+    UserBanned, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen,
+    MessageNotFound and ForbiddenRead.
     """
     await require_moderator(context, user_id, "release_held_message")
     require(context, Capability.MODERATION)
     held = await _load(context, held_id)
-    if held["releasedBy"] is not None and (sent := await _find_sent(context, held)):
+    key = {name: held[name] for name in ("clientMessageId", "requestHash")}
+    place = (held["senderId"], held["conversationId"])
+    if sent := await find_repeated(context, *place, key):
+        # An earlier call has sent it and ended before it removed the row.
         await held_messages.remove(context.database, held_id)
-        return sent
+        return sent.message
     snapshot = await _require_sendable(context, held)
     entry = _entry(context, "release-held", user_id, held)
     if not await held_messages.decide_release(context.database, held_id, entry):
         raise HeldMessageNotFound
     fields = {
         "message_id": held_id,
-        "clientMessageId": held["clientMessageId"],
-        "requestHash": held["requestHash"],
+        **key,
         "replyToMessageId": held["replyToMessageId"],
         "thread_root_message_id": held["threadRootMessageId"],
         "also_in_main": held["alsoInMain"],
     }
-    question = _question(held, snapshot)
-    answer = await put(context, question, fields, snapshot=snapshot, slow=False)
+    sent = await put(context, _question(held, snapshot), fields, snapshot=snapshot, slow=False)
     await held_messages.remove(context.database, held_id)
-    return answer.message
+    return sent.message
 
 
 async def discard_held_message(context: Context, user_id: str, held_id: str) -> None:
@@ -98,14 +103,6 @@ async def _load(context: Context, held_id: str) -> HeldMessageDocument:
     if found is None:
         raise HeldMessageNotFound
     return found
-
-
-async def _find_sent(context: Context, held: HeldMessageDocument) -> Message | None:
-    """The message, if an earlier call has sent it and ended before it removed the row."""
-    found = await messages.find(context.database, held["_id"])
-    if found is None:
-        return None
-    return message_from(found, await load_parents(context, held["senderId"], [found]))
 
 
 async def _require_sendable(context: Context, held: HeldMessageDocument) -> Snapshot:

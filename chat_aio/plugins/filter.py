@@ -39,6 +39,18 @@ Classifier = Callable[[BeforeMessageSend], Awaitable[Verdict | None]]
 FAILURES = 5
 OPEN_SECONDS = 30.0
 MODERATING = (NotModerator, ModerationUnsupported)
+UNSENDABLE = (
+    ConversationFrozen,
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    ForbiddenRead,
+    ForbiddenWrite,
+    MessageConflict,
+    MessageNotFound,
+    UserBanned,
+)
+"""Why a message may have become one that its sender cannot send."""
+
 UNCHECKED = "This message could not be checked; try again later."
 
 
@@ -81,10 +93,14 @@ class Filter(Plugin):
         self._fails_closed = on_failure == "closed"
         self._reporter_id = reporter_id
         self._breaker = Breaker(failures=FAILURES, open_seconds=OPEN_SECONDS, clock=clock)
-        self.routes = (
+        self.routes = self._routes()
+
+    def _routes(self) -> tuple[PluginRoute, ...]:
+        path = "/moderation/held"
+        return (
             PluginRoute(
                 method="GET",
-                path="/moderation/held",
+                path=path,
                 handler=self._list,
                 takes=Page,
                 gives=HeldMessagePage,
@@ -92,19 +108,15 @@ class Filter(Plugin):
             ),
             PluginRoute(
                 method="POST",
-                path="/moderation/held/release",
+                path=f"{path}/release",
                 handler=self._release,
                 takes=HeldMessageChoice,
                 gives=ReleasedMessage,
-                errors=(
-                    *(*MODERATING, InvalidInput, HeldMessageNotFound, UserBanned),
-                    *(ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked),
-                    *(ConversationFrozen, MessageNotFound, ForbiddenRead, MessageConflict),
-                ),
+                errors=(*MODERATING, InvalidInput, HeldMessageNotFound, *UNSENDABLE),
             ),
             PluginRoute(
                 method="POST",
-                path="/moderation/held/discard",
+                path=f"{path}/discard",
                 handler=self._discard,
                 takes=HeldMessageChoice,
                 gives=Done,
@@ -144,7 +156,7 @@ class Filter(Plugin):
         try:
             verdict = await answered(classifier(message), self._timeout)
             if verdict is not None and not isinstance(verdict, get_args(Verdict)):
-                raise TypeError(f"a classifier must return a verdict or None, not {verdict!r}")
+                raise TypeError(f"a classifier must return a verdict or None, not {type(verdict)}")
         except Exception:
             log.exception("the classifier of messages failed")
             if self._breaker.failed():

@@ -67,7 +67,6 @@ _HAS_SIGNS = re.compile(r"[0134578@$!|]")
 _LETTER = regex.compile(r"\p{L}")
 _PIECE = regex.compile(r"[\p{L}\p{N}\p{M}@$!|]+")
 _AGAIN = re.compile(r"(.)\1+")
-_MANY = re.compile(rf"(.)\1{{{REPEATED - 1},}}")
 _FIRST_ALONE = frozenset("aeiouy")
 """Letters that are words: a word spelled out may stand behind one (`a b a d`)."""
 
@@ -173,10 +172,10 @@ def _spelled(letters: list[str]) -> Iterator[str]:
 
 
 def _part(word: str, table: dict[int, int]) -> str:
-    """A word of a phrase: signs as letters, and many of a letter as one."""
+    """A word of a phrase: signs as letters, and each letter once where it stands several times."""
     if _LETTER.search(word):
         word = word.translate(table)
-    return _MANY.sub(r"\1", word)
+    return _AGAIN.sub(r"\1", word)
 
 
 class Lexicon:

@@ -24,7 +24,7 @@ MOST_LINKS = 500
 
 _LINK = regex.compile(
     r"https?://[^\s<>\"'`]++"
-    r"|(?<![\p{L}\p{N}@._-])(?:www\.[^\s<>\"'`]++|[\p{L}\p{N}-]++(?:\.[\p{L}\p{N}-]++)++/\S*+)"
+    r"|(?<![\p{L}\p{N}@._-])(?:www\.[^\s<>\"'`]++|(?:[\p{L}\p{N}-]++\.)++\p{L}[\p{L}\p{N}-]*+/\S*+)"
 )
 """What a reader takes for a link: with a scheme, with `www.`, or a host with a path."""
 

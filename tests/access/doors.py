@@ -52,6 +52,8 @@ GIVEN: dict[str, Given] = {
     "POST /moderation/bans": {"targetUserId": "{asker}"},
     "POST /conversations/{conversation_id}/typing": {"isTyping": True},
     "GET /presence": {"userIds": "{asker}"},
+    "POST /moderation/held/release": {"heldId": "{held_id}"},
+    "POST /moderation/held/discard": {"heldId": "{held_id}"},
     "": {"seq": 0},
 }
 """The body, or the query of a GET, with a world's names in braces; others need nothing. Without a

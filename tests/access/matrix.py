@@ -184,6 +184,12 @@ POST /conversations/{conversation_id}/typing -
   direct          write     -       -       ok      ok      ok      ban     write     401
 GET /presence -
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+GET /moderation/held -
+  all             moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/held/release -
+  group held      moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/held/discard -
+  group held      moder     moder   moder   moder   moder   moder   ban     ok        401
 - list_messages_after
   group           read      read    ok      ok      ok      ok      ban     read      -
   channel         read      read    ok      ok      ok      ok      ban     read      -
