@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio.actions import held_messages as acting
+from chat_aio.actions import sending
 from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import Hooks, MessageMutation
 from chat_aio.plugins import Filter, Words
@@ -162,7 +163,7 @@ async def test_many_releases_at_once_send_one_message(
         assert rows == dict.fromkeys(ids, 1)
         assert await database["held_messages"].count_documents({}) == 0
 
-    put = acting.put
+    put = sending.put
 
     async def put_without_key(context: Any, asked: Any, fields: Any, **others: Any) -> Any:
         """Each call makes a message of its own."""
