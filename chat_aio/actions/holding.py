@@ -1,6 +1,7 @@
 """Keeping a message for a moderator instead of sending it."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any, NoReturn
 
@@ -10,13 +11,16 @@ from chat_aio.hooks import BeforeMessageSend
 from chat_aio.store import held_messages
 from chat_aio.store.metadata import escaped
 
+KEPT = timedelta(days=30)
+"""How long a held message waits for a moderator."""
+
 
 async def hold(
     context: Context, asked: BeforeMessageSend, fields: Mapping[str, Any], reason: str
 ) -> NoReturn:
     """Keep a message and raise MessageHeld. A repeated request keeps it once; raises
     MessageConflict if its idempotency key is that of another held message."""
-    held_id = context.new_id()
+    held_id, at = context.new_id(), context.clock()
     key = fields.get("clientMessageId") or f"held:{held_id}"
     hashed = fields.get("requestHash") or sha256(key.encode()).digest()
     is_kept = await held_messages.put(
@@ -35,7 +39,8 @@ async def hold(
             "clientMessageId": key,
             "requestHash": hashed,
             "reason": reason,
-            "createdAt": context.clock(),
+            "createdAt": at,
+            "expiresAt": at + KEPT,
             "releasedBy": None,
         },
     )

@@ -166,7 +166,10 @@ class Filter(Plugin):
         return verdict
 
     async def _list(self, request: PluginRequest) -> Mapping[str, object]:
-        """The messages that wait for a moderator, newest first; those of the last 30 days."""
+        """List the messages that wait for a moderator, newest first.
+
+        Raises InvalidInput, NotModerator and ModerationUnsupported.
+        """
         limit = limit_from_query(request.query.get("limit"))
         cursor = request.query.get("cursor")
         page = await self.api.list_held_messages(request.user_id, limit=limit, cursor=cursor)
@@ -174,12 +177,21 @@ class Filter(Plugin):
 
     async def _release(self, request: PluginRequest) -> Mapping[str, object]:
         """Send a held message in the name of its sender, who must still be allowed to write. It is
-        sent once, however often this is asked for."""
+        sent once, however often this is asked for.
+
+        Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound,
+        ConversationFrozen, ConversationNotFound, DirectInteractionBlocked, ForbiddenRead,
+        ForbiddenWrite, MessageConflict, MessageNotFound and UserBanned.
+        """
         held_id = _chosen(request)
         return {"message": await self.api.release_held_message(request.user_id, held_id)}
 
     async def _discard(self, request: PluginRequest) -> Mapping[str, object]:
-        """Remove a held message for good."""
+        """Remove a held message for good.
+
+        Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound and
+        HeldMessageReleased.
+        """
         await self.api.discard_held_message(request.user_id, _chosen(request))
         return {"ok": True}
 

@@ -300,6 +300,7 @@ class HeldMessage(Wire):
     thread_root_message_id: str | None
     reason: str
     created_at: Timestamp
+    expires_at: Timestamp
     released_by: str | None
 
 

@@ -171,6 +171,7 @@ class HeldMessageDocument(TypedDict):
     requestHash: bytes
     reason: str
     createdAt: datetime
+    expiresAt: datetime
     releasedBy: str | None
 
 

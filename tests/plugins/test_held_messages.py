@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
@@ -110,6 +111,8 @@ async def test_only_moderators_see_them(people: People) -> None:
     one = listed[0]
     assert (one["senderId"], one["conversationId"], one["body"]) == ("alice", group, "bad 2")
     assert (one["reason"], one["releasedBy"]) == ("a listed word", None)
+    created, expires = (datetime.fromisoformat(one[each]) for each in ("createdAt", "expiresAt"))
+    assert expires - created == timedelta(days=30)
     for path in (f"{HELD}?limit=0", f"{HELD}?cursor=x"):
         assert (await mod.get(path)).code == "INVALID_INPUT"
     for given in (None, 7, "", "\0"):

@@ -83,8 +83,10 @@ letters = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=12)
 
 @st.composite
 def disguised(draw: st.DrawFn) -> tuple[str, str]:
-    """A word, and what somebody makes of it. Of `i` and `l` either is read, not both at once."""
+    """A word, and what somebody makes of it. Of `i` and `l` either is read, not both at once, and
+    `!` and `|` are letters only between others."""
     word = draw(letters)
+    glue = draw(st.sampled_from(("", ".", "-", "_", "·", "\u2060")))
     shown = draw(st.sampled_from("il"))
     done = []
     for at, letter in enumerate(word):
@@ -93,6 +95,7 @@ def disguised(draw: st.DrawFn) -> tuple[str, str]:
         signs = SIGNS.get(letter, letter) if letter not in "il" or letter == shown else letter
         # A sign at the end may be punctuation, and an edge of signs alone is no word.
         safe = signs if 0 < at < len(word) - 1 else letter
+        safe = safe.strip("!|") if glue in (".", "-", "_", "·") else safe
         made = {
             "case": letter.upper(),
             "sign": draw(st.sampled_from(safe)),
@@ -102,7 +105,6 @@ def disguised(draw: st.DrawFn) -> tuple[str, str]:
             "many": letter if twin else letter * draw(st.integers(3, 9)),
         }
         done.append(made.get(way, letter))
-    glue = draw(st.sampled_from(("", ".", "-", "_", "·", "\u2060")))
     return word, glue.join(done)
 
 
