@@ -20,12 +20,14 @@ REPEATED = 3
 """From so many on, the same letters in a row stand for any smaller number of them. Two do not: they
 tell words apart (`god`, `good`)."""
 
-_HIDDEN = regex.compile(
-    r"[\p{Cf}\u0300-\u036f\u0483-\u0489\u115f\u1160\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3164"
-    r"\ufe00-\ufe0f\ufe20-\ufe2f\uffa0\U000e0100-\U000e01ef]+"
+_HIDDEN = regex.compile(r"[\p{Cf}\u115f\u1160\u3164\uffa0]+")
+"""What is not seen: format characters, and the fillers of Hangul."""
+
+_ON_LETTERS = regex.compile(
+    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f"
+    r"\ufe20-\ufe2f\U000e0100-\U000e01ef]+"
 )
-_INVISIBLE = regex.compile(r"\p{Cf}+")
-"""What is not seen, and marks on letters; not the vowel signs of scripts that need them."""
+"""Marks on letters; not the vowel signs of scripts that need them."""
 
 _ALIKE = {
     "a": "\u0430\u0251\u03b1",
@@ -74,11 +76,20 @@ _FIRST_ALONE = frozenset("aeiouy")
 def folded(text: str) -> str:
     """The normal form without case, hidden characters and diacritics, in Latin letters where others
     look like them."""
-    found = normal(text)[:MAX_NORMAL_LENGTH]
-    if found.isascii():
-        return found.lower()
+    return _folded(_seen(text))
+
+
+def _seen(text: str) -> str:
+    """The normal form of what is seen of a text."""
+    # First: without what stands between them, marks would be one long run, which `normal` limits.
+    return normal(text if text.isascii() else _HIDDEN.sub("", text))[:MAX_NORMAL_LENGTH]
+
+
+def _folded(seen: str) -> str:
+    if seen.isascii():
+        return seen.lower()
     # Apart and together again: a mark may be part of its letter, and Hangul must stay syllables.
-    apart = _HIDDEN.sub("", unicodedata.normalize("NFD", found.casefold()))
+    apart = _ON_LETTERS.sub("", unicodedata.normalize("NFD", seen.casefold()))
     return unicodedata.normalize("NFC", apart).translate(_AS_LATIN)
 
 
@@ -110,17 +121,14 @@ def runs_of(word: str) -> list[int]:
 
 
 class FoldedText:
-    """A message's text, folded once for all rules."""
+    """A message's text, prepared once for all rules: as it is `seen`, in normal form and lower
+    case, and `folded`."""
 
     def __init__(self, text: str) -> None:
-        self.folded = folded(text)
-        self._text = text
+        seen = _seen(text)
+        self.seen = seen.lower()
+        self.folded = _folded(seen)
         self._has_signs = _HAS_SIGNS.search(self.folded) is not None
-
-    @cached_property
-    def visible(self) -> str:
-        """The text as it is seen: its normal form without case and hidden characters."""
-        return _INVISIBLE.sub("", normal(self._text)[:MAX_NORMAL_LENGTH]).lower()
 
     @cached_property
     def words(self) -> list[str]:

@@ -22,6 +22,8 @@ MOST_REMEMBERED = 100_000
 MOST_LINKS = 500
 """The links of one message that are looked at; a message with more breaks every rule on links."""
 
+LONGEST_HOST = 253
+
 _LINK = regex.compile(
     r"https?://[^\s<>\"'`]++"
     r"|(?<![\p{L}\p{N}@._-])(?:www\.[^\s<>\"'`]++|(?:[\p{L}\p{N}-]++\.)++\p{L}[\p{L}\p{N}-]*+/\S*+)"
@@ -128,7 +130,7 @@ class Links(Rule):
         object.__setattr__(self, "_denied", _hosts(self.denied_hosts))
 
     def is_broken_by(self, checked: Checked) -> bool:
-        links = _links_in(checked.text.visible)
+        links = _links_in(checked.text.seen)
         if len(links) > (MOST_LINKS if self.at_most is None else min(self.at_most, MOST_LINKS)):
             return True
         return any(not self._is_allowed(each) for each in dict.fromkeys(links))
@@ -156,8 +158,10 @@ def _host_of(link: str) -> str:
     plain = link.replace("\\", "/").replace("\u3002", ".").partition("://")
     place = (plain[2] or plain[0]).partition("/")[0].partition("?")[0].partition("#")[0]
     found = _HOST.match(place.rpartition("@")[2])
+    if found is None or len(found[0]) > LONGEST_HOST:
+        return ""
     try:
-        return (URL.build(scheme="http", host=found[0]).raw_host or "") if found else ""
+        return URL.build(scheme="http", host=found[0]).raw_host or ""
     except ValueError:
         return ""
 

@@ -147,6 +147,7 @@ HEAVY = {
     "digits": "4x ",
     "one word": "a",
     "marks": "a\u0301\u0302",
+    "marks apart": "\u0651\u200b\u064b\u3164",
     "run": "漢",
     "links": "a.a",
     "words": "free moth ",
