@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from chat_aio import Chat, Hooks, Options
-from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.plugins import Filter, Presence, Receipts, Typing
 from tests.support.conforming import description
 from tests.support.people import picked_by_header
 
@@ -55,7 +55,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             auth=picked_by_header,
             hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
             options=Options(extra_events=True, room_controls=True, ring_seconds=1, quotas=None),
-            plugins=[Typing(), Presence(), Receipts()],
+            plugins=[Typing(), Presence(), Receipts(), Filter()],
         )
         chat.mount(app)
         runner = web.AppRunner(app)
