@@ -130,7 +130,8 @@ async def test_searches_that_are_refused(desk: People, query: str, said: str) ->
 
 
 async def all_pages(who: Person, query: str) -> list[list[str]]:
-    pages, cursor = [], ""
+    pages: list[list[str]] = []
+    cursor: str | None = ""
     while cursor is not None:
         answer = await found(who, query + (f"&cursor={cursor}" if cursor else ""))
         pages.append([each["body"] for each in answer.json["messages"]])
@@ -180,7 +181,7 @@ async def test_old_messages_are_reached_without_reading_the_newer_ones(
         moved = {"$set": {"createdAt": day(number)}}
         await database["messages"].update_one({"_id": each["id"]}, moved)
     monkeypatch.setattr(finding, "MESSAGES_AT_A_TIME", 4)
-    step, steps = finding._page, []
+    step, steps = finding._page, list[Any]()
 
     async def counted(*given: Any) -> Any:
         steps.append(given)

@@ -63,7 +63,7 @@ async def test_pages_of_groups_leave_nothing_out(desk: People) -> None:
         await report(desk("alice"), "user", f"user{number}")
         await report(desk("bob"), "user", "user0")
     seen: list[str] = []
-    cursor = ""
+    cursor: str | None = ""
     while cursor is not None:
         query = "?limit=3" + (f"&cursor={cursor}" if cursor else "")
         page = (await mod.get(f"{DESK}/report-groups{query}")).json

@@ -55,8 +55,8 @@ async def test_the_terms_of_an_edit_are_made_once(person: People) -> None:
     message = await alice.send(await alice.group("bob"), "old")
     change_live, outrun = edits.change_live, [None, None]
 
-    async def change(*given: Any) -> Any:
-        return outrun.pop() if outrun else await change_live(*given)
+    async def change(*given: Any, history: None) -> Any:
+        return outrun.pop() if outrun else await change_live(*given, history=history)
 
     with (
         patch.object(edits, "change_live", change),

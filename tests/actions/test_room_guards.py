@@ -51,7 +51,7 @@ async def test_nothing_is_edited_past_a_freeze(make_chat: MakeChat) -> None:
         assert edited == {ConversationFrozen.__name__: 1}
 
     async def unfenced(database: object, _: object, *given: object, **__: object) -> object:
-        return await edits.change_live(database, *given)  # type: ignore[arg-type]
+        return await edits.change_live(database, *given, history=None)  # type: ignore[arg-type]
 
     await prove(scenario, sabotage=patch.object(edits, "change_live_fenced", unfenced))
 
