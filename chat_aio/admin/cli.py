@@ -56,6 +56,8 @@ OPERATORS = {
     "indexes": "chat_aio.admin.indexes:indexes",
     "config": "chat_aio.admin.config:config",
     "doctor": "chat_aio.admin.doctor.command:doctor",
+    "records": "chat_aio.admin.records:records",
+    "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
 }
 """The operators' commands, each as `module:command`."""
 

@@ -1,5 +1,6 @@
 """`chat-aio retention`: old messages are emptied, or removed."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.actions.maintenance.retention import (
     Retention,
+    RetentionPlan,
     carry_out,
     count_planned,
     plan_retention,
@@ -57,10 +59,12 @@ def retention(
             found = await count_planned(context, plan, progress=progress_bar)
             verb = "remove" if removes else "delete"
             what = f"{verb} {_described(wanted, found)}"
-            return dry_run_outcome(what, retention=_entry(wanted, found))
+            would = dry_run_outcome(what, retention=_entry(plan, found))
+            return replace(would, remark=_remark(plan))
         done = await carry_out(context, user_id, plan, progress=progress_bar)
         verb = "Removed" if removes else "Deleted"
-        return Outcome({"retention": _entry(wanted, done)}, f"{verb} {_described(wanted, done)}.")
+        said = f"{verb} {_described(wanted, done)}."
+        return Outcome({"retention": _entry(plan, done)}, said, _remark(plan))
 
     show(in_session(work, **place), as_json=as_json)
 
@@ -69,11 +73,19 @@ def _described(wanted: Retention, counts: Counts) -> str:
     return f"{counted(counts)}, from before {timestamp(wanted.before)}"
 
 
-def _entry(wanted: Retention, counts: Counts) -> dict[str, object]:
+def _remark(plan: RetentionPlan) -> str | None:
+    if not plan.held:
+        return None
+    return f"Under a legal hold, and left as they are: {plan.held} conversations."
+
+
+def _entry(plan: RetentionPlan, counts: Counts) -> dict[str, object]:
+    wanted = plan.wanted
     return {
         "mode": wanted.mode,
         "conversationId": wanted.conversation_id,
         "olderThan": timestamp(wanted.before),
         "messages": counts.messages,
         "conversations": counts.conversations,
+        "held": plan.held,
     }

@@ -287,7 +287,8 @@ class Ban(Wire):
 
 
 class HeldMessage(Wire):
-    """A message that was not sent: it waits for a moderator. `id` becomes the message's."""
+    """A message that was not sent: it waits for a moderator. `id` becomes the message's. Under a legal
+    hold it does not expire."""
 
     id: str
     conversation_id: str
@@ -300,7 +301,7 @@ class HeldMessage(Wire):
     thread_root_message_id: str | None
     reason: str
     created_at: Timestamp
-    expires_at: Timestamp
+    expires_at: Timestamp | None = None
     released_by: str | None
 
 

@@ -45,6 +45,7 @@ COLLECTIONS = (
     "held_messages",
     "bans",
     "audit",
+    "legal_holds",
     "settings",
     "presence",
     "processes",
@@ -174,6 +175,7 @@ class Database:
         self.held_messages = self.collection("held_messages")
         self.bans = self.collection("bans")
         self.audit = self.collection("audit")
+        self.legal_holds = self.collection("legal_holds")
         self.settings = self.collection("settings")
         self.signals = self.collection("signals")
 

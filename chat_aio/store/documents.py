@@ -174,8 +174,19 @@ class HeldMessageDocument(TypedDict):
     requestHash: bytes
     reason: str
     createdAt: datetime
-    expiresAt: datetime
+    expiresAt: NotRequired[datetime]
     releasedBy: str | None
+
+
+class LegalHoldDocument(TypedDict):
+    """Keeps all of a user, or of a conversation, from removal. `_id` is such as `user:mallory`."""
+
+    _id: str
+    targetType: Literal["user", "conversation"]
+    targetId: str
+    reason: str
+    createdByUserId: str
+    createdAt: datetime
 
 
 class BanDocument(TypedDict):
@@ -295,7 +306,8 @@ class MessageDocument(TypedDict):
 
 class VersionDocument(TypedDict):
     """What a message was before a change, whose id is the `_id`: it was `edited`, `deleted` by its
-    sender, or `removed` by a moderator. It is kept until `expiresAt`, for moderators only."""
+    sender, or `removed` by a moderator. It is kept until `expiresAt`, for moderators only; without
+    that under a legal hold."""
 
     _id: str
     messageId: str
@@ -308,7 +320,7 @@ class VersionDocument(TypedDict):
     replacedAt: datetime
     replacedByUserId: str
     how: Literal["edited", "deleted", "removed"]
-    expiresAt: datetime
+    expiresAt: NotRequired[datetime]
 
 
 class ParentDocument(TypedDict):

@@ -27,6 +27,7 @@ DOCUMENTS: dict[str, Any] = {
     "held_messages": documents.HeldMessageDocument,
     "bans": documents.BanDocument,
     "audit": documents.AuditEntry,
+    "legal_holds": documents.LegalHoldDocument,
     "settings": documents.SettingDocument,
     "presence": documents.PresenceDocument,
     "processes": documents.ProcessDocument,

@@ -173,6 +173,10 @@ async def _ban(people: People, life: Life, database: Database) -> None:
     await database["bans"].insert_one({**expired, "revokedAt": None, "activeUserId": USER})
     life.rows["ban"] = rows
     await database["presence"].insert_one({"_id": USER, "processes": [], "lastSeenAt": PAST})
+    hold = {"targetType": "user", "targetId": "eve", "reason": "case 12"}
+    theirs = {"_id": "user:eve", **hold, "createdByUserId": USER, "createdAt": PAST}
+    await database["legal_holds"].insert_one(theirs)
+    life.rows["legalHold"] = [{**hold, "createdAt": timestamp(PAST)}]
     life.rows["presence"] = [{"lastSeenAt": timestamp(PAST)}]
 
 

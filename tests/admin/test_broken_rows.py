@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from chat_aio import Hooks
+from chat_aio.actions.maintenance import holding
 from chat_aio.actions.maintenance.check import violations_in
 from chat_aio.plugins import Filter, Presence, Receipts, Typing, Words
 from chat_aio.store.database import Database as Store
@@ -146,7 +147,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
     "a message, and what stands beside it": (
         *(("messages",), ("a direct conversation", "a direct counter")),
         *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
-        ("bans", "conversation_bans", "audit", "held_messages"),
+        ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
         ("presence", "processes", "settings", "signals"),
     ),
 }
@@ -184,6 +185,8 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     await people("carol").edit(world.plain, "as it was")
     await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
+    context = people("mod").chat._context
+    await holding.place(context, "mod", "user", "nobody", "case 12")
     for key in ("held", "another"):
         held = {"body": "qqq", "clientMessageId": key}
         await people("alice").post(f"/conversations/{world.group}/messages", held)

@@ -17,6 +17,7 @@ from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
 from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.maintenance import holding
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
 from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing, Words
@@ -252,6 +253,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await chat.api.moderation.report("ada", "user", "mallory", "spam")
     await chat.api.moderation.ban_user("ada", "mallory")
     await chat.rooms.ban_from_conversation("ada", group.id, "mallory")
+    await holding.place(chat._context, "ada", "user", "mallory", "case 12")
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name

@@ -17,7 +17,7 @@ from chat_aio.actions.maintenance.operators import Advance, Progress, silent
 from chat_aio.errors import InvalidInput
 from chat_aio.store import audit, blocks
 from chat_aio.store.documents import ReportDocument
-from chat_aio.store.maintenance import audit_log, erasure
+from chat_aio.store.maintenance import audit_log, erasure, legal_holds
 from chat_aio.store.maintenance.erasure import Erasure, Write, value_at
 from chat_aio.store.maintenance.personal_data import PLACES, naming_for_good
 from chat_aio.store.maintenance.scanning import scan, size_of
@@ -66,11 +66,13 @@ async def erase_user(
 ) -> Erased:
     """Erase a user, looking again until nothing is found; a dry run counts what there is.
 
-    Raises InvalidInput for oneself: who erases is kept in the audit log. Raises UserBanned.
+    Raises InvalidInput for oneself, because who erases is kept in the audit log, and for a user
+    whom a legal hold keeps. Raises UserBanned.
     """
     if user_id == moderator_id:
         raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
     await require_user(context, moderator_id)
+    await _require_unheld(context, user_id)
     of = Erasure(
         user_id=user_id,
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
@@ -85,6 +87,14 @@ async def erase_user(
         await erasure.list_bans_in_force(context.database, user_id, at=context.clock()),
         is_over,
     )
+
+
+async def _require_unheld(context: Context, user_id: str) -> None:
+    """Raise InvalidInput if a legal hold keeps a user, or a conversation of theirs."""
+    holds = await legal_holds.on_user(context.database, user_id)
+    if holds:
+        named = ", ".join(f"{each['targetType']} {each['targetId']}" for each in holds)
+        raise InvalidInput(f"a legal hold keeps what is to be erased: on {named}")
 
 
 @dataclass(kw_only=True)
@@ -103,6 +113,7 @@ class _Run:
         """Pass over everything until nothing is found, a dry run once; whether that was reached."""
         stage = "Counting" if self.dry_run else "Erasing"
         for _ in range(MOST_PASSES):
+            await _require_unheld(self.context, self.of.user_id)
             before = self.counts.total()
             with progress(stage, await size_of(self.context.database, PLACES)) as advance:
                 await self._pass_over(advance)
@@ -243,6 +254,11 @@ def _audit_steps(of: Erasure, row: Any) -> Iterator[Step]:
     yield from _renames(of, row, dict.fromkeys(PLACES["audit"], "audit"))
 
 
+def _legal_hold_steps(of: Erasure, hold: Any) -> Iterator[Step]:
+    """Who placed it. Whom it keeps is not erased."""
+    yield from _renames(of, hold, {"createdByUserId": "legalHoldDecisions"})
+
+
 def _counter_steps(of: Erasure, head: Any) -> Iterator[Step]:
     yield Step("counts", erasure.remove_count(of, head["_id"]))
 
@@ -259,6 +275,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "presence": _presence_steps,
     "bans": _ban_steps,
     "audit": _audit_steps,
+    "legal_holds": _legal_hold_steps,
 }
 """The steps about a document of each collection where single writes are enough."""
 

@@ -99,6 +99,12 @@ def _version(user_id: str, document: Any) -> Iterator[Line]:
         yield _wire("messageVersion", version_from(document))
 
 
+def _legal_hold(_: str, document: Any) -> Iterator[Line]:
+    """A hold that they have placed."""
+    fields = {name: document[name] for name in ("targetType", "targetId", "reason")}
+    yield {"kind": "legalHold", **fields, "createdAt": timestamp(document["createdAt"])}
+
+
 def _participation(user_id: str, document: Any) -> Iterator[Line]:
     for each in document["participants"]:
         if each["userId"] == user_id:
@@ -134,6 +140,7 @@ LINES: Mapping[str, Lines] = {
     "reports": lambda _, each: iter((_wire("report", report_from(each)),)),
     "held_messages": lambda _, each: iter((_wire("heldMessage", held_message_from(each)),)),
     "bans": lambda _, each: iter((_wire("ban", ban_from(each)),)),
+    "legal_holds": _legal_hold,
     "presence": _presence,
     "audit": lambda _, each: iter(({"kind": "audit", **entry_from(each)},)),
 }

@@ -3,7 +3,7 @@ carried out."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from chat_aio.actions.guards import require_user
 from chat_aio.actions.maintenance.operators import Advance, Counts, Progress, silent
 from chat_aio.store import audit
 from chat_aio.store.documents import AuditEntry, Change
-from chat_aio.store.maintenance import audit_log, retention
+from chat_aio.store.maintenance import audit_log, legal_holds, retention
 from chat_aio.store.maintenance.retention import Old
 
 ACTION = "retention"
@@ -38,10 +38,12 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """The old messages of each conversation that has any."""
+    """The old messages of each conversation that has any, without the `held` conversations, which
+    a legal hold keeps."""
 
     wanted: Retention
     olds: tuple[Old, ...]
+    held: int = 0
 
 
 async def plan_retention(
@@ -52,13 +54,15 @@ async def plan_retention(
     database = context.database
     find = retention.find_old_to_remove if wanted.removes else retention.find_old_to_empty
     heads = await retention.list_heads(database, conversation_id=wanted.conversation_id)
-    olds = []
+    kept = await legal_holds.kept_conversations(database)
+    olds, held = [], 0
     with progress("Looking", len(heads)) as advance:
         for head in heads:
             if old := await find(database, head, before=wanted.before):
-                olds.append(old)
+                held += head["_id"] in kept
+                olds += [] if head["_id"] in kept else [old]
             advance(1)
-    return RetentionPlan(wanted, tuple(olds))
+    return RetentionPlan(wanted, tuple(olds), held)
 
 
 async def count_planned(
@@ -83,6 +87,7 @@ async def carry_out(
     and its tombstones name it (`change.id`). Both are added also where nothing was left to do.
     """
     run_id = context.new_id()
+    await legal_holds.keep_expiring(context.database)
     begun = _row(context, user_id, plan, context.new_id(), moved=(None, "begun"), run=run_id)
     await audit_log.add_once(context.database, begun)
     if plan.wanted.removes:
@@ -97,6 +102,7 @@ async def carry_out(
         moved=("begun", "done"),
         messages=counts.messages,
         conversations=counts.conversations,
+        held=plan.held,
     )
     await audit_log.add_once(context.database, done)
     return counts
@@ -133,6 +139,8 @@ async def _empty(
         return {"id": run_id, "at": at, "kind": "message.deleted", "actorId": user_id}
 
     async def empty(old: Old, advance: Advance) -> int:
+        if await _is_held(context, old):
+            return 0
         return await retention.empty(context.database, old, change=change, advance=advance)
 
     return await _each(plan, progress, "Deleting", empty)
@@ -142,10 +150,17 @@ async def _remove(context: Context, plan: RetentionPlan, progress: Progress) -> 
     async def remove(old: Old, advance: Advance) -> int:
         return await retention.remove(context.database, old, advance=advance)
 
+    # Held since the plan: nothing of them may count as gone.
+    plan = replace(plan, olds=tuple([e for e in plan.olds if not await _is_held(context, e)]))
     if plan.olds:
         await retention.raise_floors(context.database, plan.olds)
         await asyncio.sleep(SECONDS_BEFORE_REMOVING)
     return await _each(plan, progress, "Removing", remove)
+
+
+async def _is_held(context: Context, old: Old) -> bool:
+    """Whether a legal hold keeps a conversation now: one may be placed during a run."""
+    return old.conversation_id in await legal_holds.kept_conversations(context.database)
 
 
 async def _each(

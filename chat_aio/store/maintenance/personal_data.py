@@ -36,6 +36,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "held_messages": ("senderId", "mentions", "releasedBy"),
     "bans": ("userId", "createdByUserId", "revokedByUserId"),
     "presence": ("_id",),
+    "legal_holds": ("createdByUserId",),
     "audit": (
         *("actorUserId", "targetId"),
         *("details.userId", "details.senderId", "details.sharedWith"),

@@ -1,0 +1,73 @@
+"""`chat-aio records`: what names people beside messages is removed when it is over."""
+
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from chat_aio.actions.maintenance.records import count_records, remove_records
+from chat_aio.admin.options import Command, writing
+from chat_aio.admin.printing import Outcome, dry_run_outcome, progress_bar, show, table_of
+from chat_aio.admin.session import Session, in_session
+
+KINDS = {
+    "reports": "Reports that were resolved or dismissed, with their evidence.",
+    "bans": "Bans that were revoked or have expired.",
+    "join_requests": "Requests to join that were approved or denied.",
+    "audit": "Rows of the audit trail.",
+    "presence": "When users were last seen, of those who are offline.",
+}
+
+
+def kinds(command: Command) -> Command:
+    """Add an option for each kind: after how many days it is removed."""
+    for name in reversed(KINDS):
+        flag = f"--{name.replace('_', '-')}"
+        days = click.IntRange(1, 36_500)
+        command = click.option(flag, name, type=days, metavar="DAYS", help=KINDS[name])(command)
+    return command
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@kinds
+@writing
+def records(
+    reports: int | None,
+    bans: int | None,
+    join_requests: int | None,
+    audit: int | None,
+    presence: int | None,
+    as_json: bool,
+    **place: Any,
+) -> None:
+    """Remove what names people when it is over for so many days.
+
+    Only the kinds that are named. Open reports, bans in force, pending requests and users who are
+    online stay, and so does what a legal hold keeps. It cannot be undone.
+    """
+    asked = {
+        "reports": reports,
+        "bans": bans,
+        "join_requests": join_requests,
+        "audit": audit,
+        "presence": presence,
+    }
+    days = {name: each for name, each in asked.items() if each is not None}
+    if not days:
+        raise click.UsageError("say what is to be removed, such as --reports 365")
+
+    async def work(session: Session) -> Outcome:
+        context = session.context
+        before = {name: context.clock() - timedelta(days=each) for name, each in days.items()}
+        if session.dry_run:
+            counts = await count_records(context, before)
+            would = dry_run_outcome("remove these", records=counts)
+            return Outcome(would.document, f"{_table(counts)}\n{would.text}")
+        removed = await remove_records(context, session.user_id, before, progress=progress_bar)
+        return Outcome({"records": removed}, _table(removed))
+
+    show(in_session(work, **place), as_json=as_json)
+
+
+def _table(counts: dict[str, int]) -> str:
+    return table_of(("COUNT", "KIND"), [(count, kind) for kind, count in counts.items()])

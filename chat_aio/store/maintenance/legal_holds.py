@@ -1,0 +1,127 @@
+"""Legal holds: what they keep from retention and erasure."""
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Literal, cast
+
+from chat_aio.store import audit, shapes
+from chat_aio.store.database import Database
+from chat_aio.store.documents import AuditEntry, LegalHoldDocument
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+Target = Literal["user", "conversation"]
+
+SECONDS = 60.0
+EXPIRING = ("message_versions", "held_messages")
+"""The collections whose rows a TTL index removes at `expiresAt`. Without that field it does not."""
+
+
+def hold_id(target_type: Target, target_id: str) -> str:
+    return f"{target_type}:{target_id}"
+
+
+async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) -> bool:
+    """Place a hold, unless there is one on this target; returns whether it is new."""
+
+    async def body(session: Session) -> bool:
+        if await database.legal_holds.find_one({"_id": hold["_id"]}, session=session):
+            raise Unchanged(False)
+        await database.legal_holds.insert_one(hold, session=session)
+        await audit.add(database, entry, session)
+        return True
+
+    is_new = await transact(database, body)
+    await keep_expiring(database)
+    return is_new
+
+
+async def keep_expiring(database: Database) -> None:
+    """Take the end from rows that a hold keeps. Those that are written later get one: this is done
+    anew with every run of the retention, long before they expire."""
+    kept = [_about(each) for each in await list_all(database)]
+    if not kept:
+        return
+    chosen = {"$or": kept, "expiresAt": {"$exists": True}}
+    for name in EXPIRING:
+        rows = database.collection(name)
+        await database.write(partial(rows.update_many, chosen, {"$unset": {"expiresAt": ""}}))
+
+
+def _about(hold: LegalHoldDocument) -> dict[str, str]:
+    field = "senderId" if hold["targetType"] == "user" else "conversationId"
+    return {field: hold["targetId"]}
+
+
+async def lift(database: Database, target: str, entry: AuditEntry) -> LegalHoldDocument | None:
+    """Lift a hold; returns it, None if there is none."""
+
+    async def body(session: Session) -> LegalHoldDocument | None:
+        found = await database.legal_holds.find_one_and_delete({"_id": target}, session=session)
+        if found is None:
+            raise Unchanged(None)
+        await audit.add(database, entry, session)
+        return cast(LegalHoldDocument, found)
+
+    return await transact(database, body)
+
+
+async def let_expire(database: Database, *, at: datetime, after: timedelta) -> None:
+    """Let what no hold keeps expire after some time."""
+    still = [_about(each) for each in await list_all(database)]
+    chosen: dict[str, Any] = {"expiresAt": {"$exists": False}}
+    if still:
+        chosen["$nor"] = still
+    for name in EXPIRING:
+        expires = {"$set": {"expiresAt": at + after}}
+        await database.write(partial(database.collection(name).update_many, chosen, expires))
+
+
+async def list_all(database: Database) -> list[LegalHoldDocument]:
+    """All holds, the newest first. There are few."""
+    rows = database.legal_holds.find().sort("createdAt", -1)
+    found = await database.read(lambda: rows.to_list(None))
+    return shapes.readable("legal_holds", cast(list[LegalHoldDocument], found))
+
+
+async def on_user(database: Database, user_id: str) -> list[LegalHoldDocument]:
+    """The holds on a user, and on conversations that they are in or have written in."""
+    holds = await list_all(database)
+    if not holds:
+        return []
+    theirs = await _conversations_of(database, user_id)
+    return [
+        each
+        for each in holds
+        if each["targetId"] == (user_id if each["targetType"] == "user" else None)
+        or (each["targetType"] == "conversation" and each["targetId"] in theirs)
+    ]
+
+
+async def kept_conversations(database: Database) -> set[str]:
+    """The conversations under a hold, and those of users under one: where they are or have
+    written."""
+    kept: set[str] = set()
+    for each in await list_all(database):
+        if each["targetType"] == "conversation":
+            kept.add(each["targetId"])
+        else:
+            kept |= await _conversations_of(database, each["targetId"])
+    return kept
+
+
+async def _conversations_of(database: Database, user_id: str) -> set[str]:
+    written = await database.read(
+        lambda: database.messages.distinct("conversationId", {"senderId": user_id}),
+        seconds=SECONDS,
+    )
+    inside = await database.read(
+        lambda: database.conversations.distinct("_id", {"participants.userId": user_id}),
+        seconds=SECONDS,
+    )
+    return {*written, *inside}
+
+
+async def kept_users(database: Database) -> set[str]:
+    """The users under a hold."""
+    holds = await list_all(database)
+    return {each["targetId"] for each in holds if each["targetType"] == "user"}

@@ -1,0 +1,73 @@
+"""Retention of what names people beside messages: which rows are over, and their removal."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from chat_aio.store.bans import NO_DATE
+from chat_aio.store.database import Database
+from chat_aio.store.maintenance.legal_holds import kept_conversations, kept_users
+from chat_aio.store.maintenance.personal_data import naming
+
+AT_A_TIME = 1_000
+SECONDS = 60.0
+
+OVER: Mapping[str, Callable[[datetime], dict[str, Any]]] = {
+    "reports": lambda at: {
+        "status": {"$in": ["resolved", "dismissed"]},
+        "updatedAt": {"$lt": at},
+    },
+    "bans": lambda at: {
+        "$or": [{"revokedAt": {"$lt": at}}, {"revokedAt": NO_DATE, "expiresAt": {"$lt": at}}]
+    },
+    "join_requests": lambda at: {
+        "status": {"$in": ["approved", "denied"]},
+        "resolvedAt": {"$lt": at},
+    },
+    "audit": lambda at: {"at": {"$lt": at}},
+    "presence": lambda at: {"processes": [], "lastSeenAt": {"$lt": at}},
+}
+"""What is over since a moment, by collection. Open reports, bans in force, pending requests and
+users who are online are not."""
+
+PLACES = ("conversationId", "evidence.conversationId", "details.conversationId", "targetId")
+"""The fields that may name a conversation."""
+
+
+async def count(database: Database, collection: str, *, before: datetime) -> int:
+    """How many rows would be removed now."""
+    rows, chosen = database.collection(collection), await _chosen(database, collection, before)
+    found: int = await database.read(lambda: rows.count_documents(chosen), seconds=SECONDS)
+    return found
+
+
+async def remove(
+    database: Database, collection: str, *, before: datetime, advance: Callable[[int], object]
+) -> int:
+    """Remove what is over, some rows at a time; returns how many."""
+    rows = database.collection(collection)
+    done = 0
+    while True:
+        # Anew each time: a hold that is placed meanwhile counts from then on.
+        chosen = await _chosen(database, collection, before)
+        found = rows.find(chosen, {"_id": 1}).limit(AT_A_TIME)
+        ids = [
+            each["_id"]
+            for each in await database.read(partial(found.to_list, None), seconds=SECONDS)
+        ]
+        if not ids:
+            return done
+        these = {"$and": [{"_id": {"$in": ids}}, chosen]}
+        removed = await database.write(partial(rows.delete_many, these))
+        done += removed.deleted_count
+        advance(removed.deleted_count)
+
+
+async def _chosen(database: Database, collection: str, before: datetime) -> dict[str, Any]:
+    """What is over and under no legal hold."""
+    kept = [naming(collection, each) for each in await kept_users(database)]
+    if held := await kept_conversations(database):
+        kept += [{place: {"$in": sorted(held)}} for place in PLACES]
+    over = OVER[collection](before)
+    return {"$and": [over, {"$nor": kept}]} if kept else over

@@ -1,0 +1,278 @@
+"""`chat-aio records` and `legal-hold`: what is over goes, what a hold keeps stays."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chat_aio import Hooks
+from chat_aio.actions.context import utc_now
+from chat_aio.actions.maintenance import records as rules
+from chat_aio.actions.maintenance import retention
+from chat_aio.plugins import Filter, Words
+from chat_aio.store.maintenance import records
+from tests.admin.running import AS_MOD, People, Tool
+from tests.conftest import Database, MakePeople
+from tests.support.moderating import ban, is_mod, report, settle
+
+ALL = (
+    *("--reports", "30", "--bans", "30", "--join-requests", "30"),
+    *("--audit", "30", "--presence", "30"),
+)
+COLLECTIONS = ("reports", "bans", "join_requests", "audit", "presence")
+TIMES = ("createdAt", "updatedAt", "revokedAt", "resolvedAt", "at", "lastSeenAt")
+
+
+@pytest.fixture
+async def people(serve: MakePeople) -> People:
+    return await serve(Hooks(can_moderate=is_mod), moderation_desk=True)
+
+
+async def age(database: Database, *collections: str, days: int = 40) -> None:
+    """Let all that happened be some days old."""
+    for name in collections:
+        for row in await database[name].find().to_list(None):
+            then = {each: row[each] - timedelta(days=days) for each in TIMES if row.get(each)}
+            await database[name].update_one({"_id": row["_id"]}, {"$set": then})
+
+
+async def happen(people: People, database: Database) -> str:
+    """Something of each kind that is over, and something that is not; returns a group."""
+    alice, mallory, mod = people("alice"), people("mallory"), people("mod")
+    group = await alice.group("mallory")
+    for who in ("bob", "eve"):
+        await people(who).post(f"/conversations/{group}/join-requests", {})
+    denial = {"userId": "bob", "decision": "deny"}
+    await alice.call("PATCH", f"/conversations/{group}/join-requests", json=denial)
+    message = await mallory.send(group, "rude")
+    over = (await report(alice, "message", message["id"])).json["report"]
+    await settle(mod, over["id"], status="resolved")
+    await report(alice, "user", "mallory")
+    for who in ("bob", "eve"):
+        made = (await ban(mod, who)).json["ban"]
+    await mod.call("DELETE", f"/moderation/bans/{made['id']}")
+    seen = {"processes": [], "lastSeenAt": utc_now()}
+    await database["presence"].insert_one({"_id": "bob", **seen})
+    await database["presence"].insert_one({"_id": "eve", **seen, "processes": ["p"]})
+    return group
+
+
+async def left(database: Database) -> dict[str, int]:
+    return {name: await database[name].count_documents({}) for name in COLLECTIONS}
+
+
+async def test_what_is_over_goes_and_what_is_not_stays(
+    people: People, tool: Tool, database: Database
+) -> None:
+    await happen(people, database)
+    before = await left(database)
+    none = (await tool("records", *ALL, *AS_MOD, "--json")).json["records"]
+    assert set(none.values()) == {0}
+    await database["audit"].delete_many({"action": rules.ACTION})
+    await age(database, *COLLECTIONS)
+    would = (await tool("records", *ALL, *AS_MOD, "--dry-run", "--json")).json
+    assert await left(database) == before
+    done = (await tool("records", *ALL, *AS_MOD, "--json")).json["records"]
+    assert (
+        done
+        == would["records"]
+        == {
+            **dict.fromkeys(("reports", "bans", "join_requests", "presence"), 1),
+            "audit": before["audit"],
+        }
+    )
+    (stays,) = await database["reports"].find().to_list(None)
+    assert stays["status"] == "open"
+    (in_force,) = await database["bans"].find().to_list(None)
+    assert (in_force["userId"], in_force["revokedAt"]) == ("bob", None)
+    (pending,) = await database["join_requests"].find().to_list(None)
+    assert (pending["userId"], pending["status"]) == ("eve", "pending")
+    assert (await database["presence"].find_one({}) or {})["_id"] == "eve"
+    rows = await database["audit"].find().sort("at", 1).to_list(None)
+    assert [(each["from"], each["to"]) for each in rows] == [(None, "begun"), ("begun", "done")]
+    assert rows[1]["details"]["reports"] == 1
+
+
+async def test_only_what_is_named_is_removed(
+    people: People, tool: Tool, database: Database
+) -> None:
+    await happen(people, database)
+    await age(database, *COLLECTIONS)
+    before = await left(database)
+    await tool("records", "--bans", "30", *AS_MOD)
+    after = await left(database)
+    assert after == {**before, "bans": 1, "audit": before["audit"] + 2}
+    refused = await tool("records", *AS_MOD)
+    assert (refused.code, "--reports 365" in refused.errors) == (2, True)
+
+
+async def test_it_goes_on_in_portions(
+    people: People, tool: Tool, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mod = people("mod")
+    for number in range(5):
+        made = (await ban(mod, f"user{number}")).json["ban"]
+        await mod.call("DELETE", f"/moderation/bans/{made['id']}")
+    await age(database, "bans")
+    monkeypatch.setattr(records, "AT_A_TIME", 2)
+    assert (await tool("records", "--bans", "30", *AS_MOD, "--json")).json["records"] == {"bans": 5}
+
+
+async def place(tool: Tool, kind: str, target: str) -> str:
+    placed = await tool("legal-hold", "place", kind, target, "--reason", "case 12", *AS_MOD)
+    return placed.output
+
+
+async def test_a_hold_on_a_user_keeps_their_records(
+    people: People, tool: Tool, database: Database
+) -> None:
+    await happen(people, database)
+    assert await place(tool, "user", "mallory") == "Placed a legal hold on user mallory.\n"
+    assert "Nothing done" in await place(tool, "user", "mallory")
+    await age(database, *COLLECTIONS)
+    done = (await tool("records", *ALL, *AS_MOD, "--json")).json["records"]
+    # Of the report on mallory's message, and what was asked and decided in mallory's group.
+    assert (done["reports"], done["join_requests"], done["bans"]) == (0, 0, 1)
+    assert (await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)).code == 0
+    done = (await tool("records", *ALL, *AS_MOD, "--json")).json["records"]
+    assert (done["reports"], done["join_requests"]) == (1, 1)
+
+
+@pytest.mark.parametrize("mode", [(), ("--remove",)])
+async def test_a_hold_stops_retention(
+    people: People, tool: Tool, database: Database, mode: tuple[str, ...]
+) -> None:
+    """On a conversation, or on a user who has written there and left since."""
+    alice, mallory = people("alice"), people("mallory")
+    held, theirs, free = await alice.group(), await alice.group("mallory"), await alice.group()
+    for group in (held, theirs, free):
+        await alice.send(group, "old")
+    await mallory.send(theirs, "old, too")
+    leaving = {"userId": "mallory"}
+    await mallory.call("DELETE", f"/conversations/{theirs}/participants", json=leaving)
+    await age(database, "messages")
+    await place(tool, "conversation", held)
+    await place(tool, "user", "mallory")
+    run = await tool("retention", "--older-than", "30", *mode, *AS_MOD)
+    assert "Under a legal hold, and left as they are: 2 conversations." in run.errors
+    for group, stays in ((held, 1), (theirs, 2), (free, 0)):
+        live = {"conversationId": group, "deletedAt": None}
+        assert await database["messages"].count_documents(live) == stays
+    heads = await database["counters"].find({"_id": {"$in": [held, theirs]}}).to_list(None)
+    assert {each["floorSeq"] for each in heads} == {0}
+    await tool("legal-hold", "lift", "conversation", held, *AS_MOD)
+    done = await tool("retention", "--older-than", "30", *mode, *AS_MOD, "--json")
+    assert (done.json["retention"]["messages"], done.json["retention"]["held"]) == (1, 1)
+
+
+@pytest.mark.parametrize("removes", [False, True])
+async def test_a_hold_that_is_placed_during_a_run_counts(
+    people: People, tool: Tool, database: Database, removes: bool
+) -> None:
+    alice = people("alice")
+    group = await alice.group()
+    await alice.send(group, "old")
+    await age(database, "messages")
+    context = alice.chat._context
+    before = context.clock() - timedelta(days=30)
+    wanted = retention.Retention(before=before, removes=removes, conversation_id=None)
+    plan = await retention.plan_retention(context, "mod", wanted)
+    assert len(plan.olds) == 1
+    await place(tool, "conversation", group)
+    counts = await retention.carry_out(context, "mod", plan)
+    assert (counts.messages, (await database["messages"].find_one({}) or {})["body"]) == (0, "old")
+
+
+async def test_a_hold_stops_erasure(people: People, tool: Tool, database: Database) -> None:
+    """Of the user, and of everybody who has written in the conversation."""
+    alice, mallory = people("alice"), people("mallory")
+    group = await alice.group("mallory")
+    await mallory.send(group, "evidence")
+    for kind, target in (("user", "mallory"), ("conversation", group)):
+        await place(tool, kind, target)
+        for dry in ((), ("--dry-run",)):
+            refused = await tool("erase", "mallory", *AS_MOD, *dry)
+            assert (refused.code, f"on {kind} {target}" in refused.errors) == (2, True), refused
+        await tool("legal-hold", "lift", kind, target, *AS_MOD)
+    assert (await database["messages"].find_one({}) or {})["senderId"] == "mallory"
+    assert (await tool("erase", "mallory", *AS_MOD)).code == 0
+    assert (await database["messages"].find_one({}) or {})["body"] == ""
+
+
+async def test_versions_under_a_hold_do_not_expire(
+    people: People, tool: Tool, database: Database
+) -> None:
+    """Nor those that are written later, from the next run of the retention on."""
+    alice, mallory = people("alice"), people("mallory")
+    group = await alice.group("mallory")
+
+    async def edited(who: Any) -> str:
+        message = await who.send(group, "before")
+        return str((await who.edit(message["id"], "after"))["id"])
+
+    async def expiring() -> set[str]:
+        rows = await database["message_versions"].find({"expiresAt": {"$type": "date"}}).to_list()
+        return {each["messageId"] for each in rows}
+
+    first, others = await edited(mallory), await edited(alice)
+    await place(tool, "user", "mallory")
+    assert await expiring() == {others}
+    second = await edited(mallory)
+    assert await expiring() == {others, second}
+    await tool("retention", "--older-than", "30", *AS_MOD)
+    assert await expiring() == {others}
+    assert len((await people("mod").get(f"/moderation/desk/messages/{first}/versions")).json)
+    await place(tool, "conversation", group)
+    await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
+    assert await expiring() == set()
+    await tool("legal-hold", "lift", "conversation", group, *AS_MOD)
+    assert await expiring() == {first, second, others}
+
+
+async def test_messages_that_wait_for_a_moderator_stay_listed(
+    serve: MakePeople, tool: Tool, database: Database
+) -> None:
+    plugins = [Filter([Words(["spam"], action="hold")])]
+    people = await serve(Hooks(can_moderate=is_mod), plugins=plugins)
+    alice, mod = people("alice"), people("mod")
+    group = await alice.group()
+    refused = await alice.post(f"/conversations/{group}/messages", {"body": "spam"})
+    assert refused.code == "MESSAGE_HELD"
+    await place(tool, "conversation", group)
+    (held,) = (await mod.get("/moderation/held")).json["heldMessages"]
+    assert (held["body"], held["expiresAt"]) == ("spam", None)
+
+
+async def test_holds_are_listed_and_kept_in_the_audit_trail(
+    people: People, tool: Tool, database: Database
+) -> None:
+    group = await people("alice").group()
+    await asyncio.gather(*(place(tool, "conversation", group) for _ in range(3)))
+    await place(tool, "user", "mallory")
+    listed = (await tool("legal-hold", "list", "--json")).json["legalHolds"]
+    assert [(each["targetType"], each["targetId"]) for each in listed] == [
+        ("user", "mallory"),
+        ("conversation", group),
+    ]
+    assert listed[0]["reason"] == "case 12"
+    nothing = await tool("legal-hold", "lift", "user", "eve", *AS_MOD)
+    assert nothing.output == "Nothing done: user eve is not held.\n"
+    await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
+    rows = await database["audit"].find().sort("at", 1).to_list(None)
+    assert [(each["action"], each["targetId"]) for each in rows] == [
+        ("legal-hold", group),
+        ("legal-hold", "mallory"),
+        ("lift-legal-hold", "mallory"),
+    ]
+    assert (
+        "no such conversation"
+        in (
+            await tool("legal-hold", "place", "conversation", "none", "--reason", "x", *AS_MOD)
+        ).refusal
+    )
+    planned = await tool(
+        "legal-hold", "place", "user", "eve", "--reason", "x", *AS_MOD, "--dry-run"
+    )
+    assert planned.output.startswith("Would place a legal hold on user eve.")
+    assert await database["legal_holds"].count_documents({}) == 1
