@@ -18,7 +18,7 @@ export class ContextDialog {
     class: "primary danger small",
   });
   #restore = smallButton("Restore", () => this.#change(this.#desk.restoreMessage));
-  #look = smallButton("What it was", () => this.#attempt(() => this.#loadVersions()));
+  #look = smallButton("What it was", () => this.#lookBack());
   #standing;
   #section;
   #earlier;
@@ -68,6 +68,11 @@ export class ContextDialog {
       (this.#restore.hidden ? this.#remove : this.#restore).focus();
       if (!this.#earlier.node.hidden) await this.#loadVersions();
     });
+  }
+
+  async #lookBack() {
+    await this.#attempt(() => this.#loadVersions());
+    this.#earlier.node.scrollIntoView({ block: "nearest" });
   }
 
   #attempt(work) {
