@@ -60,6 +60,9 @@ async def test_reports_come_as_they_are_made_and_are_resolved_together(
     await report(demo, "margaret", "user", "dennis", "Always")
     await expect(case.locator(".person-name")).to_have_text(["Dennis", "A message by Dennis"])
     await expect(waiting(elsewhere)).to_have_text("2 waiting")
+    await expect(waiting(elsewhere)).to_be_visible()
+    await elsewhere.reload()
+    await expect(waiting(elsewhere)).to_have_text("2 waiting")
 
     await case.last.get_by_role("button", name="Resolve").click()
     await expect(case).to_have_count(1)
