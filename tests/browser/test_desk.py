@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
@@ -15,6 +14,7 @@ from tests.browser.test_moderation import MODERATOR, part
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DESK = "/moderation/desk"
+UNTIL = "2026-01-31T09:30:00.000Z"
 
 
 async def report(demo: Demo, reporter: str, target_type: str, target_id: str, why: str) -> None:
@@ -196,29 +196,40 @@ async def test_all_messages_of_somebody_are_counted_then_removed(visit: Visit, d
     await expect(message(main_list(linus), "This message was deleted")).to_have_count(2)
 
 
-async def test_a_removal_can_be_stopped_and_goes_on(visit: Visit, demo: Demo) -> None:
-    """The service's portions take two seconds; here each has one message."""
-    moderator = await visit(MODERATOR, "moderation")
-    asked: list[Any] = []
-    held: list[Route] = []
+class Portions:
+    """Answers as the service does with one message in each portion, of which the second one that
+    removes is held."""
 
-    async def portion(route: Route) -> None:
+    def __init__(self) -> None:
+        self.asked: list[tuple[bool, str | None]] = []
+        self.ends: set[str | None] = set()
+        self._held: list[Route] = []
+
+    async def ask(self, route: Route) -> None:
         given = json.loads(route.request.post_data or "{}")
-        asked.append(given)
-        if given["dryRun"] is False and given["cursor"] == "2":
-            held.append(route)
+        self.asked.append((given["dryRun"], given["cursor"]))
+        if not given["dryRun"]:
+            self.ends.add(given.get("until"))
+        if self.asked.count((False, "2")) == 1 and self.asked[-1] == (False, "2"):
+            self._held.append(route)
         else:
-            await answer(route)
+            await self._answer(route)
 
-    async def answer(route: Route) -> None:
+    async def release(self) -> None:
+        await self._answer(self._held.pop())
+
+    async def _answer(self, route: Route) -> None:
         given = json.loads(route.request.post_data or "{}")
-        behind = int(given.get("cursor") or 1)
-        following = str(behind + 1) if behind < 3 else None
-        until = "2026-01-31T09:30:00.000Z"
-        told = {"messages": 1, "dryRun": given["dryRun"], "until": until, "nextCursor": following}
+        place = int(given["cursor"] or 1)
+        following = str(place + 1) if place < 3 else None
+        told = {"messages": 1, "dryRun": given["dryRun"], "until": UNTIL, "nextCursor": following}
         await route.fulfill(json=told)
 
-    await moderator.route("**/moderation/desk/removals?*", portion)
+
+async def test_a_removal_can_be_stopped_and_goes_on(visit: Visit, demo: Demo) -> None:
+    moderator = await visit(MODERATOR, "moderation")
+    portions = Portions()
+    await moderator.route("**/moderation/desk/removals?*", portions.ask)
     dialog = await standing(moderator, "dennis", "Dennis", demo)
     messages = dialog.get_by_role("region", name="Messages")
     await messages.get_by_role("button", name="Remove all messages of this user").click()
@@ -227,15 +238,63 @@ async def test_a_removal_can_be_stopped_and_goes_on(visit: Visit, demo: Demo) ->
     bar = messages.get_by_role("progressbar", name="Messages removed")
     assert await bar.evaluate("each => [each.value, each.max]") == [1, 3]
     await messages.get_by_role("button", name="Stop").click()
-    await answer(held.pop())
+    await portions.release()
     await expect(messages).to_contain_text("Stopped: 2 of 3 removed.")
     await messages.get_by_role("button", name="Go on").click()
     await expect(messages).to_contain_text("Done: 3 messages removed.")
-    assert [(each["dryRun"], each["cursor"]) for each in asked] == [
+    assert portions.asked == [
         *((True, None), (True, "2"), (True, "3")),
         *((False, None), (False, "2"), (False, "3")),
     ]
-    assert {each.get("until") for each in asked[3:]} == {"2026-01-31T09:30:00.000Z"}
+    assert portions.ends == {UNTIL}
+
+
+async def test_a_removal_ends_with_its_dialog(visit: Visit, demo: Demo) -> None:
+    """What is going on is before the moderator's eyes, or it does not go on."""
+    moderator = await visit(MODERATOR, "moderation")
+    portions = Portions()
+    await moderator.route("**/moderation/desk/removals?*", portions.ask)
+    dialog = await standing(moderator, "dennis", "Dennis", demo)
+    await dialog.get_by_role("button", name="Remove all messages of this user").click()
+    await dialog.get_by_role("button", name="Remove 3 messages").click()
+    await expect(dialog).to_contain_text("Removing… 1 of 3")
+    await moderator.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()
+    async with moderator.expect_response("**/moderation/desk/removals?*"):
+        await portions.release()
+    await report(demo, "linus", "user", "grace", "Spams")
+    await moderator.get_by_role("button", name="Standing: Grace").click()
+    dialog = moderator.get_by_role("dialog", name="Standing of Grace")
+    await dialog.get_by_role("button", name="Remove all messages of this user").click()
+    await expect(dialog).to_contain_text("3 messages in all conversations.")
+    assert (False, "3") not in portions.asked
+
+
+async def test_of_two_cases_the_one_that_was_opened_last_is_shown(visit: Visit, demo: Demo) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    slow, quick = [await demo.write("dennis", direct_id, each) for each in ("slow", "quick")]
+    for each in (slow, quick):
+        await report(demo, "linus", "message", each["id"], each["body"])
+    moderator = await visit(MODERATOR, "moderation")
+    is_released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await is_released.wait()
+        await route.continue_()
+
+    url = f"**/moderation/desk/messages/{slow['id']}?*"
+    await moderator.route(url, hold)
+    case = part(moderator, "Reports").get_by_role("listitem")
+    await context(moderator, case.last)
+    await moderator.keyboard.press("Escape")
+    dialog = await context(moderator, case.first)
+    meant = dialog.locator("[aria-current]")
+    await expect(meant).to_contain_text("quick")
+    async with moderator.expect_response(url):
+        is_released.set()
+    await dialog.get_by_role("button", name="Remove").click()
+    await expect(meant).to_contain_text("This message was deleted")
+    assert await demo.bodies("linus", direct_id) == ["slow", ""]
 
 
 async def test_a_list_that_is_refreshed_is_as_long_as_before(empty: Page) -> None:

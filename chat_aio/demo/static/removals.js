@@ -11,6 +11,7 @@ export class Removals {
   #changed;
   #until = null;
   #cursor = null;
+  #isAsking = false;
 
   /** `changed()` is called when there is something new to show. */
   constructor(desk, userId, changed) {
@@ -20,6 +21,7 @@ export class Removals {
   }
 
   async count() {
+    if (this.#isAsking) return;
     [this.#until, this.#cursor] = [null, null];
     this.#show({ state: "counting", counted: 0, removed: 0 });
     const isDone = await this.#follow("counting", true, ({ messages, until }) => {
@@ -32,6 +34,7 @@ export class Removals {
 
   /** What was stopped goes on where it was. */
   async remove() {
+    if (this.#isAsking) return;
     this.#show({ state: "removing" });
     const isDone = await this.#follow("removing", false, ({ messages }) => {
       this.#show({ removed: this.removed + messages });
@@ -47,6 +50,7 @@ export class Removals {
 
   /** Follow the cursor; resolves to whether its end was reached. A failure stops it. */
   async #follow(state, dryRun, told) {
+    this.#isAsking = true;
     try {
       const which = { userId: this.#userId, dryRun, ...(this.#until && { until: this.#until }) };
       do {
@@ -58,6 +62,8 @@ export class Removals {
     } catch (error) {
       this.#show({ state: dryRun ? null : "stopped" });
       throw error;
+    } finally {
+      this.#isAsking = false;
     }
   }
 

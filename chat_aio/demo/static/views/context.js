@@ -49,9 +49,8 @@ export class ContextDialog {
     this.#messageId = messageId;
     this.#show(null, []);
     this.#earlier.node.hidden = true;
-    this.#section.complain("");
     this.#dialog.open();
-    await this.#attempt(() => this.#load());
+    await this.#section.explain(() => this.#load());
   }
 
   #given() {
@@ -60,7 +59,7 @@ export class ContextDialog {
   }
 
   async #change(act, ...given) {
-    await this.#attempt(async () => {
+    await this.#section.attempt(async () => {
       await act(this.#messageId, ...given);
       this.#reason.value = "";
       await this.#load();
@@ -71,12 +70,8 @@ export class ContextDialog {
   }
 
   async #lookBack() {
-    await this.#attempt(() => this.#loadVersions());
+    await this.#section.explain(() => this.#loadVersions());
     this.#earlier.node.scrollIntoView({ block: "nearest" });
-  }
-
-  #attempt(work) {
-    return this.#section.attempt(work);
   }
 
   /** Another message may have been opened meanwhile. */

@@ -33,7 +33,7 @@ export class RemovalsSection {
 
   async #run(act) {
     const removals = this.#removals;
-    await this.#section.attempt(() => {
+    await this.#section.explain(() => {
       const isOver = removals[act]();
       this.#keepFocus();
       return isOver;

@@ -46,7 +46,7 @@ export class StandingDialog {
   async load() {
     if (!this.#dialog.isOpen) return;
     const asked = this.#userId;
-    await this.#bans.section.attempt(async () => {
+    await this.#bans.section.explain(async () => {
       const standing = await this.#desk.getStanding(asked);
       if (asked === this.#userId) this.#show(standing);
     });
