@@ -89,10 +89,11 @@ async def new_ban(
     }
 
 
-async def put_ban(context: Context, ban: BanDocument) -> Ban:
-    """Keep a new ban, unless its user has an active one; returns the ban that stands."""
+async def put_ban(context: Context, ban: BanDocument, *, replaces: bool = False) -> Ban:
+    """Keep a new ban, unless its user has an active one; returns the ban that stands. With
+    `replaces`, an active one that ends at another time is revoked for it."""
     entry = _entry(context, ban)
-    stands = await bans.put(context.database, ban, entry, at=ban["createdAt"])
+    stands = await bans.put(context.database, ban, entry, at=ban["createdAt"], replaces=replaces)
     context.bans.forget(ban["userId"])
     return ban_from(stands)
 

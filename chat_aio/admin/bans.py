@@ -1,25 +1,29 @@
 """`chat-aio moderation bans`, `ban` and `unban`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import click
 
 from chat_aio.actions.maintenance import decisions
-from chat_aio.admin.options import an_id, limit, moment, reading, writing
+from chat_aio.actions.maintenance.decisions import BanPlan
+from chat_aio.admin.options import an_id, limit, listing, moment, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
 from chat_aio.admin.session import Session, first, in_session
 from chat_aio.admin.tables import bans_table
 from chat_aio.schema import pagination
 from chat_aio.schema.models import Ban, timestamp
 
+NOT_KNOWN = "This user has never written and is in no conversation: is the id right?"
+
 
 @click.command()
 @click.option("--all", "all_of_them", is_flag=True, help="Those that are over as well.")
 @limit
-@reading
-def bans(all_of_them: bool, limit: int, as_json: bool, **place: Any) -> None:
+@listing
+def bans(all_of_them: bool, limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
     """List the bans that are in force, newest first."""
 
     async def work(session: Session) -> Outcome:
@@ -36,7 +40,7 @@ def bans(all_of_them: bool, limit: int, as_json: bool, **place: Any) -> None:
         table = bans_table(found[:limit], at=session.context.clock())
         return listed("bans", found, table, limit=limit)
 
-    show(in_session(work, **place), as_json=as_json)
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 @click.command()
@@ -55,7 +59,7 @@ def ban(
 ) -> None:
     """Keep a user out, for a time or for good; their open streams end.
 
-    Who is banned already stays so, as it was decided then: unban first to change it.
+    Banning again changes how long: the ban in force is revoked, and the new one takes its place.
     """
     if until is not None and days is not None:
         raise click.UsageError("--until or --for, not both")
@@ -65,18 +69,24 @@ def ban(
         plan = await decisions.plan_ban(
             session.context, session.user_id, user_id, reason=reason, expires_at=ends
         )
-        how = _lasting(ends)
-        if session.dry_run and plan.standing:
-            stands = f"do nothing: {_stands(plan.standing)}"
-            return dry_run_outcome(stands, ban=plan.standing)
+        remark = None if plan.is_known else NOT_KNOWN
         if session.dry_run:
-            return dry_run_outcome(f"ban {user_id} {how}", ban=None)
+            return replace(dry_run_outcome(_planned(plan), ban=plan.standing), remark=remark)
         made, is_new = await decisions.ban(session.context, plan)
         if not is_new:
             return Outcome({"ban": made}, f"Nothing done: {_stands(made)}.")
-        return Outcome({"ban": made}, f"Banned {user_id} {how}: ban {made.id}.")
+        said = f"Banned {user_id} {_lasting(ends)}: ban {made.id}."
+        return Outcome({"ban": made}, said, remark)
 
     show(in_session(work, **place), as_json=as_json)
+
+
+def _planned(plan: BanPlan) -> str:
+    user_id, standing = plan.new["userId"], plan.standing
+    if standing and not plan.changes:
+        return f"do nothing: {_stands(standing)}"
+    instead = f" in place of ban {standing.id}" if standing else ""
+    return f"ban {user_id} {_lasting(plan.new['expiresAt'])}{instead}"
 
 
 def _lasting(ends: datetime | None) -> str:

@@ -28,12 +28,19 @@ from chat_aio.store.maintenance.repair import Repair
 )
 @click.option("--repair", "repairs", is_flag=True, help="Mend what follows from other data.")
 @click.option("--dry-run", is_flag=True, help="With --repair: say what would be mended, only.")
+@click.option(
+    "--after-restore",
+    "restored",
+    is_flag=True,
+    help="Also what a restored backup needs before the chat is started.",
+)
 @setting_options("max_emoji_per_message", "max_emoji_per_user")
 @reading
 def check(
     conversation_id: str | None,
     repairs: bool,
     dry_run: bool,
+    restored: bool,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -42,13 +49,16 @@ def check(
     The server may be running. Nothing is written without --repair, and nothing is repaired that
     would have to be guessed.
     """
-    if dry_run and not repairs:
-        raise click.UsageError("--dry-run goes with --repair")
+    _require_together(conversation_id, repairs=repairs, dry_run=dry_run, restored=restored)
     settings = settings_from(**given)
 
     async def look(database: Database) -> Findings:
         return await check_database(
-            database, conversation_id, options=settings.options, progress=progress_bar
+            database,
+            conversation_id,
+            options=settings.options,
+            restored=restored,
+            progress=progress_bar,
         )
 
     async def work(database: Database) -> tuple[Findings, list[Repair]]:
@@ -65,6 +75,16 @@ def check(
     show(_outcome(findings, mended, repairs=repairs, dry_run=dry_run), as_json=as_json)
     if findings.violations:
         raise click.exceptions.Exit(FOUND)
+
+
+def _require_together(
+    conversation_id: str | None, *, repairs: bool, dry_run: bool, restored: bool
+) -> None:
+    """Raise UsageError for options that do not go together."""
+    if dry_run and not repairs:
+        raise click.UsageError("--dry-run goes with --repair")
+    if restored and conversation_id:
+        raise click.UsageError("--after-restore is about the whole database")
 
 
 def _outcome(

@@ -51,6 +51,7 @@ OPERATORS = {
     "retention": "chat_aio.admin.retention:retention",
     "erase": "chat_aio.admin.erase:erase",
     "export": "chat_aio.admin.export:export",
+    "conversations": "chat_aio.admin.conversations:conversations",
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
     "config": "chat_aio.admin.config:config",
@@ -168,7 +169,7 @@ def _require_rate_limits(settings: ServeSettings, *, place: str) -> None:
 
 @main.command()
 @config_option
-@setting_options("plugins", "extra_events", "room_controls")
+@setting_options("plugins", "extra_events", "room_controls", "moderation_desk")
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
 def openapi(mount: str, **given: Any) -> None:
     """The API's description in OpenAPI 3.1, as JSON."""

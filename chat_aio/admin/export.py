@@ -1,16 +1,12 @@
 """`chat-aio export`: all that concerns a user, as JSON lines."""
 
-import os
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
 from chat_aio.actions.maintenance.export import export_user
+from chat_aio.admin.files import opened
 from chat_aio.admin.options import an_id, reading
 from chat_aio.admin.printing import Outcome, progress_bar, show, table_of
 from chat_aio.admin.session import Session, in_session
@@ -34,7 +30,7 @@ def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> No
     """
 
     async def work(session: Session) -> Outcome:
-        with _opened(output) as file:
+        with opened(output) as file:
             counts = await export_user(
                 session.database,
                 user_id,
@@ -52,27 +48,3 @@ def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> No
             raise
         raise click.ClickException(f"--output: {error}") from error
     show(outcome, as_json=as_json, err=output is None)
-
-
-@contextmanager
-def _opened(output: Path | None) -> Iterator[IO[bytes]]:
-    """The file for the lines, or stdout. A file appears only when it is complete, and only its
-    owner may read it."""
-    if output is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    if output.exists():
-        raise click.ClickException(f"--output: {output} is there already")
-    # In the same folder, because only within one file system a rename is atomic.
-    with tempfile.NamedTemporaryFile(
-        dir=output.parent, prefix=f".{output.name}.", delete=False
-    ) as file:
-        try:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            os.rename(file.name, output)
-        except BaseException:
-            os.unlink(file.name)
-            raise

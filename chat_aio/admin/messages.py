@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from chat_aio.actions.desk import looking, restoring
 from chat_aio.actions.guards import load_message
 from chat_aio.actions.maintenance import bulk_removal, removal
-from chat_aio.admin.options import an_id, limit, moment, reading, writing
+from chat_aio.admin.options import an_id, limit, listing, moment, writing
 from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, listed, progress_bar, show
 from chat_aio.admin.session import Session, in_session
-from chat_aio.admin.tables import messages_table
+from chat_aio.admin.tables import messages_table, versions_table
 from chat_aio.store import messages
 from chat_aio.store.maintenance import finding
 from chat_aio.store.maintenance.finding import Wanted
@@ -58,8 +59,8 @@ def terms_in(text: str | None) -> tuple[str, ...]:
 @click.option("--user", "user_id", type=an_id, metavar="ID", help="Those that this user has sent.")
 @narrowing
 @limit
-@reading
-def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
+@listing
+def find(text: str | None, limit: int, as_json: bool, as_lines: bool, **given: Any) -> None:
     """Find messages, newest first; the options together narrow it.
 
     The messages of a user or of a conversation are found by an index. A time span alone has no
@@ -82,15 +83,17 @@ def find(text: str | None, limit: int, as_json: bool, **given: Any) -> None:
         rows = await messages.with_previews(database, found)
         return listed("messages", rows, messages_table(rows[:limit]), limit=limit)
 
-    show(in_session(work, **given), as_json=as_json)
+    show(in_session(work, **given), as_json=as_json, as_lines=as_lines)
 
 
 @click.command()
 @click.argument("message_id", metavar="ID", type=an_id)
 @click.option("--before", type=AROUND, default=5, show_default=True, help="So many before it.")
 @click.option("--after", type=AROUND, default=5, show_default=True, help="So many after it.")
-@reading
-def context(message_id: str, before: int, after: int, as_json: bool, **place: Any) -> None:
+@listing
+def context(
+    message_id: str, before: int, after: int, as_json: bool, as_lines: bool, **place: Any
+) -> None:
     """Show a message with what was written around it, oldest first, replies in threads included."""
 
     async def work(session: Session) -> Outcome:
@@ -100,7 +103,7 @@ def context(message_id: str, before: int, after: int, as_json: bool, **place: An
         rows = await messages.with_previews(database, found)
         return Outcome({"messages": rows}, messages_table(rows))
 
-    show(in_session(work, **place), as_json=as_json)
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 @click.command("remove-message")
@@ -126,6 +129,39 @@ def remove_message(message_id: str, as_json: bool, **place: Any) -> None:
         return Outcome({"message": message, "removed": is_new}, text)
 
     show(in_session(work, **place), as_json=as_json)
+
+
+@click.command("restore-message")
+@click.argument("message_id", metavar="ID", type=an_id)
+@writing
+def restore_message(message_id: str, as_json: bool, **place: Any) -> None:
+    """Put back what a moderator has removed, as long as it is kept (history_days)."""
+
+    async def work(session: Session) -> Outcome:
+        context, user_id = session.context, session.user_id
+        if session.dry_run:
+            found = await restoring.require_restorable(context, user_id, message_id)
+            said = f"restore message {message_id}" if found else f"do nothing: {_is_there}"
+            return dry_run_outcome(said, messageId=message_id)
+        message, is_new = await restoring.restore(context, user_id, message_id)
+        done = f"Restored message {message_id}." if is_new else f"Nothing done: {_is_there}."
+        return Outcome({"message": message, "restored": is_new}, done)
+
+    _is_there = f"message {message_id} is there"
+    show(in_session(work, **place), as_json=as_json)
+
+
+@click.command()
+@click.argument("message_id", metavar="ID", type=an_id)
+@listing
+def versions(message_id: str, as_json: bool, as_lines: bool, **place: Any) -> None:
+    """Show what a message was before it was edited, deleted or removed, newest first."""
+
+    async def work(session: Session) -> Outcome:
+        found = await looking.list_versions(session.context, session.user_id, message_id)
+        return Outcome({"versions": found}, versions_table(found))
+
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 @click.command("remove-messages")

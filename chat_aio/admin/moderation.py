@@ -13,6 +13,7 @@ from chat_aio.admin.options import (
     TARGET_TYPES,
     an_id,
     limit,
+    listing,
     reading,
     writing,
 )
@@ -38,12 +39,13 @@ def moderation() -> None:
 @click.option("--status", type=STATUSES, help="Those with this status only.")
 @click.option("--target-type", type=TARGET_TYPES, help="Those on this kind of target only.")
 @limit
-@reading
+@listing
 def reports(
     status: ReportStatus | None,
     target_type: TargetType | None,
     limit: int,
     as_json: bool,
+    as_lines: bool,
     **place: Any,
 ) -> None:
     """List what users have reported, newest first."""
@@ -62,7 +64,7 @@ def reports(
         found = await first(limit + 1, page)
         return listed("reports", found, reports_table(found[:limit]), limit=limit)
 
-    show(in_session(work, **place), as_json=as_json)
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 @moderation.command()
@@ -108,8 +110,8 @@ def resolve(
     "--target", "target_id", type=an_id, metavar="ID", help="Id of a report, a ban or a message."
 )
 @limit
-@reading
-def audit(target_id: str | None, limit: int, as_json: bool, **place: Any) -> None:
+@listing
+def audit(target_id: str | None, limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
     """List what moderators decided, newest first."""
 
     async def work(session: Session) -> Outcome:
@@ -117,11 +119,12 @@ def audit(target_id: str | None, limit: int, as_json: bool, **place: Any) -> Non
         table = audit_table(rows[:limit])
         return listed("audit", [*map(audit_log.entry_from, rows)], table, limit=limit)
 
-    show(in_session(work, **place), as_json=as_json)
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 for _command in (
     *(bans.bans, bans.ban, bans.unban),
-    *(messages.find, messages.context, messages.remove_message, messages.remove_messages),
+    *(messages.find, messages.context, messages.versions),
+    *(messages.remove_message, messages.remove_messages, messages.restore_message),
 ):
     moderation.add_command(_command)

@@ -93,6 +93,12 @@ def reading(command: Command) -> Command:
     return of_database(as_json(command))
 
 
+def listing(command: Command) -> Command:
+    """Add the options of a command that lists rows: those of `reading`, and to print lines."""
+    lines = "Print a JSON document for each row, on a line of its own."
+    return click.option("--json-lines", "as_lines", is_flag=True, help=lines)(reading(command))
+
+
 def writing(command: Command) -> Command:
     """Add the options of a command that writes: those of `reading`, who acts, and the dry run."""
     command = reading(command)

@@ -42,7 +42,15 @@ def listed(name: str, rows: Sequence[object], text: str, *, limit: int) -> Outco
     return Outcome({name: rows[:limit], "more": more}, text, remark)
 
 
-def show(outcome: Outcome, *, as_json: bool, err: bool = False) -> None:
+def show(outcome: Outcome, *, as_json: bool, as_lines: bool = False, err: bool = False) -> None:
+    """Print an outcome. With `as_lines`, only the rows of a list."""
+    if as_lines:
+        (rows,) = (each for each in outcome.document.values() if isinstance(each, list | tuple))
+        for row in rows:
+            click.echo(json_from(row), err=err)
+        if outcome.remark:
+            click.echo(outcome.remark, err=True)
+        return
     if as_json:
         click.echo(json_from(outcome.document), err=err)
         return

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from chat_aio.actions.maintenance.checks.findings import Violation
 from chat_aio.admin.printing import card_of, json_value, table_of
+from chat_aio.schema.desk import MessageVersion
 from chat_aio.schema.models import Ban, Message, Report
 from chat_aio.store.documents import AuditEntry
 from chat_aio.store.indexes import Difference
@@ -82,6 +83,16 @@ def audit_table(rows: Sequence[AuditEntry]) -> str:
                 ", ".join(f"{name} {value}" for name, value in each["details"].items() if value),
             )
             for each in rows
+        ],
+    )
+
+
+def versions_table(versions: Sequence[MessageVersion]) -> str:
+    return table_of(
+        ("WRITTEN", "REPLACED", "HOW", "BY", "BODY"),
+        [
+            (each.written_at, each.replaced_at, each.how, each.replaced_by_user_id, each.body)
+            for each in versions
         ],
     )
 

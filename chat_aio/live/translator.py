@@ -197,15 +197,16 @@ class Translator:
 
     def _conversation_created(self, document: ConversationDocument) -> Event:
         """A new group with members is delivered to its participants, a direct conversation is an
-        extra event; any other one only subscribes its participants."""
+        extra event; any other one, and an imported one, only subscribes its participants."""
         change = document["change"]
         is_new_direct = self._extra_events and document["type"] == "direct"
+        is_new = "importedAt" not in document
         frame = self._membership_frame(change, document)
         return Event(
             index=self.index + 1,
             conversation_id=document["_id"],
             encode=lambda: frame,
-            delivered=change["kind"] == "participant.added" or is_new_direct,
+            delivered=is_new and (change["kind"] == "participant.added" or is_new_direct),
             added=_ids(each["userId"] for each in document["participants"]),
         )
 

@@ -28,14 +28,21 @@ def active(user_id: str | None, *, at: datetime) -> dict[str, Any]:
 
 
 async def put(
-    database: Database, ban: BanDocument, row: AuditEntry, *, at: datetime
+    database: Database, ban: BanDocument, row: AuditEntry, *, at: datetime, replaces: bool = False
 ) -> BanDocument:
-    """Insert a ban, unless the user has an active one; returns the active ban."""
+    """Insert a ban, unless the user has an active one; returns the active ban. With `replaces`, one
+    that ends at another time is revoked for it."""
 
     async def body(session: Session) -> BanDocument:
-        found = await database.bans.find_one(active(ban["userId"], at=at), session=session)
-        if found:
+        in_force = active(ban["userId"], at=at)
+        found = await database.bans.find_one(in_force, session=session)
+        if found and not (replaces and found.get("expiresAt") != ban["expiresAt"]):
             raise Unchanged(found)
+        if found:
+            over = {"revokedAt": at, "revokedByUserId": ban.get("createdByUserId")}
+            await database.bans.update_many(in_force, {"$set": over}, session=session)
+            # Another length, for the same reason, unless a new one is given.
+            ban["reason"] = ban.get("reason") or found.get("reason")
         # An expired ban still has `activeUserId`, whose unique index lets two processes at once
         # insert only one ban.
         await database.bans.update_many(

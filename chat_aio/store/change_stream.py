@@ -191,6 +191,8 @@ def _broken(error: PyMongoError) -> ChangesBroken:
 
 def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
     """The pipeline of the stream: inserts, stamped updates, and all changes of blocks and bans.
+    Imported messages are left out: a hundred thousand of them would push what is new out of every
+    process's replay buffer. The conversation is inserted last, and does come.
 
     It must be the same each time: a stream cannot be resumed with another pipeline.
     """
@@ -198,12 +200,13 @@ def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
     whole = [each.name for each in (database.blocks, database.bans)]
     ours = [*kept, *whole, database.signals.name]
     unread = _UNREAD if timed else (*_UNREAD, "wallTime")
+    history = {"ns.coll": database.messages.name, "fullDocument.importedAt": {"$exists": True}}
     stamped = {"updateDescription.updatedFields.change": {"$exists": True}}
     return [
         {
             "$match": {
                 "$or": [
-                    {"operationType": "insert", "ns.coll": {"$in": ours}},
+                    {"operationType": "insert", "ns.coll": {"$in": ours}, "$nor": [history]},
                     {"operationType": "update", "ns.coll": {"$in": kept}, **stamped},
                     {"operationType": {"$in": _WRITES}, "ns.coll": {"$in": whole}},
                     {"operationType": {"$in": ["drop", "rename"]}, "ns.coll": {"$in": ours}},

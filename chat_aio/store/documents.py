@@ -57,7 +57,8 @@ class ConversationDocument(TypedDict):
     """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen` and
     `slowModeSeconds`, of a group, are missing until they are first set (docs/decisions/0058).
 
-    `epoch` is raised with every change of who may write (docs/decisions/0002).
+    `epoch` is raised with every change of who may write (docs/decisions/0002). An imported one has
+    `importedAt`, and in `importDigest` what its lines were (docs/decisions/0062).
     """
 
     _id: str
@@ -73,6 +74,8 @@ class ConversationDocument(TypedDict):
     blockedBy: NotRequired[list[str]]
     frozen: NotRequired[bool]
     slowModeSeconds: NotRequired[int]
+    importedAt: NotRequired[datetime]
+    importDigest: NotRequired[str]
     change: NotRequired[Stamp]
 
 
@@ -150,6 +153,29 @@ class ReportDocument(TypedDict):
     updatedAt: datetime
     resolvedBy: str | None
     openKey: NotRequired[str]
+
+
+class HeldMessageDocument(TypedDict):
+    """A message that waits for a moderator; `_id` becomes the message's. Without an idempotency key
+    it has one of its own. `releasedBy` is set before the message is sent, and the row removed
+    afterwards."""
+
+    _id: str
+    conversationId: str
+    senderId: str
+    body: str
+    role: Literal["user", "assistant", "system"]
+    metadata: dict[str, Any]
+    mentions: list[str]
+    replyToMessageId: str | None
+    threadRootMessageId: str | None
+    alsoInMain: bool
+    clientMessageId: str
+    requestHash: bytes
+    reason: str
+    createdAt: datetime
+    expiresAt: datetime
+    releasedBy: str | None
 
 
 class BanDocument(TypedDict):
@@ -238,7 +264,7 @@ class MessageDocument(TypedDict):
     """`timelines` names the lists that have it: its conversation's, its thread root's, or both.
 
     `changedAt` is when it was last edited or deleted. Tombstones have no `terms` and `search`,
-    which only searches and forwards read.
+    which only searches and forwards read. The feed leaves out what is inserted with `importedAt`.
     """
 
     _id: str
@@ -263,6 +289,7 @@ class MessageDocument(TypedDict):
     changedAt: NotRequired[datetime]
     terms: NotRequired[list[str]]
     search: NotRequired[str]
+    importedAt: NotRequired[datetime]
     change: NotRequired[Stamp]
 
 

@@ -35,6 +35,14 @@ class Run:
         assert line.startswith("Error: "), line
         return line
 
+    @property
+    def refusal_at_work(self) -> str:
+        """The line of a refusal behind the progress of what was done before."""
+        assert (self.code, self.output) == (1, ""), self
+        line = self.errors.splitlines()[-1]
+        assert line.startswith("Error: "), line
+        return line
+
 
 def found_by(run: Run) -> Any:
     """The document of a check that has found something."""

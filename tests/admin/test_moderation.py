@@ -1,17 +1,21 @@
 """`chat-aio moderation`: on the database alone, and heard by a chat that runs."""
 
 import asyncio
+import json
 import re
+from datetime import timedelta
 
-from chat_aio.actions.maintenance import removal
+import pytest
+
+from chat_aio.actions.maintenance import decisions, removal
 from tests.admin.running import AS_MOD, Moderate, People, kept, run
 from tests.conftest import Database
 
 COMMANDS = (
     *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find", "context"),
-    *("remove-message", "remove-messages"),
+    *("remove-message", "remove-messages", "restore-message", "versions"),
 )
-WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages")
+WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages", "restore-message")
 
 
 async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Moderate) -> None:
@@ -23,7 +27,7 @@ async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Mo
         await mallory.told_all()
         assert (await mallory.get("/conversations")).code == "USER_BANNED"
         again, listed = await asyncio.gather(
-            moderate("ban", "mallory", *AS_MOD, "--json"), moderate("bans")
+            moderate("ban", "mallory", *AS_MOD, "--for", "9", "--json"), moderate("bans")
         )
         ban = again.json["ban"]
         assert (ban["userId"], ban["reason"], ban["createdByUserId"]) == ("mallory", "spam", "mod")
@@ -43,8 +47,9 @@ async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Mo
         )
         assert (repeated.code, "revoked already" in repeated.output) == (0, True)
         assert active.json == {"bans": [], "more": False}
-        (past,) = every.json["bans"]
-        assert past["revokedByUserId"] == "mod"
+        past, first = every.json["bans"]
+        assert [past["revokedByUserId"], first["revokedByUserId"]] == ["mod", "mod"]
+        assert first["revokedAt"] == past["createdAt"]
         assert [each["action"] for each in trail.json["audit"]] == ["unban", "ban"]
         assert trail.json["audit"][1]["details"]["expiresAt"] == ban["expiresAt"]
         await eve.send(await eve.group(), "still here")
@@ -173,6 +178,7 @@ async def test_a_dry_run_of_bans_writes_nothing(
         moderate("ban", "mod", *AS_MOD, "--dry-run"),
     )
     assert ban.output == "Would ban eve for good. Dry run: nothing was written.\n"
+    assert "is the id right?" in ban.errors
     assert "you cannot ban yourself" in refused.refusal
     assert await kept(database, "bans", "audit") == [[], []]
     made = (await moderate("ban", "eve", *AS_MOD, "--json")).json["ban"]
@@ -187,6 +193,74 @@ async def test_a_dry_run_of_bans_writes_nothing(
     assert off.output.startswith("Would revoke the ban of eve.")
     assert "no such ban" in none.refusal
     assert await kept(database, "bans", "audit") == before
+
+
+async def test_another_length_takes_the_place_of_a_ban(
+    people: People, moderate: Moderate, database: Database
+) -> None:
+    """Also if many do so at once: one is in force at any time."""
+    mallory = people("mallory")
+    await mallory.send(await mallory.group(), "spam")
+    made = await moderate("ban", "mallory", *AS_MOD, "--reason", "spam", "--json")
+    assert (made.errors, made.json["ban"]["expiresAt"]) == ("", None)
+    same = await moderate("ban", "mallory", *AS_MOD)
+    assert same.output.startswith("Nothing done: mallory is banned already for good")
+    planned = await moderate("ban", "mallory", *AS_MOD, "--for", "1", "--dry-run")
+    assert f"in place of ban {made.json['ban']['id']}" in planned.output
+    context = mallory.chat._context
+    plans = [
+        await decisions.plan_ban(
+            context,
+            "mod",
+            "mallory",
+            reason=None,
+            expires_at=context.clock() + timedelta(days=days),
+        )
+        for days in range(1, 6)
+    ]
+    await asyncio.gather(*(decisions.ban(context, each) for each in plans))
+    rows = (await kept(database, "bans"))[0]
+    (stands,) = [each for each in rows if each["revokedAt"] is None]
+    assert (len(rows), stands["reason"], stands["activeUserId"]) == (6, "spam", "mallory")
+    assert (await mallory.get("/conversations")).code == "USER_BANNED"
+
+
+async def test_a_removed_message_is_restored(
+    people: People, moderate: Moderate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the settings that the service has as well: without them nothing is kept."""
+    alice, mallory = people("alice"), people("mallory")
+    group = await alice.group("mallory")
+    kept_one, lost = [await mallory.send(group, body) for body in ("kept", "lost")]
+    restore = ("restore-message", kept_one["id"], *AS_MOD)
+    assert "Nothing done" in (await moderate(*restore)).output
+    await moderate("remove-message", lost["id"], *AS_MOD)
+    monkeypatch.setenv("CHAT_AIO_MODERATION_DESK", "true")
+    await moderate("remove-message", kept_one["id"], *AS_MOD)
+    lines = await moderate("versions", kept_one["id"], "--json-lines")
+    (version,) = map(json.loads, lines.output.splitlines())
+    assert (version["body"], version["how"], version["replacedByUserId"]) == (
+        *("kept", "removed"),
+        "mod",
+    )
+    planned = await moderate(*restore, "--dry-run")
+    assert planned.output.startswith(f"Would restore message {kept_one['id']}.")
+    assert (await moderate(*restore)).output == f"Restored message {kept_one['id']}.\n"
+    assert (
+        "no moderator" in (await moderate("restore-message", lost["id"], *AS_MOD)).refusal.lower()
+    )
+    bodies = [each["body"] for each in await alice.listed(f"/conversations/{group}/messages")]
+    assert bodies == ["", "kept"]
+
+
+async def test_lists_come_as_lines(people: People, moderate: Moderate) -> None:
+    alice = people("alice")
+    group = await alice.group()
+    sent = [(await alice.send(group, f"m{number}"))["id"] for number in range(3)]
+    found = await moderate("find", "--user", "alice", "--limit", "2", "--json-lines")
+    rows = [json.loads(each) for each in found.output.splitlines()]
+    assert [each["id"] for each in rows] == [sent[2], sent[1]]
+    assert "more than 2" in found.errors
 
 
 async def test_refusals_are_one_line(people: People, moderate: Moderate) -> None:

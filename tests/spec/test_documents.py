@@ -16,16 +16,18 @@ from bson import json_util
 from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
-from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
-from chat_aio.plugins import Plugin, Presence, Receipts, Typing
-from chat_aio.schema.events import EVENTS, EXTRA_EVENTS, ROOM_EVENTS
+from chat_aio.errors import MessageHeld
+from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing, Words
+from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
+from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -47,7 +49,11 @@ def table(title: str, text: str = REFERENCE) -> list[list[str]]:
 
 
 def test_every_route_is_documented() -> None:
-    for title, routes in (("Method", ROUTES), ("Method with `room_controls`", ROOM_ROUTES)):
+    for title, routes in (
+        ("Method", ROUTES),
+        ("Method with `room_controls`", ROOM_ROUTES),
+        ("Method with `moderation_desk`", DESK_ROUTES),
+    ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
         assert documented == [(each.method, each.path) for each in routes]
 
@@ -76,6 +82,7 @@ def test_every_api_method_is_documented() -> None:
             ("", ServerAPI),
             ("moderation.", ModerationAPI),
             ("rooms.", RoomsAPI),
+            ("desk.", DeskAPI),
         )
         for name, each in methods_of(api).items()
     }
@@ -88,11 +95,11 @@ def test_every_error_is_documented() -> None:
 
 
 def test_every_error_is_documented_at_its_routes() -> None:
-    plugins = [Typing(), Presence(), Receipts()]
+    plugins = [Typing(), Presence(), Receipts(), Filter()]
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
-        for each in (*ROUTES, *ROOM_ROUTES, *operations_of(plugins))
+        for each in (*ROUTES, *ROOM_ROUTES, *DESK_ROUTES, *operations_of(plugins))
     }
 
 
@@ -170,7 +177,12 @@ def meant(text: str) -> Any:
 
 @pytest.mark.parametrize(
     ("title", "events"),
-    [("Event", EVENTS), ("Extra event", EXTRA_EVENTS), ("Room event", ROOM_EVENTS)],
+    [
+        ("Event", EVENTS),
+        ("Extra event", EXTRA_EVENTS),
+        ("Room event", ROOM_EVENTS),
+        ("Desk event", DESK_EVENTS),
+    ],
 )
 def test_every_event_is_documented(title: str, events: tuple[type[BaseModel], ...]) -> None:
     documented = {
@@ -221,7 +233,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     serve: MakePeople, database: Any
 ) -> None:
     hooks = Hooks(can_moderate=lambda _: True)
-    person = await serve(hooks, plugins=[Presence()], room_controls=True)
+    plugins = [Presence(), Filter([Words(["spam"], action="hold")])]
+    person = await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
     chat = person("ada").chat
     async with person("ada").tab():
         while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
@@ -230,6 +243,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
     await chat.api.send_message("ada", group.id, "x", thread_root_message_id=sent.id)
     await chat.api.edit_message("ada", sent.id, "y")
+    with pytest.raises(MessageHeld):
+        await chat.api.send_message("ada", group.id, "spam")
     await chat.api.create_invite("ada", group.id)
     await chat.api.request_to_join("grace", group.id)
     await chat.api.moderation.block_user("ada", "mallory")

@@ -1,13 +1,18 @@
 """A database that is copied whole is the same chat; without its key, people do not meet again."""
 
 import asyncio
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Options
 from chat_aio.admin.cli import main
+from chat_aio.embedded import Mongod
 from chat_aio.store import indexes, schema_version
 from chat_aio.store.database import Database as Store
 from tests.conftest import Database, MakeChat
@@ -77,3 +82,42 @@ async def test_the_command_after_a_restore(
     async with Chat(database, options=Options(ring_seconds=1)) as again:
         assert (await again.api.send_message("ada", group.id, "on")).seq == 4
         assert (await again.api.send_message("ada", other.id, "on")).seq == 2
+
+
+async def test_a_copy_of_the_files(tmp_path: Path) -> None:
+    """A MongoDB over files that were copied while writes were locked: the check names what is left
+    to be done, does it, and the chat goes on from the moment of the copy."""
+    async with (
+        Mongod(tmp_path / "here") as mongod,
+        AsyncMongoClient[dict[str, Any]](mongod.url) as client,
+        Chat(client["chat"], options=Options(ring_seconds=1)) as chat,
+    ):
+        group = await chat.api.create_group_conversation("ada", user_ids=["grace"])
+        await chat.api.send_message("ada", group.id, "kept")
+        await client.admin.command("fsync", lock=True)
+        try:
+            shutil.copytree(tmp_path / "here", tmp_path / "copy")
+        finally:
+            await client.admin.command("fsyncUnlock")
+        await chat.api.send_message("ada", group.id, "lost")
+    (tmp_path / "copy" / "mongod.lock").unlink()
+    async with Mongod(tmp_path / "copy") as mongod:
+
+        async def check(*options: str) -> tuple[int, list[str]]:
+            place = ("--mongo-url", mongod.url, "--database", "chat")
+            command = ["check", "--after-restore", "--json", *options, *place]
+            run = await asyncio.to_thread(CliRunner().invoke, main, command)
+            return run.exit_code, [each["kind"] for each in json.loads(run.stdout)["violations"]]
+
+        assert await check() == (3, ["restore.noted"])
+        assert await check("--repair", "--dry-run") == (3, ["restore.noted"])
+        assert await check("--repair") == (0, [])
+        assert await check() == (0, [])
+        async with AsyncMongoClient[dict[str, Any]](mongod.url) as client:
+            async with Chat(client["chat"], options=Options(ring_seconds=1)) as chat:
+                sent = await chat.api.send_message("grace", group.id, "on")
+                assert sent.seq == 2
+                listed = await chat.api.list_messages("ada", group.id)
+                assert [each.body for each in listed.messages] == ["on", "kept"]
+            await client["chat"]["settings"].delete_one({"_id": "schema"})
+        assert await check() == (3, ["schema.version", "restore.noted"])

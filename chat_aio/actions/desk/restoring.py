@@ -25,15 +25,30 @@ async def restore_message(context: Context, user_id: str, message_id: str) -> Me
     sender has deleted it, it is no longer kept, or retention has passed it (docs/behaviour.md
     14.5).
     """
+    message, is_new = await restore(context, user_id, message_id)
+    if is_new:
+        await notify_of(context, user_id, "updated", message)
+    return message
+
+
+async def restore(context: Context, user_id: str, message_id: str) -> tuple[Message, bool]:
+    """As `restore_message`, without the host's hook; returns also whether this has restored it."""
     found = await load_at_desk(context, user_id, "restore_message", message_id)
     restored = None
     if found["deletedAt"]:
         restored = await _restore(context, user_id, found, await _kept(context, found))
         found = restored or await load_at_desk(context, user_id, "restore_message", message_id)
     (message,) = await reading.show(context, user_id, [found])
-    if restored:
-        await notify_of(context, user_id, "updated", message)
-    return message
+    return message, restored is not None
+
+
+async def require_restorable(context: Context, user_id: str, message_id: str) -> bool:
+    """Whether a message is there to be restored, False if it is no tombstone. Raises as
+    `restore_message`."""
+    found = await load_at_desk(context, user_id, "restore_message", message_id)
+    if found["deletedAt"]:
+        await _kept(context, found)
+    return found["deletedAt"] is not None
 
 
 async def _kept(context: Context, tombstone: MessageDocument) -> VersionDocument:

@@ -13,6 +13,7 @@ from chat_aio.actions.maintenance.checks.findings import MOST, Findings, Violati
 from chat_aio.actions.maintenance.checks.joining import joining_and_blocks
 from chat_aio.actions.maintenance.checks.messages import Walk, walk_messages
 from chat_aio.actions.maintenance.checks.participants import DirectIds, participants
+from chat_aio.actions.maintenance.checks.restored import after_restore
 from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.errors import ConversationNotFound
 from chat_aio.options import Options
@@ -42,10 +43,12 @@ async def check(
     conversation_id: str | None = None,
     *,
     options: Options | None = None,
+    restored: bool = False,
     progress: Progress = silent,
 ) -> Findings:
-    """All that a check finds, in the database or in one conversation. Raises ConversationNotFound
-    where no row names the one conversation."""
+    """All that a check finds, in the database or in one conversation; also what is left to be done
+    if a backup was `restored`. Raises ConversationNotFound where no row names the one conversation.
+    """
     if conversation_id is not None and not await checking.is_known(database, conversation_id):
         raise ConversationNotFound
     await schema_version.look(database)
@@ -57,6 +60,8 @@ async def check(
             findings = Findings()
         else:
             findings.add(await rows.moderation(database))
+        if restored:
+            findings.add(await after_restore(database))
         checker = _Checker(
             database, options or Options(), DirectIds(database), counts=not lacking & COUNTING
         )

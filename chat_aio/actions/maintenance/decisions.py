@@ -13,15 +13,23 @@ from chat_aio.schema.inputs import Keep
 from chat_aio.schema.models import Ban, Report, ReportStatus
 from chat_aio.store import bans as stored_bans
 from chat_aio.store.documents import BanDocument
+from chat_aio.store.maintenance import users
 from chat_aio.store.mapping import ban_from
 
 
 @dataclass(frozen=True, slots=True)
 class BanPlan:
-    """A ban to be made, and the ban in force that is there instead, if any."""
+    """A ban to be made, and the ban in force that it would replace, or that is there instead.
+    `is_known` is whether the user has ever written, or is in a conversation."""
 
     new: BanDocument
     standing: Ban | None
+    is_known: bool
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is no ban in force, or one that ends at another time."""
+        return self.standing is None or self.standing.expires_at != self.new["expiresAt"]
 
 
 async def plan_ban(
@@ -37,12 +45,13 @@ async def plan_ban(
     new = await bans.new_ban(context, user_id, target_user_id, reason=reason, expires_at=expires_at)
     chosen = stored_bans.active(target_user_id, at=new["createdAt"])
     found = await stored_bans.list_newest(context.database, chosen, position=None, limit=1)
-    return BanPlan(new, ban_from(found[0]) if found else None)
+    is_known = await users.is_known(context.database, target_user_id)
+    return BanPlan(new, ban_from(found[0]) if found else None, is_known)
 
 
 async def ban(context: Context, plan: BanPlan) -> tuple[Ban, bool]:
     """The ban that stands, and whether it is the planned one."""
-    stands = await bans.put_ban(context, plan.new)
+    stands = await bans.put_ban(context, plan.new, replaces=True)
     return stands, stands.id == plan.new["_id"]
 
 

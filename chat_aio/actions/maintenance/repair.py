@@ -12,11 +12,12 @@ from chat_aio.actions.maintenance.checks.heads import (
     lacks_counts,
     untrue_counts,
 )
+from chat_aio.actions.maintenance.checks.restored import NOT_NOTED
 from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import repair as stored
-from chat_aio.store.maintenance import retoken
+from chat_aio.store.maintenance import restore, retoken
 from chat_aio.store.maintenance.repair import Repair, RepairPlan
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 
@@ -28,16 +29,26 @@ async def repair_all(
     dry_run: bool,
     progress: Progress = silent,
 ) -> list[Repair]:
-    """Repair the conversations in which something does not hold, as far as that can be."""
-    ids = dict.fromkeys(
-        each.conversation_id for each in violations if each.conversation_id is not None
-    )
-    repairs: list[Repair] = []
+    """Repair the conversations in which something does not hold, as far as that can be; and note a
+    restore that is not noted."""
+    found = [*violations]
+    ids = dict.fromkeys(each.conversation_id for each in found if each.conversation_id is not None)
+    # First: the chat must not be started without, however much else is repaired.
+    repairs = [
+        await _note_restore(database, each, dry_run=dry_run)
+        for each in found
+        if each.kind == NOT_NOTED
+    ]
     with progress("Repairing", len(ids)) as advance:
         for each in ids:
             repairs += await repair(database, each, dry_run=dry_run)
             advance(1)
     return repairs
+
+
+async def _note_restore(database: Database, violation: Violation, *, dry_run: bool) -> Repair:
+    after = "the present time" if dry_run else await restore.note(database)
+    return Repair(None, "time of the restore", violation.found, after)
 
 
 async def repair(database: Database, conversation_id: object, *, dry_run: bool) -> list[Repair]:

@@ -49,7 +49,7 @@ Found = Replay | tuple[Sequence[ReplayedEvent], Frame]
 """A reset; or the missed events and the position after them."""
 
 RESTORED_FOR = timedelta(days=7)
-"""For how long after a restored backup positions are checked against the time of the restore."""
+"""For how long after a restored backup positions may come from the data that was lost."""
 _Heads = Mapping[str, CounterDocument]
 
 
@@ -109,8 +109,8 @@ class StorageReplays:
         return replay_from_storage(events, since=since, newest=newest, passed=passed)
 
     async def restored_at(self) -> datetime | None:
-        """When a backup was restored, if that was within `RESTORED_FOR`: an older position may name
-        another message since then. Raises StorageUnavailable."""
+        """When a backup was restored, if that was within `RESTORED_FOR`: since then a position may
+        name another message. Raises StorageUnavailable."""
         return await self._restored.ask(None)
 
     async def _look(self, questions: Sequence[None]) -> list[datetime | None]:
@@ -206,8 +206,8 @@ class StorageReplays:
 def _whereabouts(
     name: Name, at: datetime | None, heads: _Heads, now: datetime, restored_at: datetime | None
 ) -> Whereabouts:
-    """Where a client was. After a restored backup, a position that is older than it, or names an
-    unknown conversation, is unknown: it may come from the lost data."""
+    """Where a client was. After a restored backup only a later moment is known: a message may have
+    the number of one that was lost, whose reader has not seen the new messages before it."""
     unknown = Whereabouts(reset="position_unknown")
     head = heads.get(name[0])
     if at is None:
@@ -215,7 +215,8 @@ def _whereabouts(
             return Whereabouts(reset="position_removed")
         return unknown if head or restored_at else NOWHERE
     is_ahead = is_moment(name) and at > now + SKEW
-    return unknown if is_ahead or (restored_at and at < restored_at) else Whereabouts(at=at)
+    is_doubtful = restored_at and (at < restored_at or not is_moment(name))
+    return unknown if is_ahead or is_doubtful else Whereabouts(at=at)
 
 
 def _time_of_head(name: Name, heads: _Heads) -> datetime | None:

@@ -33,6 +33,14 @@ async def note(database: Database) -> datetime:
     return cast(datetime, found["at"])
 
 
+async def newest_activity(database: Database) -> datetime | None:
+    """The time of the latest activity of any conversation."""
+    chosen = {"activityAt": {"$type": "date"}}
+    rows = database.counters.find(chosen, {"activityAt": 1}).sort("activityAt", -1).limit(1)
+    found = await database.read(lambda: rows.to_list(1), seconds=SECONDS)
+    return found[0]["activityAt"] if found else None
+
+
 async def heads_behind(database: Database) -> list[Behind]:
     """The heads with a lower number than the newest message of their conversation."""
     newest: dict[str, Any] = {

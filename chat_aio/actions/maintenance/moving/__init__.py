@@ -1,0 +1,1 @@
+"""Moving conversations between deployments, and from other systems, as lines of JSON."""

@@ -1,0 +1,35 @@
+"""The files that commands write."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import click
+
+
+@contextmanager
+def opened(output: Path | None) -> Iterator[IO[bytes]]:
+    """The file for the lines, or stdout. A file appears only when it is complete, and only its
+    owner may read it."""
+    if output is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    if output.exists():
+        raise click.ClickException(f"--output: {output} is there already")
+    # In the same folder, because only within one file system a rename is atomic.
+    with tempfile.NamedTemporaryFile(
+        dir=output.parent, prefix=f".{output.name}.", delete=False
+    ) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.rename(file.name, output)
+        except BaseException:
+            os.unlink(file.name)
+            raise
