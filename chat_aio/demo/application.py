@@ -68,13 +68,13 @@ async def make_demo(
 
 
 def _chat_over(clients: Clients) -> Chat:
-    """A chat with all plugins, extra events and room controls."""
+    """A chat with all plugins, extra events, room controls and the moderators' desk."""
     return Chat(
         clients.make(),
         renew=clients.make,
         auth=_picked_user,
         hooks=HOOKS,
-        options=Options(extra_events=True, room_controls=True),
+        options=Options(extra_events=True, room_controls=True, moderation_desk=True),
         plugins=[Typing(), Presence(), Receipts()],
     )
 

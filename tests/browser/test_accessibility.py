@@ -184,6 +184,18 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     ada = await tour.visit("ada", "moderation")
     await expect(ada.locator(".cases li")).to_have_count(2)
     await tour.looking.at(ada, "moderation")
+    await ada.get_by_role("button", name="Context").click()
+    await ada.get_by_role("button", name="What it was").click()
+    await expect(ada.get_by_text("Nothing older is kept.")).to_be_visible()
+    await tour.looking.at(ada, "a message in its context")
+    await ada.get_by_role("button", name="Standing of Dennis").click()
+    await expect(ada.get_by_text("1 received, 1 waiting")).to_be_visible()
+    await ada.get_by_role("button", name="Remove all messages of this user").click()
+    await expect(ada.get_by_role("button", name="Remove 1 message")).to_be_focused()
+    await tour.looking.at(ada, "a standing")
+    await ada.keyboard.press("Escape")
+    await expect(ada.get_by_role("dialog", name="Standing")).to_be_hidden()
+    await tour.dialog(ada, "A message in its context")
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 

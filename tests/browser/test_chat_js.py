@@ -10,10 +10,10 @@ import pytest
 from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
-from chat_aio.actions.api import ModerationAPI, RoomsAPI, ServerAPI
+from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Presence, Receipts, Typing
-from chat_aio.schema import models
+from chat_aio.schema import desk, models
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (STATIC / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
-SHAPES_OF_THE_WIRE = 19
+SHAPES_OF_THE_WIRE = 26
 PLUGINS = (Typing(), Presence(), Receipts())
 NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
@@ -65,7 +65,7 @@ async def try_out(empty: Page, script: str) -> Any:
 async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
         const chat = new Chat("http://chat/", { fetch, EventSource: Source });
-        const methods = [chat, chat.moderation, chat.rooms].flatMap(Object.values);
+        const methods = [chat, chat.moderation, chat.rooms, chat.desk].flatMap(Object.values);
         for (const each of methods) {
           // An array of one reads as its only element wherever a text is expected.
           if (each instanceof Function) await each(["{}"], ["{}"], ["{}"]);
@@ -87,9 +87,10 @@ async def test_methods_are_named_as_in_the_server_api(empty: Page) -> None:
     script = """
         const chat = new Chat();
         const rooms = ["updateConversation", ...Object.keys(chat.rooms)];
-        return [Object.keys(chat), Object.keys(chat.moderation), rooms];
+        const { moderation, desk } = chat;
+        return [Object.keys(chat), Object.keys(moderation), rooms, Object.keys(desk)];
     """
-    apis = (ServerAPI, ModerationAPI, RoomsAPI)
+    apis = (ServerAPI, ModerationAPI, RoomsAPI, DeskAPI)
     for found, api in zip(await try_out(empty, script), apis, strict=True):
         named = {to_camel(name) for name in vars(api) if not name.startswith("_")}
         assert named - NOT_IN_HTTP <= set(found)
@@ -101,7 +102,7 @@ SHAPES = {
 }
 WIRE = {
     name: model
-    for name, model in vars(models).items()
+    for name, model in (vars(models) | vars(desk)).items()
     if inspect.isclass(model) and issubclass(model, models.Wire) and name in SHAPES
 }
 

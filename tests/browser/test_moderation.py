@@ -95,14 +95,16 @@ async def test_a_reported_message_is_resolved_by_the_moderator(visit: Visit, dem
     case = part(moderator, "Reports").get_by_role("listitem")
     for words in ("A message by Dennis", "Reported by Linus", "He is rude", "<b>Rude</b> words"):
         await expect(case).to_contain_text(words)
+    await part(moderator, "Reports").get_by_label("Status").select_option("Open")
     await case.get_by_role("button", name="Triage").click()
     await expect(part(moderator, "Reports")).to_contain_text("No reports.")
     await part(moderator, "Reports").get_by_label("Status").select_option("Triaged")
     await case.get_by_label("Note").fill("Talked to him")
     await case.get_by_role("button", name="Resolve").click()
     await expect(case).to_have_count(0)
-    await part(moderator, "Reports").get_by_label("Status").select_option("All")
-    await expect(case.locator(".role")).to_have_text("Resolved")
+    await part(moderator, "Reports").get_by_label("Status").select_option("Resolved")
+    await expect(case.locator(".role")).to_have_text(["1 report", "Resolved"])
+    await expect(case.get_by_role("button", name="Dismiss")).to_be_hidden()
     await expect(case.get_by_label("Note")).to_have_value("Talked to him")
     reports = (await demo.get(MODERATOR, "/moderation/reports"))["reports"]
     assert [(each["status"], each["moderatorNote"]) for each in reports] == [

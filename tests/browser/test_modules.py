@@ -213,6 +213,39 @@ async def test_an_answer_does_not_undo_what_was_told_since(empty: Page) -> None:
     assert await run(empty, script) == [["ada", "grace"], ["ada"]]
 
 
+async def test_what_a_moderator_restores_is_there_again(empty: Page) -> None:
+    """Whether that is told, or an answer says so that was asked for later; no repetition does."""
+    script = """
+        const list = (store) => store.timeline("c");
+        const page = { messages: [message(1)], nextCursor: null };
+        const gone = message(1, { body: "", deletedAt: "2026-01-31T10:00:00.000Z" });
+        const shown = (act) => {
+          const store = new Store("ada");
+          const before = store.now();
+          store.addNewest(list(store), { messages: [message(1)], nextCursor: null }, before);
+          act(store, before);
+          return list(store).get("m1").body;
+        };
+        return [
+          shown((store) => { store.update(gone); store.update(message(1)); }),
+          shown((store) => {
+            store.update(gone);
+            store.addNewest(list(store), page, store.now());
+          }),
+          shown((store) => {
+            store.addNewest(list(store), { messages: [gone], nextCursor: null }, store.now());
+            store.update(message(1));
+          }),
+          shown((store, before) => {
+            store.addNewest(list(store), { messages: [gone], nextCursor: null }, store.now());
+            store.addNewest(list(store), page, before);
+          }),
+          shown((store) => { store.update(gone); store.receive(message(1)); }),
+        ];
+    """
+    assert await run(empty, script) == ["body 1", "body 1", "body 1", "", ""]
+
+
 async def test_a_preview_follows_its_parent_also_where_that_is_not_held(empty: Page) -> None:
     script = """
         const store = new Store("ada");

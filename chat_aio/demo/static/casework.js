@@ -1,31 +1,47 @@
 /** What moderators work on: reports, and bans. No DOM. A change that fails rejects. */
 
 import { Paged } from "./paged.js";
+import { gathered } from "./tasks.js";
+
+const GATHER_MS = 200;
 
 export class Casework {
-  /** Which reports are listed; an empty one: all. */
-  status = "open";
+  /** Which reports are listed; an empty one: those that wait, open or triaged. */
+  status = "";
   isActiveOnly = true;
+  /** Calls of many reports at once ask once. */
+  outdated = gathered(GATHER_MS, () => this.#refresh());
 
   #moderation;
+  #desk;
+  #ofStatus;
 
   constructor(chat, store) {
     const changed = () => store.changed();
-    const keyOf = (each) => each.id;
+    const keyOf = ({ targetType, targetId }) => `${targetType} ${targetId}`;
+    const groups = (status) => (page) => this.#loadGroups({ status: status(), ...page });
     this.#moderation = chat.moderation;
-    this.reports = new Paged({ load: (page) => this.#loadReports(page), keyOf, changed });
-    this.bans = new Paged({ load: (page) => this.#loadBans(page), keyOf, changed });
+    this.#desk = chat.desk;
+    /** By what was reported, and counted beside the link that leads to them. */
+    this.waiting = new Paged({ load: groups(() => null), keyOf, changed });
+    this.#ofStatus = new Paged({ load: groups(() => this.status), keyOf, changed });
+    const keyOfBan = (each) => each.id;
+    this.bans = new Paged({ load: (page) => this.#loadBans(page), keyOf: keyOfBan, changed });
   }
 
-  /** Nothing tells of new ones. */
+  /** The reports that are listed. */
+  get groups() {
+    return this.status ? this.#ofStatus : this.waiting;
+  }
+
   reload() {
-    this.reports.reload();
+    this.groups.reload();
     this.bans.reload();
   }
 
   listReports(status) {
     this.status = status;
-    this.reports.reload();
+    this.groups.reload();
   }
 
   listBans(isActiveOnly) {
@@ -33,12 +49,19 @@ export class Casework {
     this.bans.reload();
   }
 
-  /** `status` is "triaged", "resolved" or "dismissed"; an empty note is none. */
-  async move(report, status, note) {
-    const changed = { status, moderatorNote: note.trim() || null };
-    const moved = await this.#moderation.updateReport(report.id, changed);
-    if (this.status && this.status !== moved.status) this.reports.drop(moved);
-    else this.reports.replace(moved);
+  /**
+   * All unresolved reports on a target, as far as they were shown, get a status: "triaged",
+   * "resolved" or "dismissed". Notes stay as they are if `note` is the one that was there.
+   */
+  async move({ targetType, targetId, lastAt: until, latest }, status, note) {
+    const isNoted = note.trim() !== (latest.moderatorNote ?? "");
+    const noted = isNoted ? { moderatorNote: note.trim() || null } : {};
+    const given = { targetType, targetId, status, until, ...noted };
+    let answer;
+    do {
+      answer = await this.#desk.resolveReports(given);
+    } while (answer.more && answer.reports > 0);
+    await this.#refresh();
   }
 
   /** `given` is {targetUserId, reason?, expiresAt?}. */
@@ -52,10 +75,14 @@ export class Casework {
     else this.bans.replace(revoked);
   }
 
-  async #loadReports(page) {
-    const status = this.status || null;
-    const { reports, nextCursor } = await this.#moderation.listReports({ status, ...page });
-    return { items: reports, nextCursor };
+  #refresh() {
+    const others = this.status ? [this.groups] : [];
+    return Promise.all([this.waiting, ...others].map((each) => each.refresh()));
+  }
+
+  async #loadGroups(given) {
+    const { reportGroups, nextCursor } = await this.#desk.listReportGroups(given);
+    return { items: reportGroups, nextCursor };
   }
 
   async #loadBans(page) {

@@ -65,6 +65,19 @@
  *   createdAt: string, expiresAt: string | null, revokedAt: string | null,
  *   revokedByUserId: string | null}} Ban
  * @typedef {{online: boolean, lastSeenAt: string | null}} Presence
+ * @typedef {{message: Message, messages: Message[]}} MessageInContext
+ * @typedef {{id: string, messageId: string, conversationId: string, senderId: string, body: string,
+ *   mentions: string[], metadata: Json, writtenAt: string, replacedAt: string,
+ *   replacedByUserId: string, how: "edited" | "deleted" | "removed"}} MessageVersion
+ * @typedef {{messages: number, dryRun: boolean, until: string, nextCursor: string | null}} Removed
+ * @typedef {{conversationId: string, type: "direct" | "group", name: string | null,
+ *   participantCount: number, role: ParticipantRole}} SharedConversation
+ * @typedef {{userId: string, activeBan: Ban | null, bans: Ban[], reportsMade: number,
+ *   reportsReceived: number, unresolvedReportsReceived: number, latestReportsReceived: Report[],
+ *   conversationCount: number, conversations: SharedConversation[]}} Standing
+ * @typedef {{targetType: TargetType, targetId: string, count: number, firstAt: string,
+ *   lastAt: string, latest: Report}} ReportGroup
+ * @typedef {{reports: number, more: boolean}} ReportsResolved
  */
 
 /**
@@ -83,6 +96,8 @@
  * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
  *   frozen?: boolean, slowModeSeconds?: number}} GroupFields
  * @typedef {{message?: string}} Note  to the admins, where they decide
+ * @typedef {{conversationId?: string, since?: string, until?: string, contains?: string}} Which
+ *   messages: times are ISO strings
  */
 
 /**
@@ -99,13 +114,14 @@
  *   joinRequest: JoinRequest}} JoinRequestEvent
  * @typedef {{type: "conversation_ban.created" | "conversation_ban.lifted", conversationId: string,
  *   conversationBan: ConversationBan}} ConversationBanEvent
+ * @typedef {{type: "report.created" | "report.updated", report: Report}} ReportEvent
  * @typedef {{type: "read.updated", conversationId: string, messageId: string,
  *   unreadCount: number}} ReadEvent
  * @typedef {{type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" |
  *   "receipt.delivered" | "receipt.read", ephemeral: true, conversationId?: string,
  *   senderId: string, payload: any, at: string}} EphemeralEvent
  * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent |
- *   ConversationBanEvent | ReadEvent | EphemeralEvent} ChatEvent
+ *   ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent} ChatEvent
  * @typedef {{type: "stream.reset", reason: string}} ResetEvent
  * @typedef {"connecting" | "live" | "reconnecting" | "closed"} StreamStatus
  *
@@ -154,6 +170,7 @@ const EVENT_TYPES = [
   ...["conversation.updated", "join_request.created", "join_request.resolved", "read.updated"],
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
   ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.lifted"],
+  ...["report.created", "report.updated"],
 ];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
@@ -337,6 +354,48 @@ export class Chat {
     banUser: (given) => this.#post("/moderation/bans", given, "ban"),
     /** @type {(banId: string) => Promise<Ban>} */
     unbanUser: (id) => this.#delete(path`/moderation/bans/${id}`, undefined, "ban"),
+  };
+
+  /** For moderators, where the service has `moderation_desk`. */
+  desk = {
+    /** In any conversation; a page may be short, even empty: go on with its cursor.
+     * @type {(which?: Paging & Which & {userId?: string}) => Page<"messages", Message>} */
+    findMessages: (which) => this.#get("/moderation/desk/messages", which),
+    /** Oldest first; five before it and five after it, unless told.
+     * @type {(messageId: string, around?: {before?: number, after?: number}) =>
+     *   Promise<MessageInContext>} */
+    lookAtMessage: (id, around) => this.#get(path`/moderation/desk/messages/${id}`, around),
+    /** Newest first. @type {(messageId: string) => Promise<MessageVersion[]>} */
+    listVersions: (id) =>
+      this.#get(path`/moderation/desk/messages/${id}/versions`, {}, "versions"),
+    /** Resolves to what is left in its place.
+     * @type {(messageId: string, given?: {reason?: string}) => Promise<Message>} */
+    removeMessage: (id, given = {}) =>
+      this.#post(path`/moderation/desk/messages/${id}/remove`, given, "message"),
+    /** What a moderator has removed. @type {(messageId: string) => Promise<Message>} */
+    restoreMessage: (id) =>
+      this.#post(path`/moderation/desk/messages/${id}/restore`, {}, "message"),
+    /** Counts, unless `dryRun` is false. Go on with the cursor, as long as there is one.
+     * @type {(which: Which & {userId: string, dryRun?: boolean, cursor?: string | null}) =>
+     *   Promise<Removed>} */
+    removeMessages: (which) => this.#post("/moderation/desk/removals", which),
+    /** @type {(userId: string, options?: {sharedWith?: string}) => Promise<Standing>} */
+    getStanding: (userId, options) =>
+      this.#get(path`/moderation/desk/users/${userId}`, options, "standing"),
+    /** Newest first.
+     * @type {(options?: Paging & {status?: ReportStatus, targetType?: TargetType,
+     *   targetId?: string, reporterUserId?: string, moderatorUserId?: string}) =>
+     *   Page<"reports", Report>} */
+    findReports: (options) => this.#get("/moderation/desk/reports", options),
+    /** Unresolved reports by target, unless `status` is given; the latest reported first.
+     * @type {(options?: Paging & {status?: ReportStatus | null, targetType?: TargetType}) =>
+     *   Page<"reportGroups", ReportGroup>} */
+    listReportGroups: (options) => this.#get("/moderation/desk/report-groups", options),
+    /** Those on a target that were made up to `until`; a note that is null is cleared.
+     * @type {(given: {targetType: TargetType, targetId: string, until?: string,
+     *   status: "triaged" | "resolved" | "dismissed", moderatorNote?: string | null}) =>
+     *   Promise<ReportsResolved>} */
+    resolveReports: (given) => this.#post("/moderation/desk/report-groups/resolve", given),
   };
 
   /** @param {string} path @param {Json} [query] @param {string} [of] */

@@ -54,11 +54,13 @@ export class Page {
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
+    const casework = new Casework(chat, store);
     this.#store = store;
     this.#session = new Session(chat, store, {
       onGone: (...gone) => this.#gone(...gone),
       onJoinRequest: (event) => this.#groups.tellJoinRequest(event),
       onBan: (event) => this.#groups.tellBan(event),
+      onReports: () => people.isModerator && casework.outdated(),
     });
     this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
     this.#tools = new MessageTools(this.#session.changes, store, people, {
@@ -76,7 +78,7 @@ export class Page {
     const go = (message) => this.#goToMessage(message);
     this.#search = new SearchView(new Search(chat, store), store, people, go);
     this.#groups = this.#makeGroups(chat);
-    const moderation = new ModerationScreen(new Casework(chat, store), store, people);
+    const moderation = new ModerationScreen(casework, chat.desk, store, people);
     this.#screens = { ...this.#groups.screens, moderation };
     this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
     this.#typingLine = new TypingLine(this.#session.typing, store, people);

@@ -1,6 +1,7 @@
 /** A list that comes in pages, and is asked for anew when it may have changed. No DOM. */
 
 const ITEMS_PER_PAGE = 20;
+const MOST_AT_ONCE = 200;
 
 export class Paged {
   items = [];
@@ -29,6 +30,11 @@ export class Paged {
     return this.#ask(null);
   }
 
+  /** As far as it is shown. */
+  refresh() {
+    return this.#ask(null, Math.max(ITEMS_PER_PAGE, Math.min(this.items.length, MOST_AT_ONCE)));
+  }
+
   async more() {
     if (this.nextCursor && !this.isLoading) await this.#ask(this.nextCursor);
   }
@@ -55,12 +61,12 @@ export class Paged {
   }
 
   /** Answers may overtake each other: only the one to the last question counts. */
-  async #ask(cursor) {
+  async #ask(cursor, limit = ITEMS_PER_PAGE) {
     this.#asked += 1;
     const asked = this.#asked;
     this.#show({ isLoading: true, problem: null });
     try {
-      const { items, nextCursor } = await this.#load({ limit: ITEMS_PER_PAGE, cursor });
+      const { items, nextCursor } = await this.#load({ limit, cursor });
       if (asked !== this.#asked) return;
       const held = cursor ? this.items : [];
       this.#show({ items: this.#joined(held, items), nextCursor, isLoaded: true });

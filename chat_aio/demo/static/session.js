@@ -21,6 +21,7 @@ export class Session {
   #onGone;
   #onJoinRequest;
   #onBan;
+  #onReports;
   #firstSync = null;
   #confirming = new Map();
   /** Asked for since the stream was opened. */
@@ -30,14 +31,16 @@ export class Session {
    * `onGone(conversation, removedBy)` is told when the open conversation cannot be read (any
    * longer): what was known of it, and who took one out of it, both null where that is not known.
    * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on, and
-   * `onBan(event)` of bans from groups that one is an admin of.
+   * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
+   * may be new reports: told of one, or when the stream has opened, at first or again.
    */
-  constructor(chat, store, { onGone, onJoinRequest, onBan }) {
+  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
+    this.#onReports = onReports;
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
@@ -127,6 +130,7 @@ export class Session {
     this.#becomeStale();
     this.boundaries.load();
     this.sender.retryAll();
+    this.#onReports();
   }
 
   #becomeStale() {
@@ -168,6 +172,8 @@ export class Session {
       this.#onJoinRequest(event);
     } else if (event.conversationBan) {
       this.#onBan(event);
+    } else if (event.report) {
+      this.#onReports();
     } else if (event.type === "message.created") {
       this.#receivedMessage(event.message);
     } else if (event.type === "read.updated") {

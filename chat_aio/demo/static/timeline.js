@@ -20,6 +20,8 @@ export class Timeline {
   #byId = new Map();
   /** What was told of messages, and when. */
   #told = new Map();
+  /** Since when tombstones were known to be there: what is asked for later may be restored. */
+  #deletedAsOf = new Map();
   #now;
   /** Up to this seq nothing is missing; while the connection holds that is all there is. */
   #wholeUpTo = 0;
@@ -51,12 +53,14 @@ export class Timeline {
   }
 
   /** Add a message, or take its newer state: an answer's only if nothing was told since `asOf`. */
-  put(message, asOf = Infinity) {
+  put(message, asOf = 0) {
     const told = this.#told.get(message.id);
     const given = told && told.at > asOf ? told.message : message;
     const known = this.get(message.id);
+    const isRestored = known?.deletedAt && asOf > (this.#deletedAsOf.get(message.id) ?? asOf);
+    this.#noteDeletion(given, asOf);
     if (!known) this.#insert(given);
-    else if (isOlderState(given, known)) return;
+    else if (isOlderState(given, known) && !isRestored) return;
     else this.#replace(known, { ...given, threadSummary: laterSummary(known, given) });
     const parent = this.get(given.replyToMessageId);
     if (parent) this.#replace(this.get(given.id), { replyTo: previewOf(parent) });
@@ -129,6 +133,11 @@ export class Timeline {
     if (!first) return;
     this.firstUnreadId = first.id;
     this.#unread = { count: 0, upTo: null };
+  }
+
+  #noteDeletion({ id, deletedAt }, asOf) {
+    const at = asOf === Infinity ? this.#now() : asOf;
+    if (deletedAt) this.#deletedAsOf.set(id, at);
   }
 
   #insert(message) {

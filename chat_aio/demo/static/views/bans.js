@@ -10,19 +10,19 @@ const FILTERS = [["active", "Active"], ["", "All"]];
 
 export class BansSection {
   #filter = select("active", FILTERS);
-  #ban = smallButton("Ban somebody", () => this.#banning.open());
+  #ban;
   #list = element("ul", { class: "cases" });
   #foot;
   #rows;
   #section;
-  #banning;
   #casework;
   #people;
 
-  constructor(casework, people) {
+  /** `ban()` asks whom, why and until when. */
+  constructor(casework, people, ban) {
     this.#casework = casework;
     this.#people = people;
-    this.#banning = new BanDialog(people, (given) => casework.ban(given));
+    this.#ban = smallButton("Ban somebody", () => ban());
     this.#foot = new ListFoot(() => casework.bans.more());
     this.#rows = new Rows(this.#list, { revoke: (ban) => this.#revoke(ban) });
     this.#filter.setAttribute("aria-label", "Which bans");
@@ -91,14 +91,15 @@ class BanRow {
 }
 
 /** `ban(given)` with {targetUserId, reason, expiresAt}; the last two may be undefined. */
-class BanDialog {
+export class BanDialog {
   #dialog;
+  #who;
 
   constructor(people, ban) {
-    const persons = people.others.map(({ id, name }) => [id, name]);
+    this.#who = select("targetUserId", people.others.map(({ id, name }) => [id, name]));
     this.#dialog = new Dialog(
       { heading: "Ban somebody", submit: "Ban", isDanger: true },
-      field("Who", select("targetUserId", persons)),
+      field("Who", this.#who),
       field("Reason", textarea("reason"), { isOptional: true }),
       field("Until", element("input", { type: "datetime-local", name: "until" }), {
         isOptional: true,
@@ -107,8 +108,10 @@ class BanDialog {
     this.#dialog.onSubmit((given) => this.#dialog.finish(() => ban(banFrom(given))));
   }
 
-  open() {
+  /** With somebody chosen already, or nobody. */
+  open(userId = null) {
     this.#dialog.open();
+    if (userId !== null) this.#who.value = userId;
   }
 }
 
@@ -126,7 +129,7 @@ function banFrom(given) {
   };
 }
 
-function termsOf({ createdAt, expiresAt, revokedAt }, by) {
+export function termsOf({ createdAt, expiresAt, revokedAt }, by) {
   const until = expiresAt === null ? "for good" : `until ${shortMomentOf(expiresAt)}`;
   const revoked = revokedAt === null ? [] : [`revoked ${shortMomentOf(revokedAt)}`];
   return [`Banned by ${by}`, shortMomentOf(createdAt), until, ...revoked].join(" · ");

@@ -47,6 +47,10 @@ export class Dialog {
     return this;
   }
 
+  onClose(act) {
+    this.#dialog.addEventListener("close", act);
+  }
+
   /** Do what was chosen, once; it stays open, with the reason, if that fails (then false). */
   async finish(work) {
     if (this.#isBusy) return false;

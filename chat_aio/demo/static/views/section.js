@@ -37,6 +37,13 @@ export class Section {
   async attempt(work) {
     if (this.#isBusy) return false;
     this.#isBusy = true;
+    const isDone = await this.explain(work);
+    this.#isBusy = false;
+    return isDone;
+  }
+
+  /** Do it, also while something else is done, and say why where it fails. */
+  async explain(work) {
     this.complain("");
     try {
       await work();
@@ -44,8 +51,6 @@ export class Section {
     } catch (error) {
       this.complain(error.message);
       return false;
-    } finally {
-      this.#isBusy = false;
     }
   }
 }

@@ -1,0 +1,105 @@
+/** The reports on one message, user or conversation, as one case. */
+
+import { element, setAttribute, setText } from "../dom.js";
+import { agoOf, momentOf, shortMomentOf } from "../times.js";
+import { field } from "./dialog.js";
+import { smallButton } from "./section.js";
+
+export const STATUSES = {
+  open: "Open",
+  triaged: "Triaged",
+  resolved: "Resolved",
+  dismissed: "Dismissed",
+};
+
+const MOST_NOTE = 2_000;
+const MOVES = [["triaged", "Triage"], ["dismissed", "Dismiss"], ["resolved", "Resolve"]];
+
+export class ReportGroupRow {
+  #title = element("span", { class: "person-name" });
+  #count = element("span", { class: "role" });
+  #status = element("span", { class: "role" });
+  #about = element("p", { class: "terms" });
+  #reason = element("p", { class: "case-reason", dir: "auto" });
+  #evidence = element("p", { class: "excerpt", dir: "auto" });
+  #note = element("textarea", { rows: 1, maxlength: MOST_NOTE });
+  #looks;
+  #moves;
+  #people;
+  #group = null;
+
+  constructor({ people, move, context, standing }) {
+    this.#people = people;
+    const look = (words, type, act) => {
+      return { type, button: smallButton(words, () => act(this.#group.targetId)) };
+    };
+    this.#looks = [look("Context", "message", context), look("Standing", "user", standing)];
+    const act = (status) => () => move(this.#group, status, this.#note.value);
+    const fieldsOf = (status) => (status === "resolved" ? { class: "primary small" } : {});
+    this.#moves = MOVES.map(([status, words]) => ({
+      status,
+      button: smallButton(words, act(status), fieldsOf(status)),
+    }));
+    const buttons = [...this.#looks, ...this.#moves].map((each) => each.button);
+    this.node = element(
+      "li",
+      {},
+      element("div", { class: "person" }, this.#title, this.#count, this.#status),
+      ...[this.#about, this.#reason, this.#evidence, field("Note", this.#note)],
+      element("div", { class: "ending" }, ...buttons),
+    );
+  }
+
+  show({ group }) {
+    const { latest, count } = group;
+    const title = titleOf(latest, this.#people);
+    setText(this.#title, title);
+    setText(this.#count, count === 1 ? "1 report" : `${count} reports`);
+    setText(this.#status, STATUSES[latest.status]);
+    setText(this.#about, aboutOf(latest, this.#people));
+    setAttribute(this.#about, "title", momentOf(latest.createdAt));
+    setText(this.#reason, latest.reason);
+    setText(this.#evidence, wordsOf(latest.evidence, this.#people));
+    this.#evidence.hidden = this.#evidence.textContent === "";
+    this.#showNote(latest);
+    this.#group = group;
+    this.#showButtons(group, title);
+  }
+
+  /** A note that is begun stays. */
+  #showNote({ moderatorNote }) {
+    const before = this.#group?.latest.moderatorNote ?? "";
+    if (this.#note.value === before) this.#note.value = moderatorNote ?? "";
+  }
+
+  /** What is resolved or dismissed stays so. */
+  #showButtons({ targetType, latest: { status } }, title) {
+    const isOver = !["open", "triaged"].includes(status);
+    this.#note.readOnly = isOver;
+    for (const { type, button } of this.#looks) button.hidden = type !== targetType;
+    for (const each of this.#moves) each.button.hidden = isOver || each.status === status;
+    for (const { button } of [...this.#looks, ...this.#moves]) {
+      button.setAttribute("aria-label", `${button.textContent}: ${title}`);
+    }
+  }
+}
+
+function titleOf({ targetType, targetId, evidence }, people) {
+  if (targetType === "user") return people.nameOf(targetId);
+  if (targetType === "message") return `A message by ${people.nameOf(evidence.senderId)}`;
+  return evidence.type === "direct" ? "A direct conversation" : (evidence.name ?? "A group");
+}
+
+function aboutOf({ reporterUserId, createdAt, evidence }, people) {
+  const reported = `Reported by ${people.nameOf(reporterUserId)}, ${agoOf(createdAt)}`;
+  const isMessage = evidence.targetType === "message";
+  const written = isMessage ? [`Written ${shortMomentOf(evidence.createdAt)}`] : [];
+  return [...written, reported].join(" · ");
+}
+
+/** What was there when it was reported. */
+function wordsOf({ targetType, body, deletedAt, participantIds }, people) {
+  if (targetType === "user") return "";
+  if (targetType === "message") return deletedAt ? "This message was deleted" : body;
+  return `With ${participantIds.map((id) => people.nameOf(id)).join(", ")}`;
+}
