@@ -287,8 +287,8 @@ class Ban(Wire):
 
 
 class HeldMessage(Wire):
-    """A message that was not sent: it waits for a moderator. `id` becomes the message's. It does not
-    expire under a legal hold."""
+    """A message that was not sent and waits for a moderator. `id` becomes the message's. It does
+    not expire under a legal hold."""
 
     id: str
     conversation_id: str
