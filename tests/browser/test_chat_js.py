@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
-from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.plugins import Filter, Presence, Receipts, Typing
 from chat_aio.schema import desk, models
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (STATIC / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
-SHAPES_OF_THE_WIRE = 26
-PLUGINS = (Typing(), Presence(), Receipts())
+SHAPES_OF_THE_WIRE = 27
+PLUGINS = (Typing(), Presence(), Receipts(), Filter())
 NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
 

@@ -40,6 +40,10 @@
  *   threadRootMessageId: string | null, threadSummary: ThreadSummary | null,
  *   clientMessageId: string | null, forwardedFrom: ForwardedFrom | null, reactions: Reactions[],
  *   mentions: string[], metadata: Json}} Message
+ * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
+ *   metadata: Json, mentions: string[], replyToMessageId: string | null, reason: string,
+ *   threadRootMessageId: string | null, createdAt: string, expiresAt: string | null,
+ *   releasedBy: string | null}} HeldMessage
  * @typedef {{code: string, conversationId: string, createdBy: string, createdAt: string,
  *   expiresAt: string | null, maxUses: number | null, uses: number, requiresApproval: boolean,
  *   metadata: Json}} Invite
@@ -306,6 +310,13 @@ export class Chat {
   /** By user id, of those one shares a conversation with; 50 at most.
    * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
   getPresence = (userIds) => this.#get("/presence", { userIds: userIds.join(",") }, "presence");
+  /** For moderators: what a filter holds, newest first.
+   * @type {(paging?: Paging) => Page<"heldMessages", HeldMessage>} */
+  listHeldMessages = (paging) => this.#get("/moderation/held", paging);
+  /** Send it in the name of its sender. @type {(heldId: string) => Promise<Message>} */
+  releaseHeldMessage = (heldId) => this.#post("/moderation/held/release", { heldId }, "message");
+  /** @type {(heldId: string) => Promise<{ok: true}>} */
+  discardHeldMessage = (heldId) => this.#post("/moderation/held/discard", { heldId });
 
   /** Bans from a group, where the service has `room_controls`. */
   rooms = {
