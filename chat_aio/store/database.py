@@ -48,6 +48,7 @@ COLLECTIONS = (
     "presence",
     "processes",
     "signals",
+    "daily_stats",
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP
@@ -174,6 +175,7 @@ class Database:
         self.audit = self.collection("audit")
         self.settings = self.collection("settings")
         self.signals = self.collection("signals")
+        self.daily_stats = self.collection("daily_stats")
 
     def collection(self, name: str) -> Any:
         return self.handle[self.prefix + name]
