@@ -69,6 +69,7 @@ def answers_by_day(chosen: Mapping[str, Any]) -> Pipeline:
     return [
         {"$match": chosen},
         {"$unwind": {"path": "$answers", "includeArrayIndex": "bucket"}},
+        {"$match": {"answers": {"$gt": 0}}},
         {
             "$group": {
                 "_id": {"day": "$day", "bucket": "$bucket"},
