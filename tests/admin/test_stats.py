@@ -28,6 +28,7 @@ from tests.support.histories import (
     messages_by_conversation,
     midnight,
     random_times,
+    seconds_to_answer,
     write_history,
 )
 
@@ -75,6 +76,8 @@ async def test_the_numbers_are_those_counted_one_by_one(
         assert {name: each[name] for name in one_by_one} == one_by_one
         assert each["answers"] == len(seconds)
         require_median(each["medianSecondsToAnswer"], seconds)
+    for messages in histories:
+        await require_buckets(database, messages)
     by_conversation = messages_by_conversation(histories, {day(each) for each in range(1, 8)})
     busy = (await tool("stats", "busiest", "--limit", "5", "--json")).json
     assert busy["more"] == (len(by_conversation) > 5)
@@ -88,6 +91,15 @@ async def test_the_numbers_are_those_counted_one_by_one(
     assert {each["day"]: each["messages"] for each in map(json.loads, lines)} == {
         name: each["messages"] for name, each in alone.items()
     }
+
+
+async def require_buckets(database: Database, messages: list[Row]) -> None:
+    """The answers of a conversation are in the buckets of their seconds."""
+    of = {"conversationId": messages[0]["conversationId"]}
+    waited = seconds_to_answer(messages)
+    async for row in database["daily_stats"].find(of):
+        buckets = [bucket_of(each) for each in waited[row["day"]]]
+        assert row["answers"] == [buckets.count(n) for n in range(max(buckets, default=-1) + 1)]
 
 
 def require_median(shown: float | None, seconds: list[float]) -> None:
