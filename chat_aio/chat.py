@@ -10,6 +10,7 @@ from aiohttp import web
 
 from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.context import Context, new_id
+from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
 from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
@@ -214,6 +215,7 @@ class Chat:
         with budget(CLOSE_SECONDS) as left:
             await self._live.close()
             await self._close_plugins()
+            await self._context.filed_reports.close()
             await asyncio.gather(
                 self._context.signals.close(seconds=left.remaining),
                 self._context.sequencer.close(seconds=left.remaining),
@@ -281,6 +283,7 @@ def _assemble(
             patience=options.hook_timeout_seconds,
         ),
         plugins=plugins,
+        filed_reports=FiledReports(kept, clock=clock, new_id=new_id),
         observers=observers,
         hooks=hooks,
         permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),

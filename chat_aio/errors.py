@@ -102,6 +102,12 @@ class ConversationFrozen(ChatError):
     code, status = "CONVERSATION_FROZEN", 403
 
 
+class MessageHeld(ChatError):
+    """This message waits for a moderator."""
+
+    code, status = "MESSAGE_HELD", 403
+
+
 class NotPublicConversation(ChatError):
     """This conversation is not a public channel."""
 
@@ -138,6 +144,12 @@ class ReportNotFound(ChatError):
     code, status = "REPORT_NOT_FOUND", 404
 
 
+class HeldMessageNotFound(ChatError):
+    """There is no such held message; it may have been released or discarded."""
+
+    code, status = "HELD_MESSAGE_NOT_FOUND", 404
+
+
 class BanNotFound(ChatError):
     """There is no such ban."""
 
@@ -172,6 +184,12 @@ class MessageConflict(ChatError):
     """This idempotency key was used for a different request; use a new key for a new request."""
 
     code, status = "MESSAGE_CONFLICT", 409
+
+
+class HeldMessageReleased(ChatError):
+    """A moderator has released this message; it cannot be discarded any more."""
+
+    code, status = "HELD_MESSAGE_RELEASED", 409
 
 
 class NotGroupConversation(ChatError):

@@ -4,7 +4,6 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -12,18 +11,13 @@ from typing import Any, Literal, TypeVar
 from chat_aio.errors import InternalError
 from chat_aio.schema.models import BareMessage, Conversation, ForwardedFrom, Message, Role
 from chat_aio.store.calls import paused
+from chat_aio.tasks import answered
 
 log = logging.getLogger(__name__)
 
 AT_ONCE = 8
 
 T = TypeVar("T")
-
-_ASKED: set[asyncio.Task[Any]] = set()
-"""The async hooks that are running, also past their time limit. asyncio keeps only weak references
-to tasks, so a hook that nobody waits for could be garbage-collected half-way."""
-
-_UNSET = object()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,36 +117,6 @@ def lent(conversation: Conversation) -> Conversation:
     return conversation.model_copy(update={"metadata": deepcopy(conversation.metadata)})
 
 
-async def _answered(answer: Awaitable[Any], limit: float) -> Any:
-    """Run an async hook in a task of its own and return its result. Raises TimeoutError.
-
-    Context variables that the hook sets stay set afterwards, as if it had been awaited here.
-    """
-    variables = copy_context()
-    asked = asyncio.create_task(_awaited(answer), context=variables)
-    _ASKED.add(asked)
-    asked.add_done_callback(_forget)
-    # `wait`, not `wait_for`, which would cancel the hook: it may be in a call of the database's
-    # driver, and a cancelled call can break the client (docs/decisions/0009).
-    await asyncio.wait({asked}, timeout=limit)
-    if not asked.done():
-        raise TimeoutError(f"no answer within {limit} seconds")
-    for variable, value in variables.items():
-        if variable.get(_UNSET) is not value:
-            variable.set(value)
-    return asked.result()
-
-
-async def _awaited(answer: Awaitable[Any]) -> Any:
-    return await answer
-
-
-def _forget(asked: asyncio.Task[Any]) -> None:
-    _ASKED.discard(asked)
-    if not asked.cancelled():
-        asked.exception()  # Nobody else retrieves it of a late hook, and asyncio would complain.
-
-
 async def those(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list[T]:
     """Filter `asked` by `ask`, keeping the order; AT_ONCE questions run at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
@@ -182,7 +146,7 @@ async def call(
         answer = hook(argument)
         if inspect.isawaitable(answer):
             with paused():  # The request's budget is for the database, not for the host.
-                return await _answered(answer, limit)
+                return await answered(answer, limit)
         return answer
     except passing:
         raise

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.rate_limits import RateLimits
 from chat_aio.capabilities import Capability
@@ -48,6 +49,7 @@ class Context:
     signals: Signals
     rate_limits: RateLimits
     plugins: tuple[Plugin, ...]
+    filed_reports: FiledReports
     observers: tuple[Observer, ...] = ()
     hooks: Hooks
     permissions: Permissions

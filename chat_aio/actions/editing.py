@@ -20,9 +20,11 @@ from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.actions.room_rules import require_unfrozen
+from chat_aio.actions.screening import screen
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
+from chat_aio.plugins.verdicts import Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
@@ -57,10 +59,13 @@ async def edit_message(
     await require_unfrozen(context, user_id, snapshot)
     snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
+    verdict = await screen(context, asked)
     parents = await load_parents(context, user_id, [found])
     changed = await _write(context, asked, given.mentions, found, snapshot)
     message = message_from(changed, parents)
     await notify_host(context, user_id, "updated", message, snapshot.conversation)
+    if isinstance(verdict, Report):
+        await context.filed_reports.file(verdict, message)
     return message
 
 

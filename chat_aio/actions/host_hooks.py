@@ -23,14 +23,8 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
     hook = context.hooks.before_message_send
     if hook is None:
         return asked
-    # The hook gets copies: what it modifies in place must not reach the message.
-    lent = replace(
-        asked,
-        conversation=hooks.lent(asked.conversation),
-        metadata=deepcopy(asked.metadata),
-    )
     limit = context.options.hook_timeout_seconds
-    answer = await hooks.call(hook, lent, limit=limit, passing=(MessageRejected,))
+    answer = await hooks.call(hook, lent_message(asked), limit=limit, passing=(MessageRejected,))
     if answer is None:
         return asked
     if not isinstance(answer, Changed):
@@ -48,6 +42,12 @@ async def ask_host(context: Context, asked: BeforeMessageSend) -> BeforeMessageS
     if changed.metadata is not None:
         asked = replace(asked, metadata=changed.metadata)
     return asked
+
+
+def lent_message(asked: BeforeMessageSend) -> BeforeMessageSend:
+    """A copy to hand out: what is modified in it must not reach the message."""
+    conversation, metadata = hooks.lent(asked.conversation), deepcopy(asked.metadata)
+    return replace(asked, conversation=conversation, metadata=metadata)
 
 
 async def notify_host(

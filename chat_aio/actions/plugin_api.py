@@ -7,13 +7,19 @@ from typing import Any, TypeVar
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_writable
+from chat_aio.actions.held_messages import (
+    discard_held_message,
+    list_held_messages,
+    release_held_message,
+)
 from chat_aio.actions.presence import noticeable
 from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.plugins.api import PluginAPI
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.models import HeldMessagePage, Message, timestamp
 from chat_aio.store import conversations
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
+from chat_aio.store.turns import SHORT_TEXT
 
 T = TypeVar("T")
 
@@ -23,6 +29,10 @@ class Services(PluginAPI):
 
     def __init__(self, context: Context) -> None:
         self._context = context
+
+    @property
+    def hook_timeout_seconds(self) -> float:
+        return self._context.options.hook_timeout_seconds
 
     def now(self) -> datetime:
         return self._context.clock()
@@ -91,3 +101,18 @@ class Services(PluginAPI):
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
         return await transact_unique(self._context.database, body)
+
+    async def on_text(self, text: str, work: Callable[[], T]) -> T:
+        turns = self._context.database.turns
+        return work() if len(text) <= SHORT_TEXT else await turns.alone(work)
+
+    async def list_held_messages(
+        self, user_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> HeldMessagePage:
+        return await list_held_messages(self._context, user_id, limit=limit, cursor=cursor)
+
+    async def release_held_message(self, user_id: str, held_id: str) -> Message:
+        return await release_held_message(self._context, user_id, held_id)
+
+    async def discard_held_message(self, user_id: str, held_id: str) -> None:
+        await discard_held_message(self._context, user_id, held_id)

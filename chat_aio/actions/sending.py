@@ -17,10 +17,12 @@ from chat_aio.actions.guards import (
     require_readable,
     within,
 )
+from chat_aio.actions.holding import hold
 from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.actions.room_rules import require_unfrozen, slow_seconds_for
+from chat_aio.actions.screening import screen
 from chat_aio.capabilities import Capability
 from chat_aio.errors import (
     InternalError,
@@ -32,6 +34,7 @@ from chat_aio.errors import (
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
+from chat_aio.plugins.verdicts import Hold, Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages
@@ -70,7 +73,7 @@ async def send_message(
     Repeating a request with its `client_message_id` returns the message as it is now. Raises
     InvalidInput, ThreadsUnsupported, ConversationNotFound, ForbiddenWrite,
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
-    MentionNotParticipant, MessageConflict and MessageRejected; with `room_controls`
+    MentionNotParticipant, MessageConflict, MessageRejected and MessageHeld; with `room_controls`
     ConversationFrozen and SlowMode.
     """
     async with context.rate_limits.counting_refusals(user_id, "send_message"):
@@ -112,7 +115,8 @@ async def _send(
     async with context.rate_limits.counting(user_id, "send_message"):
         await require_unblocked(context, snapshot)
         await require_unfrozen(context, user_id, snapshot)
-        await _require_place(context, user_id, snapshot, given)
+        parents = (given.reply_to_message_id, given.thread_root_message_id)
+        await require_place(context, user_id, snapshot, *parents)
         mentioned = tuple(given.mentions or ())
         snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
         asked = BeforeMessageSend(
@@ -132,18 +136,22 @@ async def _send(
         return await post(context, asked, {**key, **place}, snapshot=snapshot)
 
 
-async def _require_place(
-    context: Context, user_id: str, snapshot: Snapshot, given: inputs.NewMessage
+async def require_place(
+    context: Context,
+    user_id: str,
+    snapshot: Snapshot,
+    reply_to_message_id: str | None,
+    thread_root_message_id: str | None,
 ) -> None:
     """Check that the message replied to and the thread's root are in this conversation, that the
     user may read both, and that the root is in the main list."""
     conversation_id = snapshot.conversation.id
-    for message_id in (given.reply_to_message_id, given.thread_root_message_id):
+    for message_id in (reply_to_message_id, thread_root_message_id):
         if message_id is None:
             continue
         found = await load_within(context, conversation_id, message_id)
         await require_readable(context, user_id, snapshot, bare_message_from(found))
-        is_root = message_id == given.thread_root_message_id
+        is_root = message_id == thread_root_message_id
         if is_root and conversation_id not in found["timelines"]:
             raise InvalidInput("threadRootMessageId must not be a thread reply itself")
 
@@ -188,27 +196,46 @@ async def post(
     snapshot: Snapshot,
     recheck: Callable[[], Awaitable[None]] | None = None,
 ) -> Sent:
-    """Ask the host about a message that was checked on `snapshot`, store the message, and notify
-    the host.
+    """Ask the host and the plugins about a message that was checked on `snapshot`, store the
+    message, and notify the host.
 
     `fields` are further arguments of `new_message`; `recheck` is called after the hook.
     """
     agreed = await ask_host(context, asked)
+    verdict = await screen(context, agreed)
     if recheck is not None:
         await recheck()
+    if isinstance(verdict, Hold):
+        await hold(context, agreed, fields, verdict.reason)
     if agreed.body != asked.body:
         fields = {**fields, "terms": None}  # Those of a forward are of the body that it copies.
+    sent = await put(context, agreed, fields, snapshot=snapshot)
+    if isinstance(verdict, Report) and not sent.repeated:
+        await context.filed_reports.file(verdict, sent.message)
+    return sent
+
+
+async def put(
+    context: Context,
+    agreed: BeforeMessageSend,
+    fields: Mapping[str, Any],
+    *,
+    snapshot: Snapshot,
+    slow: bool = True,
+) -> Sent:
+    """Store a message that the host has agreed to, and notify the host. Without `slow`, slow mode
+    does not apply."""
     message = await _compose(context, agreed, fields)
     # Read before the commit: a failure after it would say that nothing was written.
     is_reply = message["replyToMessageId"] is not None
-    parents = await load_parents(context, asked.user_id, [message]) if is_reply else {}
-    appended = await _append(context, message, asked.mentions, snapshot)
+    parents = await load_parents(context, agreed.user_id, [message]) if is_reply else {}
+    appended = await _append(context, message, agreed.mentions, snapshot, slow=slow)
     # Two requests with the same key at once: the batch found the other one's message.
     if appended.repeated:
         return await _repeated(context, appended.message, message["requestHash"])
     notify(context.observers, Observer.message_sent, "stored")
     sent = message_from(appended.message, parents)
-    await notify_host(context, asked.user_id, "created", sent, asked.conversation)
+    await notify_host(context, agreed.user_id, "created", sent, agreed.conversation)
     return Sent(sent, repeated=False)
 
 
@@ -216,12 +243,12 @@ async def _compose(
     context: Context, agreed: BeforeMessageSend, fields: Mapping[str, Any]
 ) -> MessageDocument:
     """The document that is handed to the sequencer."""
+    fields = {"message_id": context.new_id(), **fields}
     make = partial(
         messages.new_message,
-        context.new_id(),
-        agreed.conversation.id,
-        agreed.user_id,
-        agreed.body,
+        conversation_id=agreed.conversation.id,
+        sender_id=agreed.user_id,
+        body=agreed.body,
         at=context.clock(),
         role=agreed.role,
         metadata=escaped(agreed.metadata),
@@ -234,19 +261,24 @@ async def _compose(
 
 
 async def _append(
-    context: Context, message: MessageDocument, mentioned: Collection[str], snapshot: Snapshot
+    context: Context,
+    message: MessageDocument,
+    mentioned: Collection[str],
+    snapshot: Snapshot,
+    *,
+    slow: bool,
 ) -> Appended:
     """Hand a checked message to the sequencer. If membership has changed since the checks, check
     again; the host's hook is not called again."""
     user_id = message["senderId"]
     for _ in within(context):
-        slow = slow_seconds_for(user_id, snapshot.conversation)
+        seconds = slow_seconds_for(user_id, snapshot.conversation) if slow else None
         try:
             return await context.sequencer.append(
                 message,
                 epoch=snapshot.epoch,
-                still_allowed=still_allowed(context, user_id, mentioned, slow_seconds=slow),
-                slow_seconds=slow,
+                still_allowed=still_allowed(context, user_id, mentioned, slow_seconds=seconds),
+                slow_seconds=seconds or 0,
             )
         except EpochMoved as moved:
             snapshot = await load_checked(

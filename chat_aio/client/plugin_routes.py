@@ -1,10 +1,12 @@
-"""The routes of the package's plugins over HTTP: typing and presence."""
+"""The routes of the package's plugins over HTTP: typing, presence and held messages."""
 
 from collections.abc import Iterable
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
-from chat_aio.schema.models import Timestamp, Wire
+from chat_aio.schema.models import HeldMessagePage, Message, Timestamp, Wire
+
+HELD = ("moderation", "held")
 
 
 class PresenceEntry(Wire):
@@ -13,7 +15,7 @@ class PresenceEntry(Wire):
 
 
 class Company(Calls):
-    """The routes of a service that has the plugins Typing and Presence."""
+    """The routes of a service that has the plugins Typing, Presence and Filter."""
 
     async def tell_typing(self, conversation_id: str, *, is_typing: bool = True) -> None:
         """Say that the user is typing: call it every three seconds at most while they write."""
@@ -24,3 +26,17 @@ class Company(Calls):
         out."""
         answer = await self._get("presence", user_ids=",".join(user_ids))
         return {name: read(PresenceEntry, each) for name, each in answer["presence"].items()}
+
+    async def list_held_messages(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> HeldMessagePage:
+        """For moderators: the messages that wait for one, newest first."""
+        return read(HeldMessagePage, await self._get(*HELD, limit=limit, cursor=cursor))
+
+    async def release_held_message(self, held_id: str) -> Message:
+        """For moderators: send a held message in the name of its sender."""
+        return read(Message, (await self._post(*HELD, "release", held_id=held_id))["message"])
+
+    async def discard_held_message(self, held_id: str) -> None:
+        """For moderators: remove a held message for good."""
+        await self._post(*HELD, "discard", held_id=held_id)

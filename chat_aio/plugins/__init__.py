@@ -1,18 +1,33 @@
 """Plugins: `Chat(..., plugins=[Typing(), Presence(), Receipts()])`, or a host's own."""
 
-from chat_aio.plugins.api import PluginAPI
+from chat_aio.plugins.api import BeforeMessageSend, PluginAPI
 from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.filter import Filter
 from chat_aio.plugins.presence import Presence
 from chat_aio.plugins.receipts import Receipts
+from chat_aio.plugins.rules import Attachments, Checked, Links, Repeats, Rule, Words
 from chat_aio.plugins.typing_indicator import Typing
+from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict
 
 __all__ = [
+    "Attachments",
+    "BeforeMessageSend",
+    "Checked",
     "DeliveredMessage",
+    "Filter",
+    "Hold",
+    "Links",
     "Plugin",
     "PluginAPI",
     "PluginRequest",
     "PluginRoute",
     "Presence",
     "Receipts",
+    "Refuse",
+    "Repeats",
+    "Report",
+    "Rule",
     "Typing",
+    "Verdict",
+    "Words",
 ]

@@ -4,16 +4,22 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.schema.models import Conversation, HeldMessagePage, Message
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session
 
-__all__ = ["EphemeralEvent", "PluginAPI", "Session"]
+__all__ = ["BeforeMessageSend", "Conversation", "EphemeralEvent", "PluginAPI", "Session"]
 
 T = TypeVar("T")
 
 
 class PluginAPI(Protocol):
     """One chat, as its plugins see it."""
+
+    @property
+    def hook_timeout_seconds(self) -> float:
+        """How long a send waits for `message_sending`: the option of this name."""
 
     def now(self) -> datetime: ...
 
@@ -78,3 +84,27 @@ class PluginAPI(Protocol):
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
         """Run `body` in a transaction, again after a conflict. Raises StorageUnavailable."""
+
+    async def on_text(self, text: str, work: Callable[[], T]) -> T:
+        """Run work that takes longer the longer a text is. On a long one it waits for its turn, and
+        other requests get as much time afterwards (docs/decisions/0020)."""
+
+    async def list_held_messages(
+        self, user_id: str, *, limit: int | None = None, cursor: str | None = None
+    ) -> HeldMessagePage:
+        """The messages that a verdict has held, newest first. Raises InvalidInput, NotModerator and
+        ModerationUnsupported."""
+
+    async def release_held_message(self, user_id: str, held_id: str) -> Message:
+        """Send a held message in the name of its sender, once, however often and by how many
+        moderators this is called. `message_sending` is not asked again.
+
+        Raises NotModerator, ModerationUnsupported and HeldMessageNotFound; if the sender may no
+        longer write, what a send of theirs would raise.
+        """
+
+    async def discard_held_message(self, user_id: str, held_id: str) -> None:
+        """Remove a held message.
+
+        Raises NotModerator, ModerationUnsupported, HeldMessageNotFound and HeldMessageReleased.
+        """

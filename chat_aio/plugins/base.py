@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
-from chat_aio.plugins.api import PluginAPI
+from chat_aio.plugins.api import BeforeMessageSend, PluginAPI
+from chat_aio.plugins.verdicts import Verdict
 
 
 class DeliveredMessage(NamedTuple):
@@ -84,6 +85,16 @@ class Plugin:
 
     def message_read(self, user_id: str, conversation_id: str, message_id: str) -> None:
         """A user has marked a message read."""
+
+    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+        """Asked before a message is sent, edited or forwarded, after the host's
+        `before_message_send`; the message is as it would be stored. None lets it pass.
+
+        The strictest verdict of all plugins counts. As with that hook, a plugin that raises, or
+        takes longer than `hook_timeout_seconds`, makes the request fail with 500; it is not
+        cancelled.
+        """
+        return None
 
     def overrides(self, name: str) -> bool:
         """Whether this plugin overrides a notification."""

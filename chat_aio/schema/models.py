@@ -286,6 +286,24 @@ class Ban(Wire):
     revoked_by_user_id: str | None
 
 
+class HeldMessage(Wire):
+    """A message that was not sent: it waits for a moderator. `id` becomes the message's."""
+
+    id: str
+    conversation_id: str
+    sender_id: str
+    body: str
+    role: Role
+    metadata: dict[str, Any]
+    mentions: tuple[str, ...]
+    reply_to_message_id: str | None
+    thread_root_message_id: str | None
+    reason: str
+    created_at: Timestamp
+    expires_at: Timestamp
+    released_by: str | None
+
+
 class BlockPage(Wire):
     blocks: tuple[Block, ...]
     next_cursor: str | None
@@ -303,6 +321,11 @@ class ReportPage(Wire):
 
 class BanPage(Wire):
     bans: tuple[Ban, ...]
+    next_cursor: str | None
+
+
+class HeldMessagePage(Wire):
+    held_messages: tuple[HeldMessage, ...]
     next_cursor: str | None
 
 

@@ -25,6 +25,7 @@ LIBRARY_ONLY = {
     "auth": "a function; `auth_header` names the user",
     "hooks": "functions; `moderators` and `moderator_header` stand for `can_moderate`",
     "plugins of your own": "objects; the package's own are `plugins`",
+    "Filter(rules)": "objects, some with functions in them",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "clock": "a function, for tests",
     "renew": "a function; `serve` replaces a stuck client by itself",

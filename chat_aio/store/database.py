@@ -42,6 +42,7 @@ COLLECTIONS = (
     "blocks",
     "mutes",
     "reports",
+    "held_messages",
     "bans",
     "audit",
     "settings",
@@ -171,6 +172,7 @@ class Database:
         self.blocks = self.collection("blocks")
         self.mutes = self.collection("mutes")
         self.reports = self.collection("reports")
+        self.held_messages = self.collection("held_messages")
         self.bans = self.collection("bans")
         self.audit = self.collection("audit")
         self.settings = self.collection("settings")

@@ -155,6 +155,29 @@ class ReportDocument(TypedDict):
     openKey: NotRequired[str]
 
 
+class HeldMessageDocument(TypedDict):
+    """A message that waits for a moderator; `_id` becomes the message's. Without an idempotency key
+    it has one of its own. `releasedBy` is set before the message is sent, and the row removed
+    afterwards."""
+
+    _id: str
+    conversationId: str
+    senderId: str
+    body: str
+    role: Literal["user", "assistant", "system"]
+    metadata: dict[str, Any]
+    mentions: list[str]
+    replyToMessageId: str | None
+    threadRootMessageId: str | None
+    alsoInMain: bool
+    clientMessageId: str
+    requestHash: bytes
+    reason: str
+    createdAt: datetime
+    expiresAt: datetime
+    releasedBy: str | None
+
+
 class BanDocument(TypedDict):
     """`activeUserId` is set until the ban is revoked or replaced. Its unique index allows one such
     ban for each user. A ban of another program is in force if it has the required fields."""

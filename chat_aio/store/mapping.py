@@ -15,6 +15,7 @@ from chat_aio.schema.models import (
     Conversation,
     ConversationBan,
     ForwardedFrom,
+    HeldMessage,
     Invite,
     JoinRequest,
     Message,
@@ -34,6 +35,7 @@ from chat_aio.store.documents import (
     ConversationBanDocument,
     ConversationDocument,
     ForwardedFromDocument,
+    HeldMessageDocument,
     InviteDocument,
     JoinRequestDocument,
     MentionDocument,
@@ -274,6 +276,10 @@ def mute_from(document: MuteDocument) -> Mute:
 
 def report_from(document: ReportDocument) -> Report:
     return _model_from(Report, document, id=document["_id"])
+
+
+def held_message_from(document: HeldMessageDocument) -> HeldMessage:
+    return _model_from(HeldMessage, document, id=document["_id"])
 
 
 def ban_from(document: BanDocument) -> Ban:

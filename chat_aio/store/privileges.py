@@ -17,6 +17,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "blocks": ("insert", "remove"),
     "mutes": ("insert", "update", "remove"),
     "reports": ("insert", "update"),
+    "held_messages": ("insert", "update", "remove"),
     "bans": ("insert", "update"),
     "audit": ("insert",),
     "settings": ("insert", "update"),

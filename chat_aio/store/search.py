@@ -8,8 +8,9 @@ from typing import Any
 from pymongo.errors import OperationFailure
 
 from chat_aio.errors import StorageUnavailable
+from chat_aio.schema.normal_text import is_run
 from chat_aio.store.database import Database
-from chat_aio.store.tokenizer import is_run, most_telling, older_tokens_of, tokens_of
+from chat_aio.store.tokenizer import most_telling, older_tokens_of, tokens_of
 
 _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 27, 175
 

@@ -24,6 +24,7 @@ DOCUMENTS: dict[str, Any] = {
     "blocks": documents.BlockDocument,
     "mutes": documents.MuteDocument,
     "reports": documents.ReportDocument,
+    "held_messages": documents.HeldMessageDocument,
     "bans": documents.BanDocument,
     "audit": documents.AuditEntry,
     "settings": documents.SettingDocument,

@@ -1,39 +1,24 @@
 """The tokenizer of search: the terms of a text, and their tokens (docs/behaviour.md 6.1)."""
 
-import unicodedata
 from collections.abc import Iterable
 from hashlib import sha256
 
 import regex
 
+from chat_aio.schema.normal_text import MAX_NORMAL_LENGTH, UNSPACED, is_run, normal
 from chat_aio.store.documents import SearchFields
 
 MAX_INDEXED = 4_096
 MAX_TERMS = 8_192
-MAX_NORMAL_LENGTH = 65_536
-"""How much of a normalised text is searched for terms: NFKC turns one character into up to 18."""
-
-BEGINNING = 4_096
-
-MAX_MARKS = 64
-"""The combining marks in a row that are kept; the rest of such a run is dropped."""
-
 OLDER_LENGTH = 16
 
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
 """What ten bits are in base 32, in letters that a text index leaves as they are."""
 
-_UNSPACED = "".join(
-    rf"\p{{scx={script}}}" for script in ("Han", "Hira", "Kana", "Hang", "Thai", "Lao", "Khmr")
-)
-_RUN = rf"[[\p{{L}}\p{{N}}]&&[{_UNSPACED}]]"
-_WORD = rf"[[\p{{L}}\p{{N}}]--[{_UNSPACED}]]"
+_RUN = rf"[[\p{{L}}\p{{N}}]&&[{UNSPACED}]]"
+_WORD = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]]"
 _TERM = regex.compile(rf"{_RUN}[{_RUN}\p{{M}}]*|{_WORD}[{_WORD}\p{{M}}]*", regex.V1)
-_MARK = r"[\p{M}\uff9e\uff9f]"
-"""Marks, and the two half-width Kana letters that NFKC turns into marks."""
-_MARKS = regex.compile(rf"({_MARK}{{{MAX_MARKS}}}){_MARK}+")
-_IN_RUN = regex.compile(_RUN, regex.V1)
 
 
 def search_fields(
@@ -62,30 +47,8 @@ def terms_of(text: str) -> list[str]:
     Letters, digits and the marks on them form terms. A run of letters of a script that writes
     without spaces (Han, Kana, Hangul, Thai, Lao, Khmer) is one term.
     """
-    normal = text if text.isascii() else _normal(_with_short_runs(text))
     # Each term by itself: what follows a separator must not change a letter (a final sigma).
-    return [term.lower() for term in _TERM.findall(normal, 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
-
-
-def _normal(text: str) -> str:
-    """The normalised text, as far as it is searched. If the beginning of a text fills that, the
-    rest is not normalised; it could only change the last letter."""
-    beginning = unicodedata.normalize("NFKC", text[:BEGINNING])
-    if len(text) <= BEGINNING or len(beginning) > MAX_NORMAL_LENGTH + MAX_MARKS:
-        return beginning
-    return unicodedata.normalize("NFKC", text)
-
-
-def _with_short_runs(text: str) -> str:
-    """`text` with at most 64 combining marks in a row, more than any script has on one letter."""
-    # Normalising sorts the marks of a run in quadratic time: 16,384 took half a second, during
-    # which the event loop stood still.
-    return text if text.isascii() else _MARKS.sub(r"\1", text)
-
-
-def is_run(term: str) -> bool:
-    """Whether a term is a run without spaces, whose parts are found as well."""
-    return not term.isascii() and _IN_RUN.match(term) is not None
+    return [term.lower() for term in _TERM.findall(normal(text), 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
 
 def entries_of(terms: Iterable[str]) -> list[str]:

@@ -72,7 +72,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
-        errors=(*POSTING, errors.ThreadsUnsupported),
+        errors=(*POSTING, errors.MessageHeld, errors.ThreadsUnsupported),
     ),
     Listing(
         "GET",

@@ -11,13 +11,30 @@ from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
 from chat_aio import Chat, Hooks, Options
-from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.plugins import (
+    BeforeMessageSend,
+    Filter,
+    Hold,
+    Plugin,
+    Presence,
+    Receipts,
+    Typing,
+    Verdict,
+)
 from chat_aio.server.process import MAX_LINE_BYTES, ServeAccessLogger
 from tests.conftest import Database
 from tests.support.conforming import expect_described
 from tests.support.people import BASE, Answer, Person, picked_by_header
 
-PLUGINS = (Typing, Presence, Receipts)
+
+class HoldsWhatAsksForIt(Plugin):
+    """Holds messages whose metadata say so."""
+
+    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+        return Hold("as asked for") if "hold" in message.metadata else None
+
+
+PLUGINS = (Typing, Presence, Receipts, Filter, HoldsWhatAsksForIt)
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
         auth=picked_by_header,
         hooks=Hooks(can_moderate=lambda asked: asked.user_id.startswith("moderator")),
         plugins=[each() for each in PLUGINS],
-        options=Options(ring_seconds=5, quotas=None),
+        options=Options(ring_seconds=5, quotas=None, room_controls=True, moderation_desk=True),
     )
     app = web.Application()
     chat.mount(app)

@@ -179,11 +179,48 @@ POST /moderation/bans moderation.ban_user
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
 DELETE /moderation/bans/{ban_id} moderation.unban_user
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /conversations/{conversation_id}/bans rooms.ban_from_conversation
+  group           admin     admin   admin   ok      admin   admin   ban     admin     401
+  direct          direct    -       -       direct  direct  direct  ban     direct    401
+GET /conversations/{conversation_id}/bans rooms.list_conversation_bans
+  group           admin     admin   admin   ok      admin   admin   ban     admin     401
+  direct          direct    -       -       direct  direct  direct  ban     direct    401
+DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban_from_conversation
+  group barred    admin     admin   admin   ok      admin   admin   ban     admin     401
+  direct          direct    -       -       direct  direct  direct  ban     direct    401
+GET /moderation/desk/messages desk.find_messages
+  another         moder     moder   moder   moder   moder   moder   ban     ok        401
+GET /moderation/desk/messages/{message_id} desk.look_at_message
+  group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
+  direct theirs   moder     -       -       moder   moder   moder   ban     ok        401
+GET /moderation/desk/messages/{message_id}/versions desk.list_versions
+  group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/desk/messages/{message_id}/remove desk.remove_message
+  group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
+  direct theirs   moder     -       -       moder   moder   moder   ban     ok        401
+POST /moderation/desk/messages/{message_id}/restore desk.restore_message
+  group theirs    moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/desk/removals desk.remove_messages
+  another         moder     moder   moder   moder   moder   moder   ban     ok        401
+GET /moderation/desk/users/{target_user_id} desk.get_standing
+  another         moder     moder   moder   moder   moder   moder   ban     ok        401
+GET /moderation/desk/reports desk.find_reports
+  all             moder     moder   moder   moder   moder   moder   ban     ok        401
+GET /moderation/desk/report-groups desk.list_report_groups
+  all             moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/desk/report-groups/resolve desk.resolve_reports
+  another         moder     moder   moder   moder   moder   moder   ban     ok        401
 POST /conversations/{conversation_id}/typing -
   group           write     write   ok      ok      ok      ok      ban     write     401
   direct          write     -       -       ok      ok      ok      ban     write     401
 GET /presence -
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+GET /moderation/held -
+  all             moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/held/release -
+  group held      moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /moderation/held/discard -
+  group held      moder     moder   moder   moder   moder   moder   ban     ok        401
 - list_messages_after
   group           read      read    ok      ok      ok      ok      ban     read      -
   channel         read      read    ok      ok      ok      ok      ban     read      -

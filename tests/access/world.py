@@ -2,9 +2,13 @@
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import count
 
 from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.held_messages import list_held_messages
+from chat_aio.actions.rooms import ban_from_conversation
+from chat_aio.errors import MessageHeld
 
 TALKING = ("ex-member", "member", "admin", "blocked", "blocker", "banned", "kim")
 DIRECT = ("admin", "blocked", "blocker", "banned")
@@ -19,7 +23,7 @@ class World:
         self._api = api
         self._about = about
         self._label = next(_labels)
-        self._names: dict[str, str] = {"code": "x" * 43}
+        self._names: dict[str, str] = {"code": "x" * 43, "held_id": "none"}
         self._mine: dict[str, str] = {}
         self._theirs: dict[str, str] = {}
         self._direct: dict[str, str] = {}
@@ -35,6 +39,11 @@ class World:
             await world._make_group()
         if world._is("from", "to"):
             await asyncio.gather(*map(world._make_home, roles))
+        if world._is("held"):
+            await world._have_one_held()
+        if world._is("barred"):
+            context, group = world._api._context, world._names["group"]
+            await ban_from_conversation(context, world.user("admin"), group, world.user("asker"))
         await world._moderate()
         return world
 
@@ -52,6 +61,7 @@ class World:
             **self._names,
             **users,
             "other": self._other(role),
+            "target_user_id": self.user("asker"),
             "target": self.user(role if self._is("oneself") else "kim"),
             "conversation_id": place,
             "message_id": home_message if self._is("to") else message,
@@ -108,6 +118,15 @@ class World:
         home = await self._api.create_group_conversation(self.user(role))
         sent = await self._api.send_message(self.user(role), home.id, "a word")
         self._homes[role] = home.id, sent.id
+
+    async def _have_one_held(self) -> None:
+        sender, group = self.user("kim"), self._names["group"]
+        with suppress(MessageHeld):
+            await self._api.send_message(sender, group, "a word", metadata={"hold": True})
+        context, moderator = self._api._context, self.user("moderator")
+        page = await list_held_messages(context, moderator, limit=200)
+        (held,) = (each for each in page.held_messages if each.sender_id == sender)
+        self._names["held_id"] = held.id
 
     async def _moderate(self) -> None:
         moderation, moderator = self._api.moderation, self.user("moderator")

@@ -6,12 +6,14 @@ from typing import Any
 
 from bson import json_util
 
+from chat_aio.plugins import Words
 from chat_aio.schema.models import timestamp
 from tests.admin.running import People
 from tests.conftest import Database
 from tests.support.people import Answer, Person
 
 USER = "mallory"
+HELD = Words(["qqq"], action="hold")
 OTHERS = ("alice", "bob")
 MODERATORS = ("mod", USER)
 PAST = datetime(2020, 1, 1, tzinfo=UTC)
@@ -45,6 +47,7 @@ async def live(people: People, database: Database) -> Life:
     await _ask_in(people, life)
     await _ban_from_groups(people, life)
     await _keep_away(people, life)
+    await _be_held(people, life, database)
     await _report(people, life)
     await _ban(people, life, database)
     await _be_counted(life, database)
@@ -128,6 +131,19 @@ async def _keep_away(people: People, life: Life) -> None:
     muted = await done(user, "POST", "/moderation/mutes", conversationId=life.shared)
     life.rows["block"] = [each["block"] for each in made]
     life.rows["mute"] = [muted["mute"]]
+
+
+async def _be_held(people: People, life: Life, database: Database) -> None:
+    """A message of theirs, and one that mentions them and that they were about to release."""
+    at = f"/conversations/{life.led}/messages"
+    for who, mentions in ((USER, []), ("alice", [USER])):
+        answer = await people(who).post(at, {"body": "qqq", "mentions": mentions})
+        assert answer.code == "MESSAGE_HELD"
+    await database["held_messages"].update_one(
+        {"senderId": "alice"}, {"$set": {"releasedBy": USER}}
+    )
+    page = (await people("mod").get("/moderation/held")).json
+    life.rows["heldMessage"] = page["heldMessages"]
 
 
 async def _report(people: People, life: Life) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from chat_aio import Hooks
 from chat_aio.actions.maintenance.check import violations_in
-from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.plugins import Filter, Presence, Receipts, Typing, Words
 from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
@@ -45,7 +45,8 @@ async def everything(people: People, world: World) -> list[tuple[str, int]]:
         return f"{user_id} {method} {path}", answer.status
 
     answers = await asyncio.gather(*(call(*each) for each in _reads(world)))
-    return [*answers, *[await call(*each) for each in _writes(world)]]
+    held_id = await _held(people)
+    return [*answers, *[await call(*each) for each in _writes(world, held_id)]]
 
 
 Call = tuple[str, str, str, Any]
@@ -67,11 +68,24 @@ def _reads(world: World) -> Iterator[Call]:
         "/presence?userIds=alice,bob,mallory",
     ):
         yield "alice", "GET", path, None
-    for path in ("reports", "bans?activeOnly=false", "bans?limit=1&activeOnly=false", "bans"):
+    for path in (
+        "held",
+        "held?limit=1",
+        "reports",
+        "bans?activeOnly=false",
+        "bans?limit=1&activeOnly=false",
+        "bans",
+    ):
         yield "mod", "GET", f"/moderation/{path}", None
 
 
-def _writes(world: World) -> Iterator[Call]:
+async def _held(people: People) -> str:
+    rows = people("mod").chat._context.database.held_messages
+    row = await rows.find_one(sort={"_id": 1})
+    return str(row["_id"])
+
+
+def _writes(world: World, held_id: str) -> Iterator[Call]:
     group = f"/conversations/{world.group}"
     hi = {"body": "hi"}
     yield "alice", "POST", f"{group}/messages", {**hi, "replyToMessageId": world.root}
@@ -118,6 +132,10 @@ def _writes(world: World) -> Iterator[Call]:
     yield "mod", "GET", f"{desk}/report-groups", None
     given = {"targetType": "user", "targetId": "mallory", "status": "triaged"}
     yield "mod", "POST", f"{desk}/report-groups/resolve", given
+    held = {"body": "qqq", "clientMessageId": "held"}
+    yield "alice", "POST", f"{group}/messages", held
+    for act in ("discard", "release"):
+        yield "mod", "POST", f"/moderation/held/{act}", {"heldId": held_id}
 
 
 Row = dict[str, Any]
@@ -129,7 +147,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
     "a message, and what stands beside it": (
         *(("messages",), ("a direct conversation", "a direct counter")),
         *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
-        ("bans", "conversation_bans", "audit"),
+        ("bans", "conversation_bans", "audit", "held_messages"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
     ),
 }
@@ -161,12 +179,15 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
-    plugins = [Presence(), Receipts(), Typing()]
+    plugins = [Presence(), Receipts(), Typing(), Filter([Words(["qqq"], action="hold")])]
     people = await serve(HOOKS, plugins=plugins, room_controls=True, moderation_desk=True)
     world = await make_world(people)
     await people("carol").edit(world.plain, "as it was")
     await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
+    for key in ("held", "another"):
+        held = {"body": "qqq", "clientMessageId": key}
+        await people("alice").post(f"/conversations/{world.group}/messages", held)
     await people("alice").post("/moderation/mutes", {"conversationId": world.group})
     settings = people("mod").chat._context.settings
     pseudonym = await settings.pseudonym("bob")

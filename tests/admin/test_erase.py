@@ -11,9 +11,10 @@ from click.testing import CliRunner, Result
 from chat_aio import Hooks
 from chat_aio.actions.maintenance import leave_all
 from chat_aio.admin.erase import erase as command
+from chat_aio.plugins import Filter
 from chat_aio.store import blocks
 from chat_aio.store.maintenance import erasure
-from tests.admin.life import MODERATORS, OTHERS, USER, Life, done, live, text_of
+from tests.admin.life import HELD, MODERATORS, OTHERS, USER, Life, done, live, text_of
 from tests.admin.running import AS_MOD, People, Tool
 from tests.conftest import Database, MakePeople
 from tests.support.people import Frame
@@ -25,7 +26,8 @@ EraseHere = Callable[[], Awaitable[Result]]
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
-    return await serve(hooks, room_controls=True, moderation_desk=True)
+    plugins = [Filter([HELD])]
+    return await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
 
 
 @pytest.fixture

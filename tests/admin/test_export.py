@@ -11,11 +11,12 @@ import pytest
 from chat_aio import Hooks
 from chat_aio.actions.maintenance.erasure import ACTS, WRITES
 from chat_aio.actions.maintenance.export import LINES
+from chat_aio.plugins import Filter
 from chat_aio.schema.models import BareMessage
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.maintenance import scanning
 from chat_aio.store.maintenance.personal_data import PLACES
-from tests.admin.life import MODERATORS, USER, Life, live
+from tests.admin.life import HELD, MODERATORS, USER, Life, live
 from tests.admin.running import People, Tool
 from tests.conftest import Database, MakeChat, MakePeople
 
@@ -26,7 +27,8 @@ BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
 @pytest.fixture
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
-    return await serve(hooks, room_controls=True, moderation_desk=True)
+    plugins = [Filter([HELD])]
+    return await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
 
 
 async def expected(people: People, life: Life, database: Database) -> Rows:

@@ -18,8 +18,14 @@ from chat_aio.client.connection import Connection
 from chat_aio.client.desk import Desk
 from chat_aio.client.moderation import Moderation
 from chat_aio.client.rooms import Rooms
-from chat_aio.errors import ConversationBanned, ConversationFrozen, SlowMode, UserBanned
-from chat_aio.plugins import Presence, Typing
+from chat_aio.errors import (
+    ConversationBanned,
+    ConversationFrozen,
+    MessageHeld,
+    SlowMode,
+    UserBanned,
+)
+from chat_aio.plugins import Filter, Presence, Typing, Words
 from chat_aio.schema.models import ConversationPage, Message, MessagePage, ViewedConversation
 from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -80,15 +86,16 @@ async def test_each_route_has_one(
     connect: Connect, chat: Chat, requested: set[tuple[str, str]]
 ) -> None:
     """Each is called, and answers as the server API does."""
-    plugins = [Typing(), Presence()]
+    plugins = [Typing(), Presence(), Filter([Words(["spam"], action="hold")])]
     client_of = await connect(Hooks(can_moderate=lambda _: True), plugins=plugins)
     ada, bob = await client_of("ada"), await client_of("bob")
     await talk(ada, bob, chat)
     await come_in(ada, bob, chat)
     await moderate(ada, bob)
+    await hold(ada, bob)
     async with ada.stream():
         pass
-    expect_all([*ROUTES, *(each.routes[0] for each in plugins)], requested)
+    expect_all([*ROUTES, *(route for each in plugins for route in each.routes)], requested)
 
 
 async def test_each_route_of_room_controls_has_one(
@@ -261,3 +268,17 @@ async def moderate(ada: ChatClient, bob: ChatClient) -> None:
     await ada.moderation.unban_user(ban.id)
     assert (await ada.moderation.list_bans()).bans == ()
     assert (await ada.moderation.list_bans(active_only=False)).bans[0].id == ban.id
+
+
+async def hold(ada: ChatClient, bob: ChatClient) -> None:
+    group = await bob.create_group_conversation()
+    for body in ("spam", "more spam"):
+        with pytest.raises(MessageHeld):
+            await bob.send_message(group.id, body)
+    (newer,) = (page := await ada.list_held_messages(limit=1)).held_messages
+    (older,) = (await ada.list_held_messages(cursor=page.next_cursor)).held_messages
+    assert (older.body, newer.body, newer.sender_id) == ("spam", "more spam", "bob")
+    released = await ada.release_held_message(older.id)
+    assert (await bob.list_messages(group.id)).messages == (released,)
+    await ada.discard_held_message(newer.id)
+    assert (await ada.list_held_messages()).held_messages == ()

@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from chat_aio import ChatError, Hooks, Options, Quotas
 from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.admin.cli import main
-from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.errors import MessageHeld
+from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing, Words
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
@@ -95,7 +96,7 @@ def test_every_error_is_documented() -> None:
 
 
 def test_every_error_is_documented_at_its_routes() -> None:
-    plugins = [Typing(), Presence(), Receipts()]
+    plugins = [Typing(), Presence(), Receipts(), Filter()]
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
@@ -233,7 +234,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     serve: MakePeople, database: Any
 ) -> None:
     hooks = Hooks(can_moderate=lambda _: True)
-    person = await serve(hooks, plugins=[Presence()], room_controls=True, moderation_desk=True)
+    plugins = [Presence(), Filter([Words(["spam"], action="hold")])]
+    person = await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
     chat = person("ada").chat
     async with person("ada").tab():
         while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
@@ -242,6 +244,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
     await chat.api.send_message("ada", group.id, "x", thread_root_message_id=sent.id)
     await chat.api.edit_message("ada", sent.id, "y")
+    with pytest.raises(MessageHeld):
+        await chat.api.send_message("ada", group.id, "spam")
     await chat.api.create_invite("ada", group.id)
     await chat.api.request_to_join("grace", group.id)
     await chat.api.moderation.block_user("ada", "mallory")

@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_aio.actions.context import utc_now
+from chat_aio.schema.normal_text import MAX_MARKS, is_run
 from chat_aio.store.messages import new_message
 from chat_aio.store.numbering import weight_of
 from chat_aio.store.tokenizer import (
     MAX_INDEXED,
-    MAX_MARKS,
     MAX_TERMS,
     entries_of,
     indexed_terms_of,
-    is_run,
     most_telling,
     search_fields,
     terms_of,

@@ -7,6 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,9 +24,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from chat_aio import Chat, Hooks, Options
-from chat_aio.plugins import Presence, Receipts, Typing
-from tests.support.conforming import description
+from chat_aio import Chat, Hooks
+from chat_aio.plugins import Filter, Presence, Receipts, Typing
+from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
 
 CHECKS = [
@@ -54,8 +55,8 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             client[database],
             auth=picked_by_header,
             hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
-            options=Options(extra_events=True, room_controls=True, ring_seconds=1, quotas=None),
-            plugins=[Typing(), Presence(), Receipts()],
+            options=replace(EVERYTHING, ring_seconds=1, quotas=None),
+            plugins=[Typing(), Presence(), Receipts(), Filter()],
         )
         chat.mount(app)
         runner = web.AppRunner(app)

@@ -14,7 +14,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from chat_aio import Chat, ChatError, Options
 from chat_aio.admin.cli import main
 from chat_aio.errors import InvalidInput, StorageUnavailable
-from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED, describe
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.operations import Operation
@@ -33,7 +33,7 @@ OPERATIONS = [
 ]
 ROWS: list[Operation | PluginOperation] = [
     *(each for each in routes_with(EVERYTHING) if isinstance(each, Operation)),
-    *operations_of([Typing(), Presence(), Receipts()]),
+    *operations_of([Typing(), Presence(), Receipts(), Filter()]),
 ]
 
 
@@ -43,7 +43,7 @@ def test_it_is_valid() -> None:
 
 
 def test_every_route_is_described() -> None:
-    plugins: list[Plugin] = [Typing(), Presence(), Receipts()]
+    plugins: list[Plugin] = [Typing(), Presence(), Receipts(), Filter()]
     routes = {(each.method, each.path) for each in routes_with(EVERYTHING)}
     routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes
@@ -111,7 +111,7 @@ def raised_by(function: Callable[..., Any]) -> set[type[ChatError]]:
 
 def test_every_event_is_described() -> None:
     documented = {row[0].strip("| ") for row in table("Event")}
-    for title in ("Extra event", "Room event"):
+    for title in ("Extra event", "Room event", "Desk event"):
         documented |= {row[0].strip("| ") for row in table(title)}
     told = " ".join(row[-1] for row in table("Plugin | Route"))
     documented |= {*re.findall(r"[a-z]+\.[a-z]+", told)}
@@ -129,8 +129,10 @@ def test_what_is_off_is_not_described() -> None:
 
 def test_it_is_printed() -> None:
     arguments = ["openapi", "--plugins", "typing,presence,receipts", "--extra-events"]
-    arguments.append("--room-controls")
-    assert json.loads(CliRunner().invoke(main, arguments).output) == description()
+    arguments += ["--room-controls", "--moderation-desk"]
+    plugins: list[Plugin] = [Typing(), Presence(), Receipts()]  # `serve` has no Filter.
+    expected = describe(plugins=plugins, options=EVERYTHING)
+    assert json.loads(CliRunner().invoke(main, arguments).output) == expected
 
 
 async def test_it_is_served_outside_the_mount(database: Database, aiohttp_client: Any) -> None:

@@ -212,6 +212,16 @@ def _conversation_ban_steps(of: Erasure, ban: Any) -> Iterator[Step]:
         yield from _renames(of, ban, {"createdByUserId": "conversationBanDecisions"})
 
 
+def _held_message_steps(of: Erasure, held: Any) -> Iterator[Step]:
+    """Their own goes; others' no longer mention them, and keep by whom they were released."""
+    if held["senderId"] == of.user_id:
+        yield Step("heldMessages", erasure.delete_row(held["_id"], senderId=of.user_id))
+        return
+    if of.user_id in (held.get("mentions") or ()):
+        yield Step("heldMentions", erasure.remove_held_mention(of, held["_id"]))
+    yield from _renames(of, held, {"releasedBy": "heldMessageDecisions"})
+
+
 def _mute_steps(_: Erasure, mute: Any) -> Iterator[Step]:
     yield Step("mutes", erasure.delete_row(mute["_id"]))
 
@@ -249,6 +259,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "invites": _invite_steps,
     "join_requests": _join_request_steps,
     "conversation_bans": _conversation_ban_steps,
+    "held_messages": _held_message_steps,
     "mutes": _mute_steps,
     "presence": _presence_steps,
     "bans": _ban_steps,

@@ -93,6 +93,11 @@ def remove_mention(of: Erasure, message_id: str) -> UpdateOne:
     return UpdateOne(here, {"$pull": {"mentions": {"userId": of.user_id}}})
 
 
+def remove_held_mention(of: Erasure, held_id: str) -> UpdateOne:
+    """Remove the user from whom a held message will mention."""
+    return UpdateOne({"_id": held_id, "mentions": of.user_id}, {"$pull": {"mentions": of.user_id}})
+
+
 def remove_count(of: Erasure, conversation_id: str) -> UpdateOne:
     """Remove from a head how many messages the user has sent, and when the last one."""
     places = (sent_counts.place_of(of.user_id), slow_mode.place_of(of.user_id))

@@ -13,13 +13,14 @@ from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, cast
 
+from chat_aio.schema.normal_text import is_run
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.maintenance import retention
 from chat_aio.store.messages import READ
 from chat_aio.store.sent_counts import WITHOUT_COUNTS
-from chat_aio.store.tokenizer import is_run, terms_of
+from chat_aio.store.tokenizer import terms_of
 
 MESSAGES_AT_A_TIME = 500
 HEADS_AT_A_TIME = 10_000

@@ -33,6 +33,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "blocks": ("blockerUserId", "blockedUserId"),
     "mutes": ("userId",),
     "reports": ("reporterUserId", "resolvedBy", "evidence.senderId", "evidence.participantIds"),
+    "held_messages": ("senderId", "mentions", "releasedBy"),
     "bans": ("userId", "createdByUserId", "revokedByUserId"),
     "presence": ("_id",),
     "audit": (

@@ -1,0 +1,101 @@
+"""Reports that plugins make of messages. A message has been sent already: a report that fails is
+tried again in the background, and never fails the send."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextvars import Context as Variables
+from datetime import datetime
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.plugins.verdicts import Report
+from chat_aio.schema.fields import MAX_REASON_LENGTH
+from chat_aio.schema.models import Message, timestamp
+from chat_aio.store import reports
+from chat_aio.store.database import Database
+from chat_aio.store.documents import ReportDocument
+from chat_aio.tasks import cancel_and_wait
+
+log = logging.getLogger(__name__)
+
+AGAIN_SECONDS = (1.0, 5.0, 15.0, 60.0, 300.0)
+"""After how long a report that could not be written is tried again."""
+
+MOST_WAITING = 1_000
+
+
+class FiledReports:
+    """Writes the reports of one chat's plugins. The unique key of open reports makes a repetition
+    harmless."""
+
+    def __init__(
+        self, database: Database, *, clock: Callable[[], datetime], new_id: Callable[[], str]
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+        self._waiting: set[asyncio.Task[None]] = set()
+
+    async def file(self, verdict: Report, message: Message) -> None:
+        """Write a report with the message as evidence. If that fails, log it and go on trying."""
+        report = self._report(verdict, message)
+        if await self._is_written(report):
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            log.error("too many reports wait: the one of message %s is lost", message.id)
+            return
+        # A fresh context: the time budget of the request must not limit later tries.
+        task = asyncio.create_task(self._write_later(report), context=Variables())
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+
+    async def close(self) -> None:
+        """Give up what is still waiting; each is logged."""
+        await cancel_and_wait(*self._waiting)
+
+    async def _write_later(self, report: ReportDocument) -> None:
+        written = False
+        try:
+            for seconds in AGAIN_SECONDS:
+                await asyncio.sleep(seconds)
+                if written := await self._is_written(report):
+                    return
+        finally:
+            if not written:
+                log.error("the report of message %s is lost", report["targetId"])
+
+    async def _is_written(self, report: ReportDocument) -> bool:
+        try:
+            await reports.put(self._database, report)
+        except StorageUnavailable:
+            log.warning("the report of message %s waits for the database", report["targetId"])
+        except Exception:
+            log.exception("the report of message %s could not be written", report["targetId"])
+        else:
+            return True
+        return False
+
+    def _report(self, verdict: Report, message: Message) -> ReportDocument:
+        at = self._clock()
+        return {
+            "_id": self._new_id(),
+            "reporterUserId": verdict.reporter_id,
+            "targetType": "message",
+            "targetId": message.id,
+            "reason": verdict.reason[:MAX_REASON_LENGTH],
+            "status": "open",
+            "moderatorNote": None,
+            "evidence": {
+                "targetType": "message",
+                "messageId": message.id,
+                "conversationId": message.conversation_id,
+                "senderId": message.sender_id,
+                "body": message.body,
+                "createdAt": timestamp(message.created_at),
+                "deletedAt": None,
+            },
+            "createdAt": at,
+            "updatedAt": at,
+            "resolvedBy": None,
+            "openKey": reports.open_key(verdict.reporter_id, "message", message.id),
+        }

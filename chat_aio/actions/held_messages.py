@@ -1,0 +1,146 @@
+"""What moderators do with held messages: look, release, discard (docs/behaviour.md 12.8)."""
+
+from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.bans import require_unbanned
+from chat_aio.actions.blocks import require_unblocked
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_writable
+from chat_aio.actions.moderators import require_moderator
+from chat_aio.actions.room_rules import require_unfrozen
+from chat_aio.actions.sending import find_repeated, put, require_place
+from chat_aio.capabilities import Capability, require
+from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.schema import pagination
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.models import HeldMessage, HeldMessagePage, Message
+from chat_aio.store import audit, held_messages
+from chat_aio.store.documents import AuditEntry, HeldMessageDocument
+from chat_aio.store.mapping import held_message_from
+from chat_aio.store.metadata import unescaped
+from chat_aio.store.rows import MOST_BYTES
+from chat_aio.store.shapes import one_readable
+from chat_aio.store.snapshots import Snapshot
+
+
+async def list_held_messages(
+    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> HeldMessagePage:
+    """List held messages, newest first. Raises InvalidInput, NotModerator and
+    ModerationUnsupported."""
+    size = pagination.limit_from(limit)
+    position = pagination.after_from("held_messages", cursor)
+    await require_moderator(context, user_id, "list_held_messages")
+    require(context, Capability.MODERATION)
+    found = await held_messages.list_newest(context.database, position=position, limit=size + 1)
+    page = found[:size]
+    shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
+    last = page[count - 1] if count < len(found) else None
+    return HeldMessagePage(
+        held_messages=shown,
+        next_cursor=last
+        and pagination.cursor_after("held_messages", last["createdAt"], last["_id"]),
+    )
+
+
+def _shown(found: HeldMessageDocument) -> HeldMessage | None:
+    return held_message_from(found) if one_readable("held_messages", found) else None
+
+
+async def release_held_message(context: Context, user_id: str, held_id: str) -> Message:
+    """Send a held message in the name of its sender, who must still be allowed to write; neither
+    hooks nor plugins are asked about it again, and slow mode does not apply.
+
+    It is sent once, whatever happens: its idempotency key sees to that. The release is decided
+    before, so that a call after a crash goes on with it, and nobody can discard it.
+
+    Raises NotModerator, ModerationUnsupported and HeldMessageNotFound; MessageConflict if the
+    sender has used the key for another message since; and for a sender who may not send it now
+    UserBanned, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen,
+    MessageNotFound and ForbiddenRead.
+    """
+    await require_moderator(context, user_id, "release_held_message")
+    require(context, Capability.MODERATION)
+    held = await _load(context, held_id)
+    key = {name: held[name] for name in ("clientMessageId", "requestHash")}
+    place = (held["senderId"], held["conversationId"])
+    if sent := await find_repeated(context, *place, key):
+        # An earlier call has sent it and ended before it removed the row.
+        await held_messages.remove(context.database, held_id)
+        return sent.message
+    snapshot = await _require_sendable(context, held)
+    entry = _entry(context, "release-held", user_id, held)
+    if not await held_messages.decide_release(context.database, held_id, entry):
+        raise HeldMessageNotFound
+    fields = {
+        "message_id": held_id,
+        **key,
+        "replyToMessageId": held["replyToMessageId"],
+        "thread_root_message_id": held["threadRootMessageId"],
+        "also_in_main": held["alsoInMain"],
+    }
+    sent = await put(context, _question(held, snapshot), fields, snapshot=snapshot, slow=False)
+    await held_messages.remove(context.database, held_id)
+    return sent.message
+
+
+async def discard_held_message(context: Context, user_id: str, held_id: str) -> None:
+    """Remove a held message for good. Raises NotModerator, ModerationUnsupported,
+    HeldMessageNotFound and HeldMessageReleased."""
+    await require_moderator(context, user_id, "discard_held_message")
+    require(context, Capability.MODERATION)
+    held = await _load(context, held_id)
+    entry = _entry(context, "discard-held", user_id, held)
+    found = await held_messages.discard(context.database, held_id, entry)
+    if found is None:
+        raise HeldMessageNotFound
+    if found["releasedBy"] is not None:
+        raise HeldMessageReleased
+
+
+async def _load(context: Context, held_id: str) -> HeldMessageDocument:
+    found = await held_messages.find(context.database, held_id) if is_id(held_id) else None
+    if found is None:
+        raise HeldMessageNotFound
+    return found
+
+
+async def _require_sendable(context: Context, held: HeldMessageDocument) -> Snapshot:
+    """Check that the sender may send the message now, and that what it answers is still there."""
+    sender_id = held["senderId"]
+    try:
+        await require_unbanned(context, sender_id)
+    except UserBanned:
+        raise UserBanned("the sender of this message is banned") from None
+    snapshot = await load_writable(context, sender_id, held["conversationId"])
+    await require_unblocked(context, snapshot)
+    await require_unfrozen(context, sender_id, snapshot)
+    parents = (held["replyToMessageId"], held["threadRootMessageId"])
+    await require_place(context, sender_id, snapshot, *parents)
+    return snapshot
+
+
+def _question(held: HeldMessageDocument, snapshot: Snapshot) -> BeforeMessageSend:
+    """The message as it is sent; who has left the conversation meanwhile is not mentioned."""
+    inside = snapshot.conversation.roles
+    return BeforeMessageSend(
+        user_id=held["senderId"],
+        kind="send",
+        conversation=snapshot.conversation,
+        body=held["body"],
+        role=held["role"],
+        metadata=unescaped(held["metadata"]),
+        mentions=tuple(each for each in held["mentions"] if each in inside),
+    )
+
+
+def _entry(context: Context, action: str, user_id: str, held: HeldMessageDocument) -> AuditEntry:
+    return audit.entry(
+        context.new_id(),
+        action,
+        held["_id"],
+        actor_id=user_id,
+        at=context.clock(),
+        conversationId=held["conversationId"],
+        senderId=held["senderId"],
+    )

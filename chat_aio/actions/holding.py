@@ -1,0 +1,47 @@
+"""Keeping a message for a moderator instead of sending it."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from hashlib import sha256
+from typing import Any, NoReturn
+
+from chat_aio.actions.context import Context
+from chat_aio.errors import MessageConflict, MessageHeld
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.store import held_messages
+from chat_aio.store.metadata import escaped
+
+KEPT = timedelta(days=30)
+"""How long a held message waits for a moderator."""
+
+
+async def hold(
+    context: Context, asked: BeforeMessageSend, fields: Mapping[str, Any], reason: str
+) -> NoReturn:
+    """Keep a message and raise MessageHeld. A repeated request keeps it once; raises
+    MessageConflict if its idempotency key is that of another held message."""
+    held_id, at = context.new_id(), context.clock()
+    key = fields.get("clientMessageId") or f"held:{held_id}"
+    hashed = fields.get("requestHash") or sha256(key.encode()).digest()
+    is_kept = await held_messages.put(
+        context.database,
+        {
+            "_id": held_id,
+            "conversationId": asked.conversation.id,
+            "senderId": asked.user_id,
+            "body": asked.body,
+            "role": asked.role,
+            "metadata": escaped(asked.metadata),
+            "mentions": sorted(asked.mentions),
+            "replyToMessageId": fields["replyToMessageId"],
+            "threadRootMessageId": fields["thread_root_message_id"],
+            "alsoInMain": fields["also_in_main"],
+            "clientMessageId": key,
+            "requestHash": hashed,
+            "reason": reason,
+            "createdAt": at,
+            "expiresAt": at + KEPT,
+            "releasedBy": None,
+        },
+    )
+    raise MessageHeld(reason) if is_kept else MessageConflict

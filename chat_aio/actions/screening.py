@@ -1,0 +1,35 @@
+"""Asking the plugins about a message that is about to be written."""
+
+import logging
+from typing import get_args
+
+from chat_aio import hooks
+from chat_aio.actions.context import Context
+from chat_aio.actions.host_hooks import lent_message
+from chat_aio.errors import InternalError, MessageRejected
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict, strictest
+
+log = logging.getLogger(__name__)
+
+
+async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | None:
+    """The strictest verdict of the plugins; Hold only about a send (docs/behaviour.md 12.7).
+
+    Raises MessageRejected, and InternalError if a plugin fails: what it would have said is unknown.
+    """
+    verdict: Verdict | None = None
+    for plugin in context.plugins:
+        if not plugin.overrides("message_sending"):
+            continue
+        limit = context.options.hook_timeout_seconds
+        answer = await hooks.call(plugin.message_sending, lent_message(asked), limit=limit)
+        if answer is not None and not isinstance(answer, get_args(Verdict)):
+            log.error("message_sending must return None or a verdict, not %r", type(answer))
+            raise InternalError
+        verdict = strictest(verdict, answer)
+        if isinstance(verdict, Refuse):
+            break
+    if isinstance(verdict, Refuse) or (isinstance(verdict, Hold) and asked.kind != "send"):
+        raise MessageRejected(verdict.reason)
+    return verdict

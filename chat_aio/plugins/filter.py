@@ -1,0 +1,200 @@
+"""Filter: rules on the content of messages, and a classifier of the host's."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Literal, get_args
+
+from chat_aio.errors import (
+    ConversationFrozen,
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    ForbiddenRead,
+    ForbiddenWrite,
+    HeldMessageNotFound,
+    HeldMessageReleased,
+    InvalidInput,
+    MessageConflict,
+    MessageNotFound,
+    ModerationUnsupported,
+    NotModerator,
+    UserBanned,
+)
+from chat_aio.plugins.api import BeforeMessageSend
+from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.breaker import Breaker
+from chat_aio.plugins.folding import FoldedText
+from chat_aio.plugins.rules import Checked, Rule
+from chat_aio.plugins.verdicts import Refuse, Verdict, strictest
+from chat_aio.schema.fields import Id
+from chat_aio.schema.inputs import Input, Page, read
+from chat_aio.schema.models import Done, HeldMessagePage, Message, Wire
+from chat_aio.schema.pagination import limit_from_query
+from chat_aio.tasks import answered
+
+log = logging.getLogger(__name__)
+
+Classifier = Callable[[BeforeMessageSend], Awaitable[Verdict | None]]
+
+FAILURES = 5
+OPEN_SECONDS = 30.0
+MODERATING = (NotModerator, ModerationUnsupported)
+UNSENDABLE = (
+    ConversationFrozen,
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    ForbiddenRead,
+    ForbiddenWrite,
+    MessageConflict,
+    MessageNotFound,
+    UserBanned,
+)
+"""Why a message may have become one that its sender cannot send."""
+
+UNCHECKED = "This message could not be checked; try again later."
+
+
+class HeldMessageChoice(Input):
+    held_id: Id
+
+
+class ReleasedMessage(Wire):
+    message: Message
+
+
+class Filter(Plugin):
+    """Asks its rules about each message that is sent, edited or forwarded, then its classifier; the
+    strictest verdict counts (docs/filters.md). It also has the routes with which moderators work on
+    held messages, which a Filter without rules is enough for.
+
+    `reporter_id` is who reports. The classifier is an async function of yours. It is waited for
+    `classifier_timeout` seconds and never cancelled. After five failures in a row it is asked once
+    in thirty seconds only, until it answers. A message that it could not judge goes out with
+    `on_failure="open"`, and is refused with "closed".
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule] = (),
+        *,
+        classifier: Classifier | None = None,
+        classifier_timeout: float = 2.0,
+        on_failure: Literal["open", "closed"] = "open",
+        reporter_id: str = "filter",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if on_failure not in ("open", "closed"):
+            raise ValueError(f"on_failure must be open or closed, not {on_failure!r}")
+        if classifier_timeout <= 0:
+            raise ValueError("classifier_timeout must be positive")
+        self._rules = tuple(rules)
+        self._classifier = classifier
+        self._timeout = classifier_timeout
+        self._fails_closed = on_failure == "closed"
+        self._reporter_id = reporter_id
+        self._breaker = Breaker(failures=FAILURES, open_seconds=OPEN_SECONDS, clock=clock)
+        self.routes = self._routes()
+
+    def _routes(self) -> tuple[PluginRoute, ...]:
+        path = "/moderation/held"
+        return (
+            PluginRoute(
+                method="GET",
+                path=path,
+                handler=self._list,
+                takes=Page,
+                gives=HeldMessagePage,
+                errors=(*MODERATING, InvalidInput),
+            ),
+            PluginRoute(
+                method="POST",
+                path=f"{path}/release",
+                handler=self._release,
+                takes=HeldMessageChoice,
+                gives=ReleasedMessage,
+                errors=(*MODERATING, InvalidInput, HeldMessageNotFound, *UNSENDABLE),
+            ),
+            PluginRoute(
+                method="POST",
+                path=f"{path}/discard",
+                handler=self._discard,
+                takes=HeldMessageChoice,
+                gives=Done,
+                errors=(*MODERATING, InvalidInput, HeldMessageNotFound, HeldMessageReleased),
+            ),
+        )
+
+    async def open(self) -> None:
+        """Raises ValueError if the chat would give up before the classifier's time is over."""
+        limit = self.api.hook_timeout_seconds
+        if self._classifier is not None and self._timeout >= limit:
+            raise ValueError(f"classifier_timeout must be below hook_timeout_seconds ({limit})")
+
+    async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+        verdict: Verdict | None = None
+        rules = [each for each in self._rules if each.applies_to(message.conversation)]
+        if rules:
+            verdict = await self.api.on_text(message.body, lambda: self._judge(message, rules))
+        if self._classifier is None or isinstance(verdict, Refuse):
+            return verdict
+        return strictest(verdict, await self._classify(self._classifier, message))
+
+    def _judge(self, message: BeforeMessageSend, rules: Iterable[Rule]) -> Verdict | None:
+        checked = Checked(message, FoldedText(message.body), self.api.now())
+        verdict: Verdict | None = None
+        for each in rules:
+            if each.is_broken_by(checked):
+                verdict = strictest(verdict, each.verdict(self._reporter_id))
+            if isinstance(verdict, Refuse):
+                break
+        return verdict
+
+    async def _classify(self, classifier: Classifier, message: BeforeMessageSend) -> Verdict | None:
+        failed = Refuse(UNCHECKED) if self._fails_closed else None
+        if not self._breaker.lets_through():
+            return failed
+        try:
+            verdict = await answered(classifier(message), self._timeout)
+            if verdict is not None and not isinstance(verdict, get_args(Verdict)):
+                raise TypeError(f"a classifier must return a verdict or None, not {type(verdict)}")
+        except Exception:
+            log.exception("the classifier of messages failed")
+            if self._breaker.failed():
+                log.error("the classifier failed %d times: asked seldom from now on", FAILURES)
+            return failed
+        self._breaker.succeeded()
+        return verdict
+
+    async def _list(self, request: PluginRequest) -> Mapping[str, object]:
+        """List the messages that wait for a moderator, newest first.
+
+        Raises InvalidInput, NotModerator and ModerationUnsupported.
+        """
+        limit = limit_from_query(request.query.get("limit"))
+        cursor = request.query.get("cursor")
+        page = await self.api.list_held_messages(request.user_id, limit=limit, cursor=cursor)
+        return {"heldMessages": page.held_messages, "nextCursor": page.next_cursor}
+
+    async def _release(self, request: PluginRequest) -> Mapping[str, object]:
+        """Send a held message in the name of its sender, who must still be allowed to write. It is
+        sent once, however often this is asked for.
+
+        Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound,
+        ConversationFrozen, ConversationNotFound, DirectInteractionBlocked, ForbiddenRead,
+        ForbiddenWrite, MessageConflict, MessageNotFound and UserBanned.
+        """
+        held_id = _chosen(request)
+        return {"message": await self.api.release_held_message(request.user_id, held_id)}
+
+    async def _discard(self, request: PluginRequest) -> Mapping[str, object]:
+        """Remove a held message for good.
+
+        Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound and
+        HeldMessageReleased.
+        """
+        await self.api.discard_held_message(request.user_id, _chosen(request))
+        return {"ok": True}
+
+
+def _chosen(request: PluginRequest) -> str:
+    return read(HeldMessageChoice, **HeldMessageChoice.arguments(request.body)).held_id

@@ -1,0 +1,80 @@
+"""Messages that wait for a moderator. A TTL index removes them when they expire.
+
+A release is decided here, in one transaction with its row of the audit trail, before the message is
+sent: from then on nobody can discard it, and sending it goes on where a process has died.
+"""
+
+from typing import cast
+
+from pymongo.errors import DuplicateKeyError
+
+from chat_aio.store import audit, keyset_query, shapes
+from chat_aio.store.database import Database
+from chat_aio.store.documents import AuditEntry, HeldMessageDocument
+from chat_aio.store.transactions import Session, Unchanged, transact
+
+
+async def put(database: Database, held: HeldMessageDocument) -> bool:
+    """Keep a message, unless one with its idempotency key is kept already; whether the one that is
+    kept is of the same request."""
+    try:
+        await database.write(lambda: database.held_messages.insert_one(held))
+    except DuplicateKeyError:
+        key = {name: held.get(name) for name in ("conversationId", "senderId", "clientMessageId")}
+        found = await database.read(lambda: database.held_messages.find_one(key))
+        return found is None or found.get("requestHash") == held["requestHash"]
+    return True
+
+
+async def find(database: Database, held_id: str) -> HeldMessageDocument | None:
+    found = await database.read(lambda: database.held_messages.find_one({"_id": held_id}))
+    return shapes.one_readable("held_messages", cast(HeldMessageDocument | None, found))
+
+
+async def list_newest(
+    database: Database, *, position: keyset_query.After | None, limit: int
+) -> list[HeldMessageDocument]:
+    """The held messages behind a position, newest first."""
+    found = await database.read(
+        lambda: keyset_query.page(database.held_messages, {}, position, limit=limit)
+    )
+    return cast(list[HeldMessageDocument], found)
+
+
+async def decide_release(database: Database, held_id: str, entry: AuditEntry) -> bool:
+    """Decide that a message is released, once; whether it is still there."""
+
+    async def body(session: Session) -> bool:
+        found = await database.held_messages.find_one({"_id": held_id}, session=session)
+        if found is None or found.get("releasedBy") is not None:
+            raise Unchanged(found is not None)
+        await database.held_messages.update_one(
+            {"_id": held_id}, {"$set": {"releasedBy": entry["actorUserId"]}}, session=session
+        )
+        await audit.add(database, entry, session)
+        return True
+
+    return await transact(database, body)
+
+
+async def discard(
+    database: Database, held_id: str, entry: AuditEntry
+) -> HeldMessageDocument | None:
+    """Remove a message unless its release is decided. Returns it as it was, None if there is
+    none."""
+
+    async def body(session: Session) -> HeldMessageDocument | None:
+        row = await database.held_messages.find_one({"_id": held_id}, session=session)
+        found = shapes.one_readable("held_messages", cast(HeldMessageDocument | None, row))
+        if found is None or found["releasedBy"] is not None:
+            raise Unchanged(found)
+        await database.held_messages.delete_one({"_id": held_id}, session=session)
+        await audit.add(database, entry, session)
+        return found
+
+    return await transact(database, body)
+
+
+async def remove(database: Database, held_id: str) -> None:
+    """Remove a message that was sent."""
+    await database.write(lambda: database.held_messages.delete_one({"_id": held_id}))
