@@ -54,6 +54,7 @@ OPERATORS = {
     "conversations": "chat_aio.admin.conversations:conversations",
     "moderation": "chat_aio.admin.moderation:moderation",
     "indexes": "chat_aio.admin.indexes:indexes",
+    "stats": "chat_aio.admin.stats:stats",
     "config": "chat_aio.admin.config:config",
     "doctor": "chat_aio.admin.doctor.command:doctor",
     "records": "chat_aio.admin.records:records",

@@ -50,6 +50,7 @@ COLLECTIONS = (
     "presence",
     "processes",
     "signals",
+    "daily_stats",
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP
@@ -178,6 +179,7 @@ class Database:
         self.legal_holds = self.collection("legal_holds")
         self.settings = self.collection("settings")
         self.signals = self.collection("signals")
+        self.daily_stats = self.collection("daily_stats")
 
     def collection(self, name: str) -> Any:
         return self.handle[self.prefix + name]

@@ -32,6 +32,7 @@ DOCUMENTS: dict[str, Any] = {
     "presence": documents.PresenceDocument,
     "processes": documents.ProcessDocument,
     "signals": documents.SignalDocument,
+    "daily_stats": documents.DailyStatsDocument,
 }
 
 REVISION = 3

@@ -50,6 +50,7 @@ async def live(people: People, database: Database) -> Life:
     await _be_held(people, life, database)
     await _report(people, life)
     await _ban(people, life, database)
+    await _be_counted(life, database)
     return life
 
 
@@ -178,6 +179,14 @@ async def _ban(people: People, life: Life, database: Database) -> None:
     await database["legal_holds"].insert_one(theirs)
     life.rows["legalHold"] = [{**hold, "createdAt": timestamp(PAST)}]
     life.rows["presence"] = [{"lastSeenAt": timestamp(PAST)}]
+
+
+async def _be_counted(life: Life, database: Database) -> None:
+    """A day of the statistics."""
+    where = {"day": "2020-01-01", "conversationId": life.shared}
+    counts = {"public": False, "messages": 3, "senderIds": ["alice", USER], "answers": [1, 1]}
+    await database["daily_stats"].insert_one({"_id": "2020-01-01:shared", **where, **counts})
+    life.rows["activeDay"] = [where]
 
 
 async def done(who: Person, method: str, path: str, **given: Any) -> dict[str, Any]:

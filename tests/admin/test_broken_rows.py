@@ -17,6 +17,7 @@ from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
 from tests.conftest import Database, MakePeople
+from tests.support.histories import roll_up_all
 from tests.support.people import Person
 
 HOOKS = Hooks(can_moderate=lambda asked: asked.user_id == "mod")
@@ -148,7 +149,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         *(("messages",), ("a direct conversation", "a direct counter")),
         *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
         ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
-        ("presence", "processes", "settings", "signals"),
+        ("presence", "processes", "settings", "signals", "daily_stats"),
     ),
 }
 """What is broken at once: a row of each lane, where none of them hides another from its routes;
@@ -196,6 +197,7 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     await database["settings"].insert_one({"_id": pseudonym, "erasures": 0})
     async with people("alice").tab():
         await people("alice").told_all()
+    await roll_up_all(database)
     return people, world
 
 

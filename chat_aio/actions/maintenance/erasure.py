@@ -263,6 +263,11 @@ def _counter_steps(of: Erasure, head: Any) -> Iterator[Step]:
     yield Step("counts", erasure.remove_count(of, head["_id"]))
 
 
+def _daily_stats_steps(of: Erasure, row: Any) -> Iterator[Step]:
+    """The counts stay."""
+    yield Step("dailyStats", erasure.rename_in_list(of, row["_id"], "senderIds"))
+
+
 WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "counters": _counter_steps,
     "messages": _message_steps,
@@ -276,6 +281,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "bans": _ban_steps,
     "audit": _audit_steps,
     "legal_holds": _legal_hold_steps,
+    "daily_stats": _daily_stats_steps,
 }
 """The steps about a document of each collection where single writes are enough."""
 

@@ -125,6 +125,11 @@ def _presence(_: str, document: Any) -> Iterator[Line]:
     yield {"kind": "presence", "lastSeenAt": seen and timestamp(seen)}
 
 
+def _active_day(_: str, document: Any) -> Iterator[Line]:
+    where = {"day": document["day"], "conversationId": document["conversationId"]}
+    yield {"kind": "activeDay", **where}
+
+
 LINES: Mapping[str, Lines] = {
     "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
     "conversations": _participation,
@@ -143,5 +148,6 @@ LINES: Mapping[str, Lines] = {
     "legal_holds": _legal_hold,
     "presence": _presence,
     "audit": lambda _, each: iter(({"kind": "audit", **entry_from(each)},)),
+    "daily_stats": _active_day,
 }
 """The lines of one document, by its collection."""

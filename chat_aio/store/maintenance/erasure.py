@@ -109,6 +109,13 @@ def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
     return UpdateOne({"_id": document_id, place: of.user_id}, {"$set": {place: of.pseudonym}})
 
 
+def rename_in_list(of: Erasure, document_id: object, place: str) -> UpdateOne:
+    """Replace the id by the pseudonym in a list that has it once."""
+    return UpdateOne(
+        {"_id": document_id, place: of.user_id}, {"$set": {f"{place}.$": of.pseudonym}}
+    )
+
+
 def rename_banned(of: Erasure, ban_id: object) -> UpdateOne:
     """Replace the id in a ban that is over. A ban in force must go on naming whom it keeps out."""
     over = {"_id": ban_id, "userId": of.user_id, "$nor": [active(of.user_id, at=of.clock())]}

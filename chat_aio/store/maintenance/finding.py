@@ -192,7 +192,7 @@ async def walk_down(
     """The wanted messages of a conversation below a seq in pages, newest first; times never rise on
     the way (docs/data-model.md, counters)."""
     if wanted.until is not None:
-        below = await _below_younger(database, conversation_id, below, wanted.until)
+        below = await below_younger(database, conversation_id, below, wanted.until)
     while below > 1:
         rows = await _page(database, wanted, conversation_id, below)
         page = shapes.readable("messages", rows)
@@ -204,7 +204,7 @@ async def walk_down(
         yield Page([each for each in recent if wanted.is_met_by(each)], below)
 
 
-async def _below_younger(
+async def below_younger(
     database: Database, conversation_id: str, below: int, until: datetime
 ) -> int:
     """A seq up to `below`, above every message of a conversation up to a moment, and not far above

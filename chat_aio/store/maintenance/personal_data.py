@@ -41,6 +41,7 @@ PLACES: dict[str, tuple[str, ...]] = {
         *("actorUserId", "targetId"),
         *("details.userId", "details.senderId", "details.sharedWith"),
     ),
+    "daily_stats": ("senderIds",),
 }
 """The fields that hold a user's id, by collection. So does the target of a report about a user; and
 in a head it is the name of fields: how many messages they have sent, and when the last one."""

@@ -1,0 +1,183 @@
+"""`chat-aio stats`: the daily statistics, and their roll-up (docs/statistics.md)."""
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import click
+
+from chat_aio.actions.maintenance.daily_stats import RolledUp, Wanted, update
+from chat_aio.admin.options import an_id, listing, reading
+from chat_aio.admin.printing import Outcome, listed, progress_bar, show, table_of
+from chat_aio.admin.session import Session, in_session
+from chat_aio.store.maintenance import stats_queries
+from chat_aio.store.maintenance.daily_stats import rolled_until
+from chat_aio.store.maintenance.stats_queries import Busy, DayStats
+
+NOTHING = "Nothing is rolled up yet: chat-aio stats update"
+SHOWN_DAYS = 30
+
+DAYS = click.IntRange(1, 36_500)
+
+
+def a_day(text: str) -> date:
+    """A day such as 2026-01-31. Raises BadParameter."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no day, such as 2026-01-31") from None
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def stats() -> None:
+    """How much the chat is used, day by day in UTC."""
+
+
+@stats.command(name="update")
+@click.option("--since", type=a_day, metavar="DAY", help="Begin with this day, also once more.")
+@click.option("--until", type=a_day, metavar="DAY", help="End with this day, not with yesterday.")
+@click.option("--keep-days", type=DAYS, metavar="DAYS", help="Remove rows of days before these.")
+@reading
+def update_command(
+    since: date | None, until: date | None, keep_days: int | None, as_json: bool, **place: Any
+) -> None:
+    """Roll up the complete days since the last run; run it every day.
+
+    The server may be running. If it is interrupted, run it again: it goes on where it was.
+    """
+    wanted = Wanted(since=since, until=until, keep_days=keep_days)
+
+    async def work(session: Session) -> Outcome:
+        done = await update(session.context, wanted, progress=progress_bar)
+        return Outcome({"statistics": _update_entry(done)}, _update_text(done))
+
+    show(in_session(work, **place), as_json=as_json)
+
+
+def _update_entry(done: RolledUp) -> dict[str, object]:
+    return {
+        "since": done.since,
+        "before": done.until,
+        "conversations": done.conversations,
+        "rows": done.rows,
+        "removed": done.removed,
+    }
+
+
+def _update_text(done: RolledUp) -> str:
+    begin = "the first message" if done.since is None else done.since
+    removed = f", removed {done.removed:,}" if done.removed else ""
+    return (
+        f"Rolled up from {begin} to before {done.until}: {done.conversations:,} conversations, "
+        f"wrote {done.rows:,} rows{removed}."
+    )
+
+
+@stats.command(name="show")
+@click.option("--since", type=a_day, metavar="DAY", help="From this day on; 30 days without it.")
+@click.option("--until", type=a_day, metavar="DAY", help="Up to this day.")
+@click.option(
+    "--conversation", "conversation_id", type=an_id, metavar="ID", help="Only of this conversation."
+)
+@listing
+def show_command(
+    since: date | None,
+    until: date | None,
+    conversation_id: str | None,
+    as_json: bool,
+    as_lines: bool,
+    **place: Any,
+) -> None:
+    """Messages, active users and conversations, and the median time to answer, of each day."""
+    further = {} if conversation_id is None else {"conversationId": conversation_id}
+
+    async def work(session: Session) -> Outcome:
+        last = await _last_day(session)
+        if last is None:
+            return Outcome({"days": []}, _days_table([]), NOTHING)
+        end = until or last
+        begin = since or end - timedelta(days=SHOWN_DAYS - 1)
+        chosen = stats_queries.between(begin.isoformat(), end.isoformat(), **further)
+        days = await stats_queries.list_days(session.database, chosen)
+        return Outcome({"days": [*map(_day_entry, days)]}, _days_table(days))
+
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
+
+
+@stats.command(name="busiest")
+@click.option("--days", type=DAYS, default=7, show_default=True, help="Of so many days, the last.")
+@click.option("--public", "is_public", is_flag=True, help="Only public channels.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="At most so many, the busiest.",
+)
+@listing
+def busiest_command(
+    days: int, is_public: bool, limit: int, as_json: bool, as_lines: bool, **place: Any
+) -> None:
+    """The conversations with the most messages."""
+    further = {"public": True} if is_public else {}
+
+    async def work(session: Session) -> Outcome:
+        last = await _last_day(session)
+        if last is None:
+            return Outcome({"conversations": [], "more": False}, _busiest_table([]), NOTHING)
+        begin = last - timedelta(days=days - 1)
+        chosen = stats_queries.between(begin.isoformat(), last.isoformat(), **further)
+        rows = await stats_queries.list_busiest(session.database, chosen, limit=limit + 1)
+        entries = [*map(_busy_entry, rows)]
+        return listed("conversations", entries, _busiest_table(rows[:limit]), limit=limit)
+
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
+
+
+async def _last_day(session: Session) -> date | None:
+    """The last day that is rolled up."""
+    until = await rolled_until(session.database)
+    return None if until is None else (until.astimezone(UTC) - timedelta(days=1)).date()
+
+
+def _days_table(days: list[DayStats]) -> str:
+    return table_of(
+        ("DAY", "MESSAGES", "USERS", "CONVERSATIONS", "ANSWERS", "MEDIAN SECONDS"),
+        [
+            (
+                each.day,
+                each.messages,
+                each.active_users,
+                each.active_conversations,
+                each.answers,
+                each.median_seconds,
+            )
+            for each in days
+        ],
+    )
+
+
+def _day_entry(day: DayStats) -> dict[str, object]:
+    return {
+        "day": day.day,
+        "messages": day.messages,
+        "activeUsers": day.active_users,
+        "activeConversations": day.active_conversations,
+        "answers": day.answers,
+        "medianSecondsToAnswer": day.median_seconds,
+    }
+
+
+def _busiest_table(rows: list[Busy]) -> str:
+    return table_of(
+        ("CONVERSATION", "MESSAGES", "DAYS", "NAME"),
+        [(each.conversation_id, each.messages, each.days, each.name) for each in rows],
+    )
+
+
+def _busy_entry(row: Busy) -> dict[str, object]:
+    return {
+        "conversationId": row.conversation_id,
+        "name": row.name,
+        "messages": row.messages,
+        "activeDays": row.days,
+    }
