@@ -45,9 +45,11 @@ async def reply_page(page: Wire, turns: Turns) -> web.Response:
     members = []
     for name, field in type(page).model_fields.items():
         value = getattr(page, name)
-        is_list = isinstance(value, tuple)
-        written = await _rows(value, turns) if is_list else to_json(value)
-        members.append(b'"%s":%s' % ((field.alias or name).encode(), written))
+        if isinstance(value, tuple):
+            written = await _rows(value, turns)
+            members.append(b'"%s":%s' % ((field.alias or name).encode(), written))
+        else:  # By the model, which knows how times are written.
+            members.append(page.model_dump_json(include={name}, by_alias=True).encode()[1:-1])
     return reply_json(b"{%s}" % b",".join(members))
 
 

@@ -1,6 +1,7 @@
 """The moderators' desk: messages found, looked at, removed and restored."""
 
 import asyncio
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -379,6 +380,7 @@ async def test_a_removal_of_many_goes_on_behind_its_cursor(
     rest = await removals_from(mod, given)
     assert rest == [2, 2, 1]
     assert [each for each in await bodies(mod, "userId=mallory") if each] == ["later"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", begun.json["until"])
     again = await mod.post(f"{DESK}/removals", given)
     assert (again.json["messages"], again.json["until"]) == (0, begun.json["until"])
 
