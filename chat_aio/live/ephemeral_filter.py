@@ -92,9 +92,10 @@ class EphemeralFilter:
     async def _deliver(self, events: Sequence[EphemeralDelivery]) -> None:
         audiences = [self._hub.audience(each) for each in events]
         apart = await self._find_apart(events, audiences)
+        moderators = await self._moderators_among(events, audiences)
         for ephemeral, audience in zip(events, audiences, strict=True):
             if ephemeral.for_moderators:
-                await self._hub.send(ephemeral, only=await self._moderators_among(audience))
+                await self._hub.send(ephemeral, only=moderators)
                 continue
             sender = ephemeral.but or ""
             allowed = {each for each in audience if not apart.get(_sorted((sender, each)))}
@@ -104,10 +105,14 @@ class EphemeralFilter:
             # `only`: nobody has checked the users whose streams opened during the lookup.
             await self._hub.send(ephemeral, only=allowed)
 
-    async def _moderators_among(self, user_ids: Iterable[str]) -> set[str]:
-        """Who is a moderator now: they were when their streams opened."""
-        asked = [*user_ids]
-        return {*await hooks.those(partial(receives_reports, self._context), asked)}
+    async def _moderators_among(
+        self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]
+    ) -> set[str]:
+        """Who is a moderator now: they were when their streams opened. Asked once for events that
+        come together."""
+        pairs = zip(events, audiences, strict=True)
+        asked = {user_id for each, them in pairs if each.for_moderators for user_id in them}
+        return {*await hooks.those(partial(receives_reports, self._context), [*asked])}
 
     async def _find_apart(
         self, events: Sequence[EphemeralDelivery], audiences: Sequence[Iterable[str]]

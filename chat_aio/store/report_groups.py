@@ -12,11 +12,13 @@ from chat_aio.store.documents import ReportDocument
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """How many reports on a target there are, when the first was made, and the latest."""
+    """How many reports on a target there are, when the first and the last were made, and the
+    latest, None if that is malformed. `position` is that of the group in the list."""
 
     count: int
     first_at: datetime
-    latest: ReportDocument
+    position: keyset_query.After
+    latest: ReportDocument | None
 
 
 async def list_newest(
@@ -53,9 +55,13 @@ async def list_newest(
     rows = await database.read(lambda: database.reports.find({"_id": {"$in": ids}}).to_list(None))
     latest = {each["_id"]: each for each in shapes.readable("reports", rows)}
     return [
-        Group(each["count"], each["firstAt"], latest[each["latest"]])
+        Group(
+            each["count"],
+            each["firstAt"],
+            (each["lastAt"], str(each["latest"])),
+            latest.get(each["latest"]),
+        )
         for each in found
-        if each["latest"] in latest
     ]
 
 

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
+from chat_aio.errors import MessageNotRestorable
 from chat_aio.schema.desk import MessageVersion
 from chat_aio.store import audit, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, Change, MessageDocument, VersionDocument
 from chat_aio.store.messages import READ
 from chat_aio.store.metadata import unescaped
+from chat_aio.store.shapes import WHOLE
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 MOST = 200
@@ -88,18 +90,24 @@ async def find_removed(
 
 async def restore(
     database: Database,
-    message_id: str,
+    kept: VersionDocument,
     update: Mapping[str, Any],
     entry: AuditEntry,
-    *,
-    removed_at: datetime,
 ) -> MessageDocument | None:
-    """Make the tombstone of that moment a message again, and keep that in the audit trail; None if
-    there is no such tombstone any more."""
+    """Make a tombstone the message again that it was, and keep that in the audit trail; None if it
+    is no such tombstone any more. Raises MessageNotRestorable if retention has passed it."""
 
     async def body(session: Session) -> MessageDocument | None:
+        # A write, which locks the head: retention says there how far it is.
+        head = await database.counters.find_one_and_update(
+            {"_id": kept["conversationId"], "fence": {"$type": WHOLE}},
+            {"$inc": {"fence": 1}},
+            {"floorSeq": 1, "emptiedSeq": 1},
+            return_document=True,
+            session=session,
+        )
         restored = await database.messages.find_one_and_update(
-            {"_id": message_id, "deletedAt": removed_at},
+            {"_id": kept["messageId"], "deletedAt": kept["replacedAt"]},
             update,
             READ,
             return_document=True,
@@ -107,6 +115,8 @@ async def restore(
         )
         if restored is None:
             raise Unchanged(None)
+        if head is None or restored["seq"] <= max(head["floorSeq"], head.get("emptiedSeq", 0)):
+            raise MessageNotRestorable
         await audit.add(database, entry, session)
         return cast(MessageDocument, restored)
 

@@ -10,9 +10,11 @@ import pytest
 from chat_aio import Chat, Hooks, Options
 from chat_aio.actions.desk import guarding
 from chat_aio.errors import InvalidInput, MessageNotRestorable, NotModerator
+from chat_aio.hooks import ModerationContext
 from chat_aio.schema.desk import Removed
 from chat_aio.schema.models import MessagePage
 from chat_aio.store.maintenance import finding
+from chat_aio.store.turns import Slices
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import People, is_mod
 from tests.support.people import Answer, Person
@@ -148,9 +150,11 @@ async def test_pages_leave_nothing_out(desk: People) -> None:
             await alice.send(group, f"{groups.index(group)}.{number}")
     wanted = [f"{group}.{number}" for group in range(3) for number in (4, 3, 2, 1, 0)]
     for query in ("userId=alice", "since=2020-01-01T00:00:00Z"):
-        pages = await all_pages(mod, f"{query}&limit=4")
-        assert [len(each) for each in pages[:3]] == [4, 4, 4]
-        assert [body for page in pages for body in page] == wanted
+        # Five to a page is all of a conversation.
+        for limit in (1, 4, 5, 15):
+            pages = await all_pages(mod, f"{query}&limit={limit}")
+            assert [body for page in pages for body in page] == wanted
+            assert {len(each) for each in pages[:-1]} <= {limit}
 
 
 async def test_a_search_that_takes_long_is_cut_and_goes_on(
@@ -170,6 +174,59 @@ async def test_a_search_that_takes_long_is_cut_and_goes_on(
 
 def day(number: int) -> datetime:
     return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
+
+
+async def test_conversations_without_a_step_are_passed_within_the_time(
+    desk: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the only message is younger than what is looked for."""
+    alice, mod = desk("alice"), desk("mod")
+    for _ in range(4):
+        await alice.send(await alice.group(), "too young")
+    monkeypatch.setattr("chat_aio.actions.desk.looking.SECONDS", 0)
+    monkeypatch.setattr(finding, "MESSAGES_AT_A_TIME", 1)
+    pages = await all_pages(mod, "userId=alice&until=2020-01-01T00:00:00Z")
+    assert pages == [[]] * 5
+
+
+async def test_others_are_served_while_long_messages_are_looked_through(
+    desk: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Finding the words of a message is work: between a few of them, others have their turn."""
+    alice, mod = desk("alice"), desk("mod")
+    group = await alice.group()
+    for number in range(12):
+        await alice.send(group, f"a long message {number}")
+    gave_way = Slices.give_way
+    turns: list[Slices] = []
+
+    async def counted(slices: Slices) -> None:
+        turns.append(slices)
+        await gave_way(slices)
+
+    monkeypatch.setattr(Slices, "give_way", counted)
+    assert await bodies(mod, "userId=alice&contains=nothing") == []
+    assert len(turns) >= 12 / 4
+
+
+async def test_the_host_is_told_whom_an_act_is_about(serve: MakePeople) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def may(about: ModerationContext) -> bool:
+        asked.append((about.action, about.target_user_id))
+        return about.user_id == "mod"
+
+    people = await serve(Hooks(can_moderate=may), moderation_desk=True, enforce_bans=False)
+    alice, mod = people("alice"), people("mod")
+    message = await alice.send(await alice.group(), "first")
+    await alice.edit(message["id"], "second")
+    here = f"{DESK}/messages/{message['id']}"
+    for path in (here, f"{here}/versions", f"{DESK}/users/alice", f"{DESK}/messages?userId=alice"):
+        assert (await mod.get(path)).status == 200
+    await remove(mod, message["id"])
+    await restore(mod, message["id"])
+    assert (await mod.get(f"{here}/versions")).status == 200
+    assert {target for _, target in asked} == {"alice"}, asked
 
 
 async def test_old_messages_are_reached_without_reading_the_newer_ones(

@@ -72,6 +72,52 @@ async def test_pages_of_groups_leave_nothing_out(desk: People) -> None:
     assert seen == ["user6", "user5", "user4", "user3", "user2", "user1", "user0"]
 
 
+async def test_a_malformed_report_does_not_end_the_list_of_groups(desk: People) -> None:
+    mod = desk("mod")
+    made = [
+        (await report(desk("alice"), "user", f"user{number}")).json["report"] for number in range(4)
+    ]
+    rows = mod.chat._context.database.reports
+    await rows.update_one(
+        {"_id": made[2]["id"]}, {"$set": {"reason": 7}}, bypass_document_validation=True
+    )
+    first = (await mod.get(f"{DESK}/report-groups?limit=2")).json
+    assert [each["targetId"] for each in first["reportGroups"]] == ["user3"]
+    rest = (await mod.get(f"{DESK}/report-groups?limit=2&cursor={first['nextCursor']}")).json
+    assert [each["targetId"] for each in rest["reportGroups"]] == ["user1", "user0"]
+
+
+async def test_moderators_are_asked_for_once_for_events_that_come_together(
+    serve: MakePeople,
+) -> None:
+    asked: list[str] = []
+    settled, begun = asyncio.Event(), asyncio.Event()
+
+    async def may(about: ModerationContext) -> bool:
+        if about.action == "receive_reports":
+            asked.append(about.user_id)
+            begun.set()
+            await settled.wait()
+        return about.user_id == "mod"
+
+    people = await serve(Hooks(can_moderate=may), moderation_desk=True, enforce_bans=False)
+    mod = people("mod")
+    settled.set()
+    async with mod.tab() as tab:
+        settled.clear()
+        begun.clear()
+        opened = len(asked)
+        await report(people("alice"), "user", "first")
+        await begun.wait()
+        for number in range(6):  # They wait behind the first one.
+            await report(people("alice"), "user", f"user{number}")
+        await mod.told_all()
+        settled.set()
+        for _ in range(7):
+            await tab.event("report.created")
+    assert len(asked) == opened + 2
+
+
 async def test_reports_on_a_target_are_resolved_together(desk: People) -> None:
     mod, alice = desk("mod"), desk("alice")
     made = [(await report(desk(who), "user", "mallory")).json["report"] for who in ("alice", "bob")]

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from chat_aio.actions.maintenance import records as rules
 from chat_aio.actions.maintenance import retention
 from chat_aio.plugins import Filter, Words
 from chat_aio.store.maintenance import records
+from chat_aio.store.maintenance import retention as stored
 from tests.admin.running import AS_MOD, People, Tool
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import ban, is_mod, report, settle
+from tests.support.people import Answer
 
 ALL = (
     *("--reports", "30", "--bans", "30", "--join-requests", "30"),
@@ -184,6 +187,58 @@ async def test_a_hold_that_is_placed_during_a_run_counts(
     assert (counts.messages, (await database["messages"].find_one({}) or {})["body"]) == (0, "old")
 
 
+async def test_a_hold_that_is_placed_while_removal_waits_counts(
+    people: People, tool: Tool, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice = people("alice")
+    group = await alice.group()
+    await alice.send(group, "old")
+    await age(database, "messages")
+    context = alice.chat._context
+    raise_floors = stored.raise_floors
+
+    async def raised(*given: Any) -> None:
+        await raise_floors(*given)
+        await place(tool, "conversation", group)
+
+    monkeypatch.setattr(stored, "raise_floors", raised)
+    before = context.clock() - timedelta(days=30)
+    wanted = retention.Retention(before=before, removes=True, conversation_id=None)
+    plan = await retention.plan_retention(context, "mod", wanted)
+    assert (await retention.carry_out(context, "mod", plan)).messages == 0
+    assert await database["messages"].count_documents({}) == 1
+
+
+async def test_a_message_that_is_restored_behind_the_retention_is_emptied(
+    people: People, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise no run would look at it again."""
+    alice, mod = people("alice"), people("mod")
+    group = await alice.group()
+    sent = [await alice.send(group, f"text {number}") for number in range(3)]
+    removed = f"/moderation/desk/messages/{sent[0]['id']}"
+    await mod.post(f"{removed}/remove")
+    await age(database, "messages")
+    context = alice.chat._context
+    monkeypatch.setattr(stored, "MESSAGES_AT_A_TIME", 1)
+    answers: list[Answer] = []
+
+    async def restored(_: float) -> None:
+        if not answers:
+            answers.append(await mod.post(f"{removed}/restore"))
+
+    monkeypatch.setattr(stored, "asyncio", SimpleNamespace(sleep=restored))
+    before = context.clock() - timedelta(days=30)
+    wanted = retention.Retention(before=before, removes=False, conversation_id=None)
+    plan = await retention.plan_retention(context, "mod", wanted)
+    await retention.carry_out(context, "mod", plan)
+    monkeypatch.undo()
+    assert [each.status for each in answers] == [200]
+    bodies = [each["body"] for each in await database["messages"].find().to_list(None)]
+    assert bodies == ["", "", ""]
+    assert (await mod.post(f"{removed}/restore")).code == "MESSAGE_NOT_RESTORABLE"
+
+
 async def test_a_hold_stops_erasure(people: People, tool: Tool, database: Database) -> None:
     """Of the user, and of everybody who has written in the conversation."""
     alice, mallory = people("alice"), people("mallory")
@@ -198,6 +253,23 @@ async def test_a_hold_stops_erasure(people: People, tool: Tool, database: Databa
     assert (await database["messages"].find_one({}) or {})["senderId"] == "mallory"
     assert (await tool("erase", "mallory", *AS_MOD)).code == 0
     assert (await database["messages"].find_one({}) or {})["body"] == ""
+
+
+async def test_a_hold_on_a_user_keeps_what_others_have_in_their_conversations(
+    people: People, tool: Tool, database: Database
+) -> None:
+    """As a whole: others' messages are not erased, and others' versions do not expire."""
+    alice, mallory = people("alice"), people("mallory")
+    group = await alice.group("mallory")
+    answer = await alice.send(group, "the answer")
+    await alice.edit(answer["id"], "another answer")
+    await mallory.send(group, "evidence")
+    await place(tool, "user", "mallory")
+    refused = await tool("erase", "alice", *AS_MOD)
+    assert (refused.code, "on user mallory" in refused.errors) == (2, True), refused
+    assert await database["message_versions"].count_documents({"expiresAt": {"$exists": True}}) == 0
+    await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
+    assert await database["message_versions"].count_documents({"expiresAt": {"$exists": True}}) == 1
 
 
 async def test_versions_under_a_hold_do_not_expire(
@@ -215,7 +287,9 @@ async def test_versions_under_a_hold_do_not_expire(
         rows = await database["message_versions"].find({"expiresAt": {"$type": "date"}}).to_list()
         return {each["messageId"] for each in rows}
 
-    first, others = await edited(mallory), await edited(alice)
+    first = await edited(mallory)
+    elsewhere = await alice.send(await alice.group(), "before")
+    others = str((await alice.edit(elsewhere["id"], "after"))["id"])
     await place(tool, "user", "mallory")
     assert await expiring() == {others}
     second = await edited(mallory)
@@ -225,7 +299,7 @@ async def test_versions_under_a_hold_do_not_expire(
     assert len((await people("mod").get(f"/moderation/desk/messages/{first}/versions")).json)
     await place(tool, "conversation", group)
     await tool("legal-hold", "lift", "user", "mallory", *AS_MOD)
-    assert await expiring() == set()
+    assert await expiring() == {others}
     await tool("legal-hold", "lift", "conversation", group, *AS_MOD)
     assert await expiring() == {first, second, others}
 

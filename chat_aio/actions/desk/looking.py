@@ -12,7 +12,6 @@ from chat_aio.actions.desk.guarding import (
     require_desk,
     wanted_from,
 )
-from chat_aio.actions.guards import load_message
 from chat_aio.actions.reading import load_all_parents
 from chat_aio.errors import InvalidInput
 from chat_aio.schema import desk, inputs, pagination
@@ -125,9 +124,11 @@ async def list_versions(
 
     Raises NotModerator, ModerationUnsupported and MessageNotFound.
     """
-    await require_desk(context, user_id, "list_versions")
     kept = await versions.list_newest(context.database, message_id) if is_id(message_id) else []
-    if not kept:
-        await load_message(context, message_id)
+    if kept:
+        sender_id = kept[0]["senderId"]
+        await require_desk(context, user_id, "list_versions", target_user_id=sender_id)
+    else:
+        await load_at_desk(context, user_id, "list_versions", message_id)
     await note_look(context, user_id, "look-at-versions", message_id)
     return tuple(map(versions.version_from, kept))

@@ -13,6 +13,7 @@ from chat_aio.schema import desk, inputs, pagination
 from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import ReportPage, ReportStatus, TargetType
 from chat_aio.store import report_groups
+from chat_aio.store.documents import ReportDocument
 from chat_aio.store.mapping import report_from
 from chat_aio.store.report_groups import Group
 
@@ -84,20 +85,19 @@ async def list_report_groups(
     )
     page, last = pagination.cut(found, size)
     return desk.ReportGroupPage(
-        report_groups=tuple(map(_group_from, page)),
-        next_cursor=last
-        and pagination.cursor_after("report_groups", last.latest["createdAt"], last.latest["_id"]),
+        report_groups=tuple(_group_from(each, each.latest) for each in page if each.latest),
+        next_cursor=last and pagination.cursor_after("report_groups", *last.position),
     )
 
 
-def _group_from(found: Group) -> desk.ReportGroup:
+def _group_from(found: Group, latest: ReportDocument) -> desk.ReportGroup:
     return desk.ReportGroup(
-        target_type=found.latest["targetType"],
-        target_id=found.latest["targetId"],
+        target_type=latest["targetType"],
+        target_id=latest["targetId"],
         count=found.count,
         first_at=found.first_at,
-        last_at=found.latest["createdAt"],
-        latest=report_from(found.latest),
+        last_at=latest["createdAt"],
+        latest=report_from(latest),
     )
 
 

@@ -94,10 +94,4 @@ async def _restore(
         conversationId=tombstone["conversationId"],
         senderId=tombstone["senderId"],
     )
-    return await versions.restore(
-        context.database,
-        tombstone["_id"],
-        {"$set": fields},
-        entry,
-        removed_at=kept["replacedAt"],
-    )
+    return await versions.restore(context.database, kept, {"$set": fields}, entry)

@@ -148,6 +148,8 @@ async def _empty(
 
 async def _remove(context: Context, plan: RetentionPlan, progress: Progress) -> Counts:
     async def remove(old: Old, advance: Advance) -> int:
+        if await _is_held(context, old):
+            return 0
         return await retention.remove(context.database, old, advance=advance)
 
     # Held since the plan: nothing of them may count as gone.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from chat_aio.schema.normal_text import is_run
 from chat_aio.store import shapes
@@ -19,12 +19,15 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.maintenance import retention
 from chat_aio.store.messages import READ
+from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.sent_counts import WITHOUT_COUNTS
 from chat_aio.store.tokenizer import terms_of
+from chat_aio.store.turns import ROWS_AT_ONCE
 
 MESSAGES_AT_A_TIME = 500
 HEADS_AT_A_TIME = 10_000
 SECONDS = 60.0
+TOKENISED_AT_A_TIME = 100
 IDS_AT_A_TIME = 1_000
 _TIMES = {"seq": 1, "createdAt": 1}
 NEWEST = 2**53 - 1
@@ -195,13 +198,32 @@ async def walk_down(
         below = await below_younger(database, conversation_id, below, wanted.until)
     while below > 1:
         rows = await _page(database, wanted, conversation_id, below)
-        page = shapes.readable("messages", rows)
-        recent = [
-            each for each in page if wanted.since is None or each["createdAt"] >= wanted.since
-        ]
-        is_last = len(rows) < MESSAGES_AT_A_TIME or len(recent) < len(page)
-        below = 1 if is_last else rows[-1]["seq"]
-        yield Page([each for each in recent if wanted.is_met_by(each)], below)
+        met, reached = await _sift(database, wanted, rows.documents)
+        is_last = reached or (rows.complete and len(rows.documents) < _size(wanted))
+        below = 1 if is_last else rows.documents[-1]["seq"]
+        yield Page(met, below)
+
+
+async def _sift(
+    database: Database, wanted: Wanted, rows: Sequence[MessageDocument]
+) -> tuple[list[MessageDocument], bool]:
+    """The wanted ones among messages, newest first, and whether older ones are too old. In time
+    slices: finding the terms of a long body takes milliseconds."""
+    met: list[MessageDocument] = []
+    async with database.turns.sliced() as slices:
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            for each in shapes.readable("messages", rows[start : start + ROWS_AT_ONCE]):
+                if wanted.since is not None and each["createdAt"] < wanted.since:
+                    return met, True
+                if wanted.is_met_by(each):
+                    met.append(each)
+            await slices.give_way()
+    return met, False
+
+
+def _size(wanted: Wanted) -> int:
+    """How many messages are read in a step."""
+    return min(MESSAGES_AT_A_TIME, TOKENISED_AT_A_TIME) if wanted.terms else MESSAGES_AT_A_TIME
 
 
 async def below_younger(
@@ -226,13 +248,17 @@ async def below_younger(
 
 async def _page(
     database: Database, wanted: Wanted, conversation_id: str, below: int
-) -> list[MessageDocument]:
+) -> Rows[MessageDocument]:
     chosen: dict[str, Any] = {"conversationId": conversation_id, "seq": {"$lt": below}}
     if wanted.user_id is not None:
         chosen["senderId"] = wanted.user_id
-    rows = database.messages.find(chosen, READ).sort("seq", -1).limit(MESSAGES_AT_A_TIME)
-    found = await database.read(lambda: rows.to_list(None), seconds=SECONDS)
-    return cast(list[MessageDocument], found)
+    rows = database.messages
+    return await read_rows(
+        database,
+        rows,
+        lambda: rows.find_raw_batches(chosen, READ).sort("seq", -1).limit(_size(wanted)),
+        most=MOST_BYTES,
+    )
 
 
 class Position(NamedTuple):
@@ -267,11 +293,16 @@ async def scan(
             async with aclosing(pages):
                 async for page in pages:
                     room = most - len(found)
+                    if page.met and not room:
+                        return Found(found, Position(conversation_id, below))
+                    below = page.below
                     found += page.met[:room]
                     if len(page.met) > room:
                         return Found(found, Position(conversation_id, found[-1]["seq"]))
                     if monotonic() >= deadline:
                         return Found(found, Position(conversation_id, page.below))
+            if monotonic() >= deadline:  # Also where it had no page at all.
+                return Found(found, Position(conversation_id, 1))
     return Found(found, None)
 
 
@@ -281,10 +312,14 @@ async def _conversations(
     """The conversations to look into from a position on, and below which seq."""
     start, below = position or ("", NEWEST)
     if wanted.conversation_id is not None:
-        yield wanted.conversation_id, below
+        if below > 1:
+            yield wanted.conversation_id, below
         return
     async for conversation_id in _ids_from(database, wanted, start):
-        yield conversation_id, below if conversation_id == start else NEWEST
+        if conversation_id != start:
+            yield conversation_id, NEWEST
+        elif below > 1:  # Otherwise there is nothing left in it.
+            yield conversation_id, below
 
 
 async def _ids_from(database: Database, wanted: Wanted, start: str) -> AsyncGenerator[str, None]:

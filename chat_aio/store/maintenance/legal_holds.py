@@ -38,7 +38,7 @@ async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) ->
 async def keep_expiring(database: Database) -> None:
     """Take the end from rows that a hold keeps. Those that are written later get one: this is done
     anew with every run of the retention, long before they expire."""
-    kept = [_about(each) for each in await list_all(database)]
+    kept = await _kept_rows(database)
     if not kept:
         return
     chosen = {"$or": kept, "expiresAt": {"$exists": True}}
@@ -47,9 +47,14 @@ async def keep_expiring(database: Database) -> None:
         await database.write(partial(rows.update_many, chosen, {"$unset": {"expiresAt": ""}}))
 
 
-def _about(hold: LegalHoldDocument) -> dict[str, str]:
-    field = "senderId" if hold["targetType"] == "user" else "conversationId"
-    return {field: hold["targetId"]}
+async def _kept_rows(database: Database) -> list[dict[str, Any]]:
+    """The queries for the rows of EXPIRING that a hold keeps: of held users, and of everybody in
+    the conversations that holds keep."""
+    users = await kept_users(database)
+    conversations = await kept_conversations(database)
+    of_users = [{"senderId": {"$in": sorted(users)}}] if users else []
+    inside = [{"conversationId": {"$in": sorted(conversations)}}] if conversations else []
+    return [*of_users, *inside]
 
 
 async def lift(database: Database, target: str, entry: AuditEntry) -> LegalHoldDocument | None:
@@ -67,13 +72,15 @@ async def lift(database: Database, target: str, entry: AuditEntry) -> LegalHoldD
 
 async def let_expire(database: Database, *, at: datetime, after: timedelta) -> None:
     """Let what no hold keeps expire after some time."""
-    still = [_about(each) for each in await list_all(database)]
+    still = await _kept_rows(database)
     chosen: dict[str, Any] = {"expiresAt": {"$exists": False}}
     if still:
         chosen["$nor"] = still
     for name in EXPIRING:
         expires = {"$set": {"expiresAt": at + after}}
         await database.write(partial(database.collection(name).update_many, chosen, expires))
+    # A hold that was placed in between has lost what it had taken.
+    await keep_expiring(database)
 
 
 async def list_all(database: Database) -> list[LegalHoldDocument]:
@@ -84,16 +91,15 @@ async def list_all(database: Database) -> list[LegalHoldDocument]:
 
 
 async def on_user(database: Database, user_id: str) -> list[LegalHoldDocument]:
-    """The holds on a user, and on conversations that they are in or have written in."""
+    """The holds that keep something of a user: on them, on conversations that they are in or have
+    written in, and on users who are or have written in one of these."""
     holds = await list_all(database)
-    if not holds:
-        return []
-    theirs = await _conversations_of(database, user_id)
+    theirs = await _conversations_of(database, user_id) if holds else set[str]()
     return [
         each
         for each in holds
-        if each["targetId"] == (user_id if each["targetType"] == "user" else None)
-        or (each["targetType"] == "conversation" and each["targetId"] in theirs)
+        if (each["targetType"], each["targetId"]) == ("user", user_id)
+        or theirs & await _kept_by(database, each)
     ]
 
 
@@ -102,11 +108,15 @@ async def kept_conversations(database: Database) -> set[str]:
     written."""
     kept: set[str] = set()
     for each in await list_all(database):
-        if each["targetType"] == "conversation":
-            kept.add(each["targetId"])
-        else:
-            kept |= await _conversations_of(database, each["targetId"])
+        kept |= await _kept_by(database, each)
     return kept
+
+
+async def _kept_by(database: Database, hold: LegalHoldDocument) -> set[str]:
+    """The conversations that a hold keeps."""
+    if hold["targetType"] == "conversation":
+        return {hold["targetId"]}
+    return await _conversations_of(database, hold["targetId"])
 
 
 async def _conversations_of(database: Database, user_id: str) -> set[str]:

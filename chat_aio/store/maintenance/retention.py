@@ -143,6 +143,13 @@ async def empty(
             {"_id": old.conversation_id}, {"$max": {"emptiedSeq": old.upto}}
         )
     )
+    # A moderator may have restored one behind us. From here on, nobody can.
+    for part, _ in old.parts():
+        live = {**part, "deletedAt": None}
+        update = emptied(change())
+        done += (
+            await database.write(partial(database.messages.update_many, live, update))
+        ).modified_count
     return done
 
 
