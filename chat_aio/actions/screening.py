@@ -13,6 +13,11 @@ from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict, strictest
 log = logging.getLogger(__name__)
 
 
+def screens(context: Context) -> bool:
+    """Whether any plugin is asked about messages."""
+    return any(each.overrides("message_sending") for each in context.plugins)
+
+
 async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | None:
     """The strictest verdict of the plugins; Hold only about a send (docs/behaviour.md 12.7).
 

@@ -17,7 +17,7 @@ from chat_aio.actions.guards import (
     require_readable,
     within,
 )
-from chat_aio.actions.holding import hold
+from chat_aio.actions.holding import hold, require_unheld
 from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
@@ -112,6 +112,8 @@ async def _send(
     key = key_fields(given)
     if key and (repeated := await find_repeated(context, user_id, snapshot.conversation.id, key)):
         return repeated
+    if key:
+        await require_unheld(context, user_id, snapshot.conversation.id, key)
     async with context.rate_limits.counting(user_id, "send_message"):
         await require_unblocked(context, snapshot)
         await require_unfrozen(context, user_id, snapshot)
