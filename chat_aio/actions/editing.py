@@ -20,11 +20,10 @@ from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.actions.room_rules import require_unfrozen
-from chat_aio.actions.screening import screen
+from chat_aio.actions.screening import file_report, screen
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.plugins.verdicts import Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
@@ -64,8 +63,7 @@ async def edit_message(
     changed = await _write(context, asked, given.mentions, found, snapshot)
     message = message_from(changed, parents)
     await notify_host(context, user_id, "updated", message, snapshot.conversation)
-    if isinstance(verdict, Report):
-        await context.filed_reports.file(verdict, message)
+    await file_report(context, verdict, message)
     return message
 
 

@@ -23,6 +23,9 @@ AGAIN_SECONDS = (1.0, 5.0, 15.0, 60.0, 300.0)
 
 MOST_WAITING = 1_000
 
+Publish = Callable[[ReportDocument], None]
+"""Tells moderators of a new report."""
+
 
 class FiledReports:
     """Writes the reports of one chat's plugins. The unique key of open reports makes a repetition
@@ -36,16 +39,17 @@ class FiledReports:
         self._new_id = new_id
         self._waiting: set[asyncio.Task[None]] = set()
 
-    async def file(self, verdict: Report, message: Message) -> None:
-        """Write a report with the message as evidence. If that fails, log it and go on trying."""
+    async def file(self, verdict: Report, message: Message, publish: Publish) -> None:
+        """Write a report with the message as evidence, and publish it once it is written. If that
+        fails, log it and go on trying."""
         report = self._report(verdict, message)
-        if await self._is_written(report):
+        if await self._is_written(report, publish):
             return
         if len(self._waiting) >= MOST_WAITING:
             log.error("too many reports wait: the one of message %s is lost", message.id)
             return
         # A fresh context: the time budget of the request must not limit later tries.
-        task = asyncio.create_task(self._write_later(report), context=Variables())
+        task = asyncio.create_task(self._write_later(report, publish), context=Variables())
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
 
@@ -53,25 +57,27 @@ class FiledReports:
         """Give up what is still waiting; each is logged."""
         await cancel_and_wait(*self._waiting)
 
-    async def _write_later(self, report: ReportDocument) -> None:
+    async def _write_later(self, report: ReportDocument, publish: Publish) -> None:
         written = False
         try:
             for seconds in AGAIN_SECONDS:
                 await asyncio.sleep(seconds)
-                if written := await self._is_written(report):
+                if written := await self._is_written(report, publish):
                     return
         finally:
             if not written:
                 log.error("the report of message %s is lost", report["targetId"])
 
-    async def _is_written(self, report: ReportDocument) -> bool:
+    async def _is_written(self, report: ReportDocument, publish: Publish) -> bool:
         try:
-            await reports.put(self._database, report)
+            kept = await reports.put(self._database, report)
         except StorageUnavailable:
             log.warning("the report of message %s waits for the database", report["targetId"])
         except Exception:
             log.exception("the report of message %s could not be written", report["targetId"])
         else:
+            if kept["_id"] == report["_id"]:
+                publish(kept)
             return True
         return False
 

@@ -10,6 +10,7 @@ from chat_aio.actions.guards import (
     load_readable,
     load_writable,
 )
+from chat_aio.actions.holding import require_unheld
 from chat_aio.actions.mentions import load_mentionable
 from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.actions.sending import Sent, find_repeated, key_fields, post
@@ -70,6 +71,8 @@ async def _forward(
     key = key_fields(given, copied=copied)
     if key and (repeated := await find_repeated(context, user_id, target_id, key)):
         return repeated
+    if key:
+        await require_unheld(context, user_id, target_id, key)
 
     # The host's hook may take seconds, in which the source can be deleted.
     async def require_still_there() -> None:

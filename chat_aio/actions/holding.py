@@ -6,13 +6,31 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from chat_aio.actions.context import Context
+from chat_aio.actions.screening import screens
 from chat_aio.errors import MessageConflict, MessageHeld
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.store import held_messages
 from chat_aio.store.metadata import escaped
+from chat_aio.store.shapes import readable
 
 KEPT = timedelta(days=30)
 """How long a held message waits for a moderator."""
+
+
+async def require_unheld(
+    context: Context, user_id: str, conversation_id: str, key: Mapping[str, Any]
+) -> None:
+    """Raise MessageHeld if an earlier request with the same idempotency key is held, whatever the
+    plugins would say now, and MessageConflict if that was a different request."""
+    if not screens(context):
+        return
+    scope = conversation_id, user_id, key["clientMessageId"]
+    held = await held_messages.find_repeated(context.database, scope)
+    if held is None:
+        return
+    if held.get("requestHash") != key["requestHash"] or not readable("held_messages", [held]):
+        raise MessageConflict
+    raise MessageHeld(held["reason"])
 
 
 async def hold(

@@ -1,16 +1,24 @@
-"""Asking the plugins about a message that is about to be written."""
+"""Asking the plugins about a message that is about to be written, and reporting it for them."""
 
 import logging
+from functools import partial
 from typing import get_args
 
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.actions.host_hooks import lent_message
+from chat_aio.actions.optional_events import publish_report
 from chat_aio.errors import InternalError, MessageRejected
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict, strictest
+from chat_aio.schema.models import Message
 
 log = logging.getLogger(__name__)
+
+
+def screens(context: Context) -> bool:
+    """Whether any plugin is asked about messages."""
+    return any(each.overrides("message_sending") for each in context.plugins)
 
 
 async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | None:
@@ -33,3 +41,10 @@ async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | 
     if isinstance(verdict, Refuse) or (isinstance(verdict, Hold) and asked.kind != "send"):
         raise MessageRejected(verdict.reason)
     return verdict
+
+
+async def file_report(context: Context, verdict: Verdict | None, message: Message) -> None:
+    """Report a message that was written, if this is the verdict, and publish the report."""
+    if isinstance(verdict, Report):
+        publish = partial(publish_report, context, "report.created")
+        await context.filed_reports.file(verdict, message, publish)

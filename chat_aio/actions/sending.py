@@ -17,12 +17,12 @@ from chat_aio.actions.guards import (
     require_readable,
     within,
 )
-from chat_aio.actions.holding import hold
+from chat_aio.actions.holding import hold, require_unheld
 from chat_aio.actions.host_hooks import ask_host, notify_host
 from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.actions.room_rules import require_unfrozen, slow_seconds_for
-from chat_aio.actions.screening import screen
+from chat_aio.actions.screening import file_report, screen
 from chat_aio.capabilities import Capability
 from chat_aio.errors import (
     InternalError,
@@ -34,7 +34,7 @@ from chat_aio.errors import (
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins.verdicts import Hold, Report
+from chat_aio.plugins.verdicts import Hold
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages
@@ -112,6 +112,8 @@ async def _send(
     key = key_fields(given)
     if key and (repeated := await find_repeated(context, user_id, snapshot.conversation.id, key)):
         return repeated
+    if key:
+        await require_unheld(context, user_id, snapshot.conversation.id, key)
     async with context.rate_limits.counting(user_id, "send_message"):
         await require_unblocked(context, snapshot)
         await require_unfrozen(context, user_id, snapshot)
@@ -210,8 +212,8 @@ async def post(
     if agreed.body != asked.body:
         fields = {**fields, "terms": None}  # Those of a forward are of the body that it copies.
     sent = await put(context, agreed, fields, snapshot=snapshot)
-    if isinstance(verdict, Report) and not sent.repeated:
-        await context.filed_reports.file(verdict, sent.message)
+    if not sent.repeated:
+        await file_report(context, verdict, sent.message)
     return sent
 
 

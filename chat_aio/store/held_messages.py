@@ -11,6 +11,7 @@ from pymongo.errors import DuplicateKeyError
 from chat_aio.store import audit, keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry, HeldMessageDocument
+from chat_aio.store.messages import Key
 from chat_aio.store.transactions import Session, Unchanged, transact
 
 
@@ -20,10 +21,17 @@ async def put(database: Database, held: HeldMessageDocument) -> bool:
     try:
         await database.write(lambda: database.held_messages.insert_one(held))
     except DuplicateKeyError:
-        key = {name: held.get(name) for name in ("conversationId", "senderId", "clientMessageId")}
-        found = await database.read(lambda: database.held_messages.find_one(key))
+        key = held["conversationId"], held["senderId"], held["clientMessageId"]
+        found = await find_repeated(database, key)
         return found is None or found.get("requestHash") == held["requestHash"]
     return True
+
+
+async def find_repeated(database: Database, key: Key) -> HeldMessageDocument | None:
+    """The message that is kept under an idempotency key, as it is stored."""
+    chosen = dict(zip(("conversationId", "senderId", "clientMessageId"), key, strict=True))
+    found = await database.read(lambda: database.held_messages.find_one(chosen))
+    return cast(HeldMessageDocument | None, found)
 
 
 async def find(database: Database, held_id: str) -> HeldMessageDocument | None:

@@ -163,3 +163,23 @@ async def test_a_wrong_line_is_named_and_nothing_is_written(
     assert said in refusal
     for each in ("conversations", "counters", "messages"):
         assert await database[each].count_documents({}) == 0
+
+
+@pytest.mark.parametrize("is_above", [True, False])
+async def test_a_forward_may_stand_above_its_direct_conversation(
+    database: Database, tool: Tool, people: People, tmp_path: Path, *, is_above: bool
+) -> None:
+    """It names the conversation as it is called here, and a second run finds it there."""
+    origin = {"messageId": "D1-1", "conversationId": "D1", "senderId": "grace"}
+    forward = [ROOM, {**FIRST, "forwardedFrom": origin}]
+    direct = [{**DIRECT, "id": "D1"}, WHISPER]
+    lines = [*forward, *direct] if is_above else [*direct, *forward]
+    file = written(tmp_path, HEADER, *lines)
+    assert (await tool("conversations", "import", file, "--json")).json["messages"] == 2
+    row = await database["messages"].find_one({"forwardedFrom": {"$ne": None}})
+    assert row is not None
+    assert row["forwardedFrom"] == {**origin, "conversationId": await people("ada").direct("grace")}
+    for again in (lines, [*direct, *forward], [*forward, *direct]):
+        file = written(tmp_path, HEADER, *again)
+        done = await tool("conversations", "import", file, "--json")
+        assert (done.json["conversations"], done.json["messages"]) == (0, 0)

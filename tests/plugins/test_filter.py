@@ -11,7 +11,7 @@ import pytest
 
 from chat_aio import Changed, Chat, ChatError, Hooks
 from chat_aio.actions import filed_reports
-from chat_aio.errors import InternalError, MessageHeld, MessageRejected
+from chat_aio.errors import InternalError, MessageHeld, MessageRejected, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.plugins import (
     Attachments,
@@ -136,6 +136,37 @@ async def test_a_reported_message_goes_out_with_its_report(serve: MakePeople) ->
         "/moderation/reports", {"targetType": "message", "targetId": sent["id"], "reason": "x"}
     )
     assert made_by_alice.json["report"]["evidence"] == of_sent["evidence"]
+
+
+async def test_moderators_hear_once_of_what_a_plugin_reports(serve: MakePeople) -> None:
+    """At once, and also when the report was written only by a later try."""
+    rule = Words(["bad"], action="report")
+    people = await serve(MODERATED, plugins=[Filter([rule])], moderation_desk=True)
+    alice, mod = people("alice"), people("mod")
+    group = await alice.group()
+    put = reports.put
+
+    async def says_too_late_that_it_is_written(*given: Any) -> None:
+        await put(*given)
+        failing.stop()
+        raise StorageUnavailable
+
+    failing = patch.object(reports, "put", says_too_late_that_it_is_written)
+    async with mod.tab() as tab:
+        sent = await alice.send(group, "bad", clientMessageId="key")
+        first = (await tab.event("report.created"))["report"]
+        assert (first["targetId"], first["evidence"]["body"]) == (sent["id"], "bad")
+        await say(alice, group, "bad", clientMessageId="key")
+        await alice.edit(sent["id"], "bad again")  # Its report is still open.
+        with patch.object(filed_reports, "AGAIN_SECONDS", (0.0, 0.0)):
+            failing.start()
+            late = await alice.send(group, "bad, late")
+            second = (await tab.event("report.created"))["report"]
+        assert second["targetId"] == late["id"]
+        fine = await alice.send(group, "fine")
+        await alice.edit(fine["id"], "bad by now")
+        third = (await tab.event("report.created"))["report"]
+        assert third["targetId"] == fine["id"]
 
 
 async def test_a_failing_report_never_fails_the_send_and_is_tried_again(

@@ -13,7 +13,16 @@ from chat_aio.actions import held_messages as acting
 from chat_aio.actions import sending
 from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import Hooks, MessageMutation
-from chat_aio.plugins import Filter, Words
+from chat_aio.plugins import (
+    BeforeMessageSend,
+    Filter,
+    Hold,
+    Plugin,
+    Refuse,
+    Typing,
+    Verdict,
+    Words,
+)
 from chat_aio.store import held_messages as stored
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import ban, block, is_mod
@@ -95,6 +104,57 @@ async def test_without_a_key_it_is_sent_under_one_of_its_own(people: People) -> 
     answers = [await release(mod, each) for each in (first, second)]
     keys = [each.json["message"]["clientMessageId"] for each in answers]
     assert keys == [f"held:{first}", f"held:{second}"]
+
+
+@pytest.mark.parametrize("now", [None, Refuse("no")], ids=["passes", "is refused"])
+async def test_a_held_request_is_held_whatever_is_said_of_it_now(
+    serve: MakePeople, database: Database, now: Verdict | None
+) -> None:
+    """Also if its repetition would pass, or be refused: a moderator decides, and nobody else."""
+    verdicts: list[Verdict | None] = [Hold("at first")]
+
+    class Wavers(Plugin):
+        async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+            return verdicts.pop() if verdicts else now
+
+    people = await serve(MODERATED, plugins=[Wavers(), Filter([])])
+    alice, mod = people("alice"), people("mod")
+    group = await alice.group()
+    held_id = await hold(alice, group, clientMessageId="key")
+    path = f"/conversations/{group}/messages"
+    again = await alice.post(path, {"body": "bad", "clientMessageId": "key"})
+    assert (again.code, again.json["error"]["message"]) == ("MESSAGE_HELD", "at first")
+    assert await database["messages"].count_documents({}) == 0
+    assert await database["held_messages"].count_documents({}) == 1
+    message = (await release(mod, held_id)).json["message"]
+    again = await alice.post(path, {"body": "bad", "clientMessageId": "key"})
+    assert (again.status, again.json["message"]) == (200, message)
+
+
+async def test_the_key_of_a_held_request_is_taken(people: People, database: Database) -> None:
+    """Another message under it would stand in the way of the release."""
+    alice, mod = people("alice"), people("mod")
+    group, elsewhere = await alice.group(), await alice.group()
+    source = await alice.send(elsewhere, "clean")
+    held_id = await hold(alice, group, clientMessageId="key")
+    clean = {"body": "clean", "clientMessageId": "key"}
+    answer = await alice.post(f"/conversations/{group}/messages", clean)
+    assert answer.code == "MESSAGE_CONFLICT"
+    forward = {"conversationId": group, "clientMessageId": "key"}
+    answer = await alice.post(f"/messages/{source['id']}/forward", forward)
+    assert answer.code == "MESSAGE_CONFLICT"
+    assert await database["messages"].count_documents({"conversationId": group}) == 0
+    await alice.send(elsewhere, **clean)
+    assert (await release(mod, held_id)).json["message"]["body"] == "bad"
+
+
+@pytest.mark.parametrize("plugins", [(), (Typing(),)], ids=["none", "another"])
+async def test_without_such_a_plugin_no_key_is_looked_for(
+    serve: MakePeople, plugins: tuple[Plugin, ...]
+) -> None:
+    alice = (await serve(plugins=plugins))("alice")
+    with patch.object(stored, "find_repeated", side_effect=AssertionError):
+        await alice.send(await alice.group(), "hi", clientMessageId="key")
 
 
 async def test_only_moderators_see_them(people: People) -> None:
@@ -245,11 +305,21 @@ async def test_who_may_not_write_any_more_sends_nothing(people: People, database
     assert all([(await discard(mod, each)).status == 200 for each in (in_direct, banned, left)])
 
 
-async def test_a_key_that_another_message_has_by_now(people: People) -> None:
+async def test_a_key_that_another_message_has_by_now(serve: MakePeople) -> None:
+    """Of two requests at once under one key, the second is held while plugins look at the first."""
+    held_ids: list[str] = []
+
+    class Slow(Plugin):
+        async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
+            if message.body == "fine":
+                held_ids.append(await hold(alice, group, clientMessageId="key"))
+            return None
+
+    people = await serve(MODERATED, plugins=[Slow(), holding()])
     alice, mod = people("alice"), people("mod")
     group = await alice.group()
-    held_id = await hold(alice, group, clientMessageId="key")
     await alice.send(group, "fine", clientMessageId="key")
+    (held_id,) = held_ids
     answer = await release(mod, held_id)
     assert (answer.status, answer.code) == (409, "MESSAGE_CONFLICT")
     assert (await discard(mod, held_id)).status == 200

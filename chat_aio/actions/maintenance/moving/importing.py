@@ -68,6 +68,15 @@ async def plan_import(context: Context, path: Path, *, progress: Progress = sile
     wrong, and for a conversation that is there with other content."""
     await schema_version.look(context.database)
     names = Names(context.settings)
+    planned = await _read(path, names, progress)
+    if names.came_late:  # Digests of forwards have ids of the file that have others here.
+        planned = await _read(path, names, progress)
+    compared = await _compared(context.database, planned)
+    return ImportPlan(path, names, tuple(compared))
+
+
+async def _read(path: Path, names: Names, progress: Progress) -> list[Planned]:
+    """The conversations of a file. Raises WrongFile."""
     planned: dict[str, Planned] = {}
     reader = Reader(path, names, searchable=lambda _: False, older_tokens=False)
     with progress("Reading", reader.size) as advance:
@@ -78,8 +87,7 @@ async def plan_import(context: Context, path: Path, *, progress: Progress = sile
             if found.conversation_id in planned:
                 raise wrong(found.number, f"{found.named} comes twice")
             planned[found.conversation_id] = found
-    compared = await _compared(context.database, [*planned.values()])
-    return ImportPlan(path, names, tuple(compared))
+    return [*planned.values()]
 
 
 async def carry_out(context: Context, plan: ImportPlan, *, progress: Progress = silent) -> None:

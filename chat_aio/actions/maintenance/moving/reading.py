@@ -52,10 +52,16 @@ class Batch:
 @dataclass(slots=True)
 class Names:
     """The ids here of the conversations that a file names. That of a direct conversation follows
-    from its users and the key of this database, so that they find it again."""
+    from its users and the key of this database, so that they find it again.
+
+    `came_late` says that a name was asked for above the line that gives it another id here: the
+    file must be read once more, with what is known by then.
+    """
 
     settings: Settings
     known: dict[str, str] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
+    came_late: bool = False
 
     async def add(self, line: ConversationLine) -> str:
         """The id of a conversation here. Raises WrongLine."""
@@ -66,11 +72,17 @@ class Names:
             found = id_here("conversation", line.id)
         else:
             raise WrongLine("id is missing; only a direct conversation may be without")
-        if line.id is not None and line.id != found:
+        if line.id is not None and found != self._id_of(line.id):
+            self.came_late = self.came_late or line.id in self.asked
             self.known[line.id] = found
         return found
 
     def name(self, given: str) -> str:
+        """The id here of the conversation that a forward names."""
+        self.asked.add(given)
+        return self._id_of(given)
+
+    def _id_of(self, given: str) -> str:
         return self.known.get(given) or id_here("conversation", given)
 
 
