@@ -51,9 +51,7 @@ async def list_newest(
         {"$limit": limit},
     ]
     found = await database.aggregate(database.reports, stages)
-    ids = [each["latest"] for each in found]
-    rows = await database.read(lambda: database.reports.find({"_id": {"$in": ids}}).to_list(None))
-    latest = {each["_id"]: each for each in shapes.readable("reports", rows)}
+    latest = await _by_id(database, [each["latest"] for each in found])
     return [
         Group(
             each["count"],
@@ -63,6 +61,14 @@ async def list_newest(
         )
         for each in found
     ]
+
+
+async def _by_id(database: Database, ids: Sequence[str]) -> dict[str, ReportDocument]:
+    """The well-formed reports among these."""
+    rows = await database.read(
+        lambda: database.reports.find({"_id": {"$in": [*ids]}}).to_list(None)
+    )
+    return {each["_id"]: each for each in shapes.readable("reports", rows)}
 
 
 async def ids_on(
