@@ -138,10 +138,18 @@ async def new_fields(
     context: Context, user_id: str, status: ReportStatus, *, moderator_note: str | Keep | None
 ) -> dict[str, Any]:
     """The fields that `update_report` would set; nothing is written. Raises as `update_report`."""
-    noted = {} if moderator_note is KEEP else {"moderator_note": moderator_note}
-    given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
+    fields = fields_of(user_id, status, moderator_note=moderator_note)
     await require_moderator(context, user_id, "update_report")
     require(context, Capability.MODERATION)
+    return fields
+
+
+def fields_of(
+    user_id: str, status: ReportStatus, *, moderator_note: str | Keep | None
+) -> dict[str, Any]:
+    """The fields of a report that a moderator moves to a status. Raises InvalidInput."""
+    noted = {} if moderator_note is KEEP else {"moderator_note": moderator_note}
+    given = inputs.read(inputs.ReportChange, metadata_within=None, status=status, **noted)
     resolved = given.status not in UNRESOLVED
     return {
         "status": given.status,

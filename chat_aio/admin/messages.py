@@ -136,18 +136,18 @@ def remove_message(message_id: str, as_json: bool, **place: Any) -> None:
 @writing
 def restore_message(message_id: str, as_json: bool, **place: Any) -> None:
     """Put back what a moderator has removed, as long as it is kept (history_days)."""
+    is_there = f"message {message_id} is there"
 
     async def work(session: Session) -> Outcome:
         context, user_id = session.context, session.user_id
         if session.dry_run:
             found = await restoring.require_restorable(context, user_id, message_id)
-            said = f"restore message {message_id}" if found else f"do nothing: {_is_there}"
+            said = f"restore message {message_id}" if found else f"do nothing: {is_there}"
             return dry_run_outcome(said, messageId=message_id)
         message, is_new = await restoring.restore(context, user_id, message_id)
-        done = f"Restored message {message_id}." if is_new else f"Nothing done: {_is_there}."
+        done = f"Restored message {message_id}." if is_new else f"Nothing done: {is_there}."
         return Outcome({"message": message, "restored": is_new}, done)
 
-    _is_there = f"message {message_id} is there"
     show(in_session(work, **place), as_json=as_json)
 
 

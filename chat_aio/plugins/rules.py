@@ -1,5 +1,6 @@
 """The rules of a filter: what each finds in a message, and what is then done (docs/filters.md)."""
 
+from abc import ABC, abstractmethod
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field
@@ -43,7 +44,7 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(ABC):
     """What all rules have. A rule of your own overrides `is_broken_by`, which must be quick.
 
     `reason` is what the sender or the moderators read. `conversations` are ids, or a function that
@@ -69,8 +70,8 @@ class Rule:
             return True
         return bool(chosen(conversation)) if callable(chosen) else conversation.id in chosen
 
-    def is_broken_by(self, checked: Checked) -> bool:
-        raise NotImplementedError
+    @abstractmethod
+    def is_broken_by(self, checked: Checked) -> bool: ...
 
     def verdict(self, reporter_id: str) -> Verdict:
         """What becomes of a message that breaks the rule."""

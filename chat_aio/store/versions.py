@@ -4,7 +4,7 @@ They are kept for moderators only, for as long as `Options.history_days` says; a
 them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal, cast
 
@@ -12,7 +12,13 @@ from chat_aio.errors import MessageNotRestorable
 from chat_aio.schema.desk import MessageVersion
 from chat_aio.store import audit, shapes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import AuditEntry, Change, MessageDocument, VersionDocument
+from chat_aio.store.documents import (
+    AuditEntry,
+    Change,
+    CounterDocument,
+    MessageDocument,
+    VersionDocument,
+)
 from chat_aio.store.messages import READ
 from chat_aio.store.metadata import unescaped
 from chat_aio.store.shapes import WHOLE
@@ -93,9 +99,12 @@ async def restore(
     kept: VersionDocument,
     update: Mapping[str, Any],
     entry: AuditEntry,
+    *,
+    allowed: Callable[[CounterDocument | None, int], bool],
 ) -> MessageDocument | None:
     """Make a tombstone the message again that it was, and keep that in the audit trail; None if it
-    is no such tombstone any more. Raises MessageNotRestorable if retention has passed it."""
+    is no such tombstone any more. Raises MessageNotRestorable unless it is `allowed` by the head,
+    which is locked, and the message's seq."""
 
     async def body(session: Session) -> MessageDocument | None:
         # A write, which locks the head: retention says there how far it is.
@@ -115,7 +124,7 @@ async def restore(
         )
         if restored is None:
             raise Unchanged(None)
-        if head is None or restored["seq"] <= max(head["floorSeq"], head.get("emptiedSeq", 0)):
+        if not allowed(head, restored["seq"]):
             raise MessageNotRestorable
         await audit.add(database, entry, session)
         return cast(MessageDocument, restored)

@@ -226,7 +226,10 @@ async def test_the_host_is_told_whom_an_act_is_about(serve: MakePeople) -> None:
     await remove(mod, message["id"])
     await restore(mod, message["id"])
     assert (await mod.get(f"{here}/versions")).status == 200
+    decision = {"targetType": "user", "targetId": "alice", "status": "resolved"}
+    assert (await mod.post(f"{DESK}/report-groups/resolve", decision)).status == 200
     assert {target for _, target in asked} == {"alice"}, asked
+    assert [action for action, _ in asked].count("update_report") == 0
 
 
 async def test_old_messages_are_reached_without_reading_the_newer_ones(

@@ -1,7 +1,6 @@
 """Removing messages at the desk, one or many of a user."""
 
 from datetime import datetime
-from functools import partial
 from time import monotonic
 
 from chat_aio.actions.context import Context
@@ -14,10 +13,10 @@ from chat_aio.actions.desk.guarding import (
     wanted_from,
 )
 from chat_aio.actions.desk.looking import position_from
-from chat_aio.actions.maintenance import removal
+from chat_aio.actions.maintenance import bulk_removal, removal
 from chat_aio.schema import desk, inputs, pagination
 from chat_aio.schema.models import Message
-from chat_aio.store.maintenance import finding, removing
+from chat_aio.store.maintenance import finding
 from chat_aio.store.maintenance.finding import Found, Position, Wanted
 
 CURSOR = "desk_removals"
@@ -104,13 +103,7 @@ async def _portion(
         )
         live = [each for each in found.messages if not each["deletedAt"]]
         if live and not dry_run:
-            done += await removing.empty(
-                context.database,
-                live,
-                change=partial(removal.change_of, context, user_id),
-                entry=removal.entry_of,
-                history=context.history,
-            )
+            done += await bulk_removal.empty(context, user_id, live)
         else:
             done += len(live)
         position = found.position

@@ -124,8 +124,9 @@ async def resolve_reports(
         status=status,
         until=until,
     )
-    await require_desk(context, user_id, "resolve_reports")
-    fields = await reports.new_fields(context, user_id, given.status, moderator_note=moderator_note)
+    fields = reports.fields_of(user_id, given.status, moderator_note=moderator_note)
+    concerned = given.target_id if given.target_type == "user" else None
+    await require_desk(context, user_id, "resolve_reports", target_user_id=concerned)
     movable = [each for each in UNRESOLVED if each != given.status]
     ids = await report_groups.ids_on(
         context.database,

@@ -11,7 +11,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageNotRestorable
 from chat_aio.schema.models import Message
 from chat_aio.store import audit, conversations, versions
-from chat_aio.store.documents import Change, MessageDocument, VersionDocument
+from chat_aio.store.documents import Change, CounterDocument, MessageDocument, VersionDocument
 from chat_aio.store.tokenizer import search_fields
 
 ACTION = "restore-message"
@@ -55,14 +55,18 @@ async def _kept(context: Context, tombstone: MessageDocument) -> VersionDocument
     """What a moderator has removed. Raises MessageNotRestorable."""
     removed_at = tombstone["deletedAt"]
     head = await conversations.find_head(context.database, tombstone["conversationId"])
-    if removed_at is None or head is None:
+    if removed_at is None or not _may_come_back(head, tombstone["seq"]):
         raise MessageNotRestorable
-    # Retention does not look again at what it has passed: the text would stay for ever.
-    passed = max(head["floorSeq"], head.get("emptiedSeq", 0))
     kept = await versions.find_removed(context.database, tombstone["_id"], at=removed_at)
-    if kept is None or tombstone["seq"] <= passed:
+    if kept is None:
         raise MessageNotRestorable
     return kept
+
+
+def _may_come_back(head: CounterDocument | None, seq: int) -> bool:
+    """Whether retention has not passed a message. It does not look again at what it has passed: the
+    text would stay for ever."""
+    return head is not None and seq > max(head["floorSeq"], head.get("emptiedSeq", 0))
 
 
 async def _restore(
@@ -94,4 +98,5 @@ async def _restore(
         conversationId=tombstone["conversationId"],
         senderId=tombstone["senderId"],
     )
-    return await versions.restore(context.database, kept, {"$set": fields}, entry)
+    update = {"$set": fields}
+    return await versions.restore(context.database, kept, update, entry, allowed=_may_come_back)

@@ -42,14 +42,18 @@ async def carry_out(
 ) -> Counts:
     """Leave tombstones, each with its row in the audit log. If this is interrupted, what is done
     is complete; run it again for the rest."""
-    empty = partial(
-        removing.empty,
+    return await _each(context, plan, progress, "Removing", partial(empty, context, user_id))
+
+
+async def empty(context: Context, user_id: str, messages: Sequence[MessageDocument]) -> int:
+    """Leave tombstones where these messages were, each with its row; returns how many."""
+    return await removing.empty(
         context.database,
+        messages,
         change=partial(change_of, context, user_id),
         entry=entry_of,
         history=context.history,
     )
-    return await _each(context, plan, progress, "Removing", empty)
 
 
 async def _each(
