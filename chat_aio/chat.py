@@ -28,6 +28,7 @@ from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
 from chat_aio.store.database import Database, is_unauthorized
+from chat_aio.store.decoded import DecodedConversations
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -271,6 +272,7 @@ def _assemble(
     return Context(
         database=kept,
         snapshots=Snapshots(kept, used=used, room_controls=options.room_controls),
+        decoded=DecodedConversations(kept, room_controls=options.room_controls),
         sequencer=Sequencer(kept, clock=clock, observers=observers),
         read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
         bans=Bans(kept, clock=clock, used=used),

@@ -7,14 +7,18 @@ from typing import TypeVar
 import orjson
 
 from chat_aio.actions.context import Context
-from chat_aio.schema.models import ConversationPage, MessagePage, Wire, json_from
-from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.schema.models import (
+    ConversationPage,
+    MessagePage,
+    Wire,
+    json_from,
+)
+from chat_aio.store.decoded import DecodedConversation
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import (
     Parents,
     message_from,
     message_json,
-    viewed_conversation_from,
-    viewed_conversation_json,
 )
 from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES
 
@@ -94,25 +98,26 @@ class ConversationList:
     one that is to be left out. Otherwise as MessageList."""
 
     context: Context
-    rows: Sequence[tuple[ConversationDocument, int] | None]
+    rows: Sequence[tuple[DecodedConversation, int] | None]
     stored_bytes: int
     cursor_behind: Callable[[int], str | None]
 
     async def page(self) -> ConversationPage:
-        shown, count = await self._built(viewed_conversation_from)
+        shown, count = await self._built(DecodedConversation.viewed)
         return ConversationPage(conversations=shown, next_cursor=self.cursor_behind(count))
 
     async def json(self) -> bytes:
         """The JSON of `page`."""
-        shown, count = await self._built(viewed_conversation_json)
+        shown, count = await self._built(DecodedConversation.viewed_json)
         return _page_json("conversations", shown, self.cursor_behind(count))
 
-    async def _built(self, build: Callable[..., Shape]) -> tuple[tuple[Shape, ...], int]:
-        controls = self.context.options.room_controls
+    async def _built(
+        self, build: Callable[[DecodedConversation, int], Shape]
+    ) -> tuple[tuple[Shape, ...], int]:
         return await shapes_of(
             self.context,
             self.rows,
-            lambda row: row and build(*row, room_controls=controls),
+            lambda row: row and build(*row),
             stored_bytes=self.stored_bytes,
         )
 

@@ -105,17 +105,13 @@ async def list_conversations(
 
     found = await fill(fetch, partial(_readable, context, user_id), count=size + 1)
     page = found.rows[:size]
-    documents, stored_bytes, read = await conversations.read_some(
-        context.database, [each["_id"] for each in page]
-    )
+    shown, stored_bytes, read = await context.decoded.read_some([each["_id"] for each in page])
     heads = {each["_id"]: each for each in readable("counters", page)}
-    # The user may have left a conversation since `ids` was read.
-    present = {
-        name: each for name, each in documents.items() if name in heads and _is_in(each, user_id)
-    }
-    unread = await count_unread(context.database, user_id, [*present.values()], heads)
+    documents = [each.document for each in shown.values()]
+    # It leaves out conversations that the user has left since `ids` was read.
+    unread = await count_unread(context.database, user_id, documents, heads)
     names = [each["_id"] for each in page[:read]]
-    rows = [(present[name], unread[name]) if name in present else None for name in names]
+    rows = [(shown[name], unread[name]) if name in unread else None for name in names]
 
     def cursor_behind(count: int) -> str | None:
         last = found.behind(page, count)
@@ -169,7 +165,3 @@ async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> 
     if viewed is None:
         raise ConversationNotFound
     return viewed
-
-
-def _is_in(conversation: ConversationDocument, user_id: str) -> bool:
-    return any(each["userId"] == user_id for each in conversation["participants"])

@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
@@ -15,12 +14,10 @@ from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
-from chat_aio.store.rows import MOST_BYTES, read_rows
 from chat_aio.store.sent_counts import WITHOUT_COUNTS, nothing_up_to, with_counts_of
 from chat_aio.store.transactions import Session, transact
 
 SHARED_AT_A_TIME = 100
-READ_AT_ONCE = 50
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
@@ -42,24 +39,6 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
         lambda: database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
     )
     return {each["_id"]: each for each in shapes.readable("conversations", found)}
-
-
-async def read_some(
-    database: Database, ids: Sequence[str]
-) -> tuple[dict[str, ConversationDocument], int, int]:
-    """As `find_many`, up to about 4 MiB of BSON: returns the conversations by id, their size, and
-    how many of `ids` were read."""
-    found: dict[str, ConversationDocument] = {}
-    stored_bytes = 0
-    for start in range(0, len(ids), READ_AT_ONCE):
-        chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
-        plain = database.plain_conversations
-        rows = await read_rows(database, plain, partial(plain.find_raw_batches, chosen))
-        found |= {each["_id"]: each for each in shapes.readable("conversations", rows.documents)}
-        stored_bytes += rows.stored_bytes
-        if stored_bytes > MOST_BYTES:
-            return found, stored_bytes, start + READ_AT_ONCE
-    return found, stored_bytes, len(ids)
 
 
 async def find_head(
