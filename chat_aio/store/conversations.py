@@ -1,6 +1,7 @@
 """Conversations and their heads: finding, listing and creating them."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -52,12 +53,18 @@ async def find_head(
     return shapes.one_readable("counters", full)
 
 
-async def ids_of_user(database: Database, user_id: str) -> list[str]:
-    """The ids of all conversations that a user is in, read from the index alone."""
+async def ids_of_user(
+    database: Database, user_id: str, *, containing: str | None = None
+) -> list[str]:
+    """The ids of all conversations that a user is in, read from the index alone; or of those that
+    have a text in their name or in the id of another participant, in whatever case."""
+    chosen: dict[str, Any] = {"participants.userId": user_id}
+    if containing is not None:
+        text = {"$regex": re.escape(containing), "$options": "i"}
+        other = {"$elemMatch": {"userId": {**text, "$ne": user_id}}}
+        chosen["$or"] = [{"name": text}, {"participants": other}]
     found = await database.read(
-        lambda: database.conversations.find({"participants.userId": user_id}, {"_id": 1}).to_list(
-            None
-        )
+        lambda: database.conversations.find(chosen, {"_id": 1}).to_list(None)
     )
     return [each["_id"] for each in found if isinstance(each["_id"], str)]
 
@@ -173,13 +180,15 @@ def new_participant(
     user_id: str, *, role: Literal["admin", "member"], at: datetime
 ) -> ParticipantDocument:
     """A participant who joins now and has read nothing."""
+    sent = nothing_up_to(0)
     return {
         "userId": user_id,
         "role": role,
         "joinedAt": at,
         "lastReadMessageId": None,
         "lastReadSeq": 0,
-        **nothing_up_to(0),
+        "sentUpto": sent["sentUpto"],
+        "sentCount": sent["sentCount"],
     }
 
 
