@@ -14,7 +14,7 @@ async def list_newest(
 ) -> Rows[MessageDocument]:
     """The messages of others that mention a user, behind a position; fewer than `limit` if they are
     large. Their times are naive UTC."""
-    mine = {"mentions.userId": user_id, "senderId": {"$ne": user_id}}
+    mine = {"mentions.userId": user_id, "senderId": {"$ne": user_id}, "deletedAt": None}
     placed = [{"createdAt": {"$type": "date"}}, {"_id": {"$type": "string"}}]
     chosen = {"$and": [mine, *placed, keyset_query.behind(position)]}
     plain = database.plain_messages

@@ -83,10 +83,13 @@ async def count_mentions(
     ]
     if not branches:
         return {}
-    mine = {"mentions.userId": user_id, "senderId": {"$ne": user_id}, "$or": branches}
+    theirs = {"senderId": {"$ne": user_id}, "deletedAt": None, "$or": branches}
     rows = await database.aggregate(
         database.messages,
-        [{"$match": mine}, {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}}],
+        [
+            {"$match": {"mentions.userId": user_id, **theirs}},
+            {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+        ],
         hint=MENTIONS_INDEX,
     )
     return {each["_id"]: each["count"] for each in rows}
