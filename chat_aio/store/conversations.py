@@ -60,7 +60,8 @@ async def ids_of_user(
     have a text in their name or in the id of another participant, in whatever case."""
     chosen: dict[str, Any] = {"participants.userId": user_id}
     if containing is not None:
-        text = {"$regex": re.escape(containing), "$options": "i"}
+        pattern = re.escape(containing).replace("\0", r"\x00")  # MongoDB takes no NUL.
+        text = {"$regex": pattern, "$options": "i"}
         other = {"$elemMatch": {"userId": {**text, "$ne": user_id}}}
         chosen["$or"] = [{"name": text}, {"participants": other}]
     found = await database.read(
