@@ -24,6 +24,7 @@ from chat_aio.actions import (
     rooms,
     searching,
     sending,
+    thread_inbox,
 )
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
@@ -147,6 +148,10 @@ class InboxAPI(_API):
 
     list_mentions = method(inbox.list_mentions)
     mark_unread = method(inbox.mark_unread)
+    list_threads = method(thread_inbox.list_threads)
+    follow_thread = method(thread_inbox.follow_thread)
+    unfollow_thread = method(thread_inbox.unfollow_thread)
+    mark_thread_read = method(thread_inbox.mark_thread_read)
 
 
 class DeskAPI(_API):

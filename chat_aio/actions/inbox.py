@@ -9,7 +9,8 @@ from chat_aio.actions.guards import load_readable, load_within
 from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, load_parents, readable_in
 from chat_aio.schema import inputs, pagination
-from chat_aio.schema.models import Mention, MentionPage, aware
+from chat_aio.schema.inbox import Mention, MentionPage
+from chat_aio.schema.models import aware
 from chat_aio.store import conversations, mentions
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import bare_message_from, message_from
@@ -50,7 +51,7 @@ async def list_mentions(
         return await mentions.list_newest(context.database, user_id, behind, limit=limit)
 
     async def sift(found: Sequence[MessageDocument]) -> Sequence[MessageDocument]:
-        return await _readable(context, user_id, found)
+        return await readable_anywhere(context, user_id, found)
 
     found = await fill(fetch, sift, count=size + 1)
     page = found.rows[:size]
@@ -67,16 +68,18 @@ async def list_mentions(
     return MentionPage(mentions=made, next_cursor=behind)
 
 
-async def _readable(
+async def readable_anywhere(
     context: Context, user_id: str, found: Sequence[MessageDocument]
 ) -> Sequence[MessageDocument]:
-    """The messages that the user may read; the user may have left their conversations since."""
+    """The messages of whatever conversations that the user may read."""
     kept: set[str] = set()
-    for conversation_id in {each["conversationId"] for each in readable("messages", found)}:
+    theirs: dict[str, list[MessageDocument]] = {}
+    for each in readable("messages", found):
+        theirs.setdefault(each["conversationId"], []).append(each)
+    for conversation_id, documents in theirs.items():
         snapshot = await context.snapshots.find(conversation_id)
         if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
-            theirs = [each for each in found if each["conversationId"] == conversation_id]
-            allowed = await readable_in(context, user_id, snapshot.conversation, theirs)
+            allowed = await readable_in(context, user_id, snapshot.conversation, documents)
             kept |= {each["_id"] for each in allowed}
     return [each for each in found if each["_id"] in kept]
 

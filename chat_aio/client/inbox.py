@@ -1,8 +1,8 @@
-"""The inbox over HTTP: mentions, and what is marked as unread."""
+"""The inbox over HTTP: mentions, threads, and what is marked as unread."""
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
-from chat_aio.schema.models import MentionPage
+from chat_aio.schema.inbox import MentionPage, ThreadPage
 
 
 class Inbox(Calls):
@@ -17,3 +17,24 @@ class Inbox(Calls):
     ) -> MentionPage:
         """The messages of others that mention the user, newest first."""
         return read(MentionPage, await self._get("mentions", limit=limit, cursor=cursor))
+
+    async def list_threads(
+        self, *, limit: int | None = None, cursor: str | None = None
+    ) -> ThreadPage:
+        """The threads that the user follows, has written in or is mentioned in."""
+        return read(ThreadPage, await self._get("threads", limit=limit, cursor=cursor))
+
+    async def follow_thread(self, conversation_id: str, root_id: str) -> None:
+        await self._post(*_thread(conversation_id, root_id), "follow")
+
+    async def unfollow_thread(self, conversation_id: str, root_id: str) -> None:
+        """Leave a thread out of the list, also if the user writes or is mentioned in it."""
+        await self._delete(*_thread(conversation_id, root_id), "follow")
+
+    async def mark_thread_read(self, conversation_id: str, root_id: str, message_id: str) -> None:
+        """Mark a thread as read up to a message; the conversation's read-state stays."""
+        await self._post(*_thread(conversation_id, root_id), "read", message_id=message_id)
+
+
+def _thread(conversation_id: str, root_id: str) -> tuple[str, ...]:
+    return "conversations", conversation_id, "threads", root_id

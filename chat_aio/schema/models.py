@@ -374,18 +374,6 @@ class MessagePage(Wire):
     previous_cursor: str | None = Field(default=None, exclude_if=_is_none)
 
 
-class Mention(Wire):
-    """A message that mentions the caller, and whether it is unread."""
-
-    message: Message
-    unread: bool
-
-
-class MentionPage(Wire):
-    mentions: tuple[Mention, ...]
-    next_cursor: str | None
-
-
 class Done(Wire):
     """The answer of a request that returns nothing."""
 

@@ -41,6 +41,7 @@ COLLECTIONS = (
     "conversation_bans",
     "blocks",
     "mutes",
+    "thread_states",
     "reports",
     "held_messages",
     "bans",
@@ -172,6 +173,7 @@ class Database:
         self.conversation_bans = self.collection("conversation_bans")
         self.blocks = self.collection("blocks")
         self.mutes = self.collection("mutes")
+        self.thread_states = self.collection("thread_states")
         self.reports = self.collection("reports")
         self.held_messages = self.collection("held_messages")
         self.bans = self.collection("bans")

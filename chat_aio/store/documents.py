@@ -138,6 +138,17 @@ class MuteDocument(TypedDict):
     createdAt: datetime
 
 
+class ThreadStateDocument(TypedDict):
+    """`_id` is `{userId, rootId}`. `follows` is null if it was neither followed nor unfollowed."""
+
+    _id: dict[str, str]
+    userId: str
+    rootId: str
+    conversationId: str
+    follows: bool | None
+    lastReadSeq: int
+
+
 class ReportDocument(TypedDict):
     """`openKey` is set while the report is open or triaged. Its unique index allows one open report
     for each reporter and target."""

@@ -16,6 +16,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "conversation_bans": ("insert", "remove"),
     "blocks": ("insert", "remove"),
     "mutes": ("insert", "update", "remove"),
+    "thread_states": ("insert", "update"),
     "reports": ("insert", "update"),
     "held_messages": ("insert", "update", "remove"),
     "bans": ("insert", "update"),

@@ -23,6 +23,7 @@ DOCUMENTS: dict[str, Any] = {
     "conversation_bans": documents.ConversationBanDocument,
     "blocks": documents.BlockDocument,
     "mutes": documents.MuteDocument,
+    "thread_states": documents.ThreadStateDocument,
     "reports": documents.ReportDocument,
     "held_messages": documents.HeldMessageDocument,
     "bans": documents.BanDocument,

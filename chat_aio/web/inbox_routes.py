@@ -1,10 +1,13 @@
 """The routes of the inbox, which a chat has with the option `inbox`."""
 
 from chat_aio import errors
-from chat_aio.actions import inbox
+from chat_aio.actions import inbox, thread_inbox
 from chat_aio.schema import inputs
 from chat_aio.web.operations import Operation
 from chat_aio.web.refusals import READING
+
+THREAD = "/conversations/{conversation_id}/threads/{root_id}"
+OF_THREAD = (*READING, errors.MessageNotFound, errors.ThreadsUnsupported)
 
 INBOX_ROUTES: tuple[Operation, ...] = (
     Operation(
@@ -15,4 +18,20 @@ INBOX_ROUTES: tuple[Operation, ...] = (
         errors=(*READING, errors.MessageNotFound),
     ),
     Operation("GET", "/mentions", inbox.list_mentions, query=inputs.Page),
+    Operation(
+        "GET",
+        "/threads",
+        thread_inbox.list_threads,
+        query=inputs.Page,
+        errors=(errors.ThreadsUnsupported,),
+    ),
+    Operation("POST", f"{THREAD}/follow", thread_inbox.follow_thread, errors=OF_THREAD),
+    Operation("DELETE", f"{THREAD}/follow", thread_inbox.unfollow_thread, errors=OF_THREAD),
+    Operation(
+        "POST",
+        f"{THREAD}/read",
+        thread_inbox.mark_thread_read,
+        body=inputs.Mark,
+        errors=OF_THREAD,
+    ),
 )

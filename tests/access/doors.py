@@ -57,6 +57,7 @@ GIVEN: dict[str, Given] = {
     "GET /presence": {"userIds": "{asker}"},
     "POST /conversations/{conversation_id}/bans": {"userId": "{asker}"},
     "POST /conversations/{conversation_id}/unread": {"messageId": "{message_id}"},
+    "POST /conversations/{conversation_id}/threads/{root_id}/read": {"messageId": "{root_id}"},
     "GET /moderation/desk/messages": {"userId": "{asker}"},
     "POST /moderation/desk/removals": {"userId": "{asker}"},
     "POST /moderation/desk/report-groups/resolve": {

@@ -194,6 +194,20 @@ POST /conversations/{conversation_id}/unread inbox.mark_unread
   direct          read      -       -       ok      ok      ok      ban     read      401
 GET /mentions inbox.list_mentions
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+GET /threads inbox.list_threads
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+POST /conversations/{conversation_id}/threads/{root_id}/follow inbox.follow_thread
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+DELETE /conversations/{conversation_id}/threads/{root_id}/follow inbox.unfollow_thread
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+POST /conversations/{conversation_id}/threads/{root_id}/read inbox.mark_thread_read
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
 GET /moderation/desk/messages desk.find_messages
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
 GET /moderation/desk/messages/{message_id} desk.look_at_message

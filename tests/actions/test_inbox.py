@@ -383,3 +383,116 @@ async def test_mentions_are_read_from_their_index(person: People, database: Data
     profiled = await database["system.profile"].find(asked).to_list(None)
     assert len(profiled) == 2
     assert all(each["docsExamined"] <= 1 for each in profiled)
+
+
+async def threads(who: Person, query: str = "") -> list[tuple[str, int]]:
+    """The root of each thread, and how many replies in it are unread."""
+    answer = await who.get(f"/threads{query}")
+    assert answer.status == 200, answer.json
+    return [(each["root"]["id"], each["unreadReplyCount"]) for each in answer.json["threads"]]
+
+
+async def reply(who: Person, group: str, root_id: str, **given: Any) -> dict[str, Any]:
+    return await who.send(group, "a reply", threadRootMessageId=root_id, **given)
+
+
+def of_thread(group: str, root_id: str) -> str:
+    return f"/conversations/{group}/threads/{root_id}"
+
+
+async def test_threads_that_concern_a_user(person: People) -> None:
+    """As the author of the root, as a writer, as one who is mentioned, and as a follower."""
+    alice, bob, carol = person("alice"), person("bob"), person("carol")
+    group = await alice.group("bob", "carol")
+    roots = [(await alice.send(group, f"root {number}"))["id"] for number in range(5)]
+    own = (await bob.send(group, "bob's"))["id"]
+    assert (await bob.post(f"{of_thread(group, roots[2])}/follow")).json == {"ok": True}
+    for root_id in (*roots[:4], own):
+        await reply(alice, group, root_id)
+    await reply(bob, group, roots[0])
+    await reply(alice, group, roots[1], mentions=["bob"])
+    assert await threads(bob) == [(roots[1], 2), (roots[0], 0), (own, 1), (roots[2], 1)]
+    await reply(carol, group, roots[0])
+    assert (await threads(bob))[0] == (roots[0], 1)
+    assert await threads(carol) == [(roots[0], 0)]
+    page = await bob.get("/threads?limit=3")
+    rest = await threads(bob, f"?limit=3&cursor={page.json['nextCursor']}")
+    assert rest == [(roots[2], 1)]
+
+
+async def test_unfollowing_leaves_a_thread_out_until_it_is_followed(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, (root_id,) = await filled(alice, 1)
+    await reply(bob, group, root_id)
+    here = of_thread(group, root_id)
+    for who in (alice, bob):
+        assert [each for each, _ in await threads(who)] == [root_id]
+        assert (await who.call("DELETE", f"{here}/follow")).json == {"ok": True}
+        assert await threads(who) == []
+    await reply(bob, group, root_id, mentions=["alice"])
+    assert await threads(alice) == []
+    await alice.post(f"{here}/follow")
+    assert [each for each, _ in await threads(alice)] == [root_id]
+
+
+async def test_a_thread_has_a_read_state_of_its_own(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, (root_id,) = await filled(alice, 1)
+    replies = [await reply(bob, group, root_id) for _ in range(4)]
+    await alice.read(group, replies[-1]["id"])
+    assert await threads(alice) == [(root_id, 4)]
+    here = f"{of_thread(group, root_id)}/read"
+    for number, left in ((1, 2), (0, 2), (3, 0)):
+        answer = await alice.post(here, {"messageId": replies[number]["id"]})
+        assert answer.json == {"ok": True}
+        assert await threads(alice) == [(root_id, left)]
+    assert await bob.unread(group) == 1
+    await bob.post(here, {"messageId": replies[-1]["id"]})
+    assert await bob.unread(group) == 1
+
+
+async def test_marks_of_a_thread_never_move_it_back(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, (root_id,) = await filled(alice, 1)
+    replies = [await reply(bob, group, root_id) for _ in range(12)]
+    here = f"{of_thread(group, root_id)}/read"
+    marks = (alice.post(here, {"messageId": each["id"]}) for each in replies[::-1])
+    assert {each.status for each in await asyncio.gather(*marks)} == {200}
+    assert await threads(alice) == [(root_id, 0)]
+
+
+async def test_what_is_no_thread_is_refused(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, (root_id, other) = await filled(alice, 2)
+    answered = await reply(bob, group, root_id)
+    strange = await reply(bob, group, other)
+    refused = await alice.post(f"{of_thread(group, answered['id'])}/follow")
+    assert (refused.status, refused.code) == (404, "MESSAGE_NOT_FOUND")
+    for place, message_id in ((root_id, strange["id"]), (root_id, other), ("gone", root_id)):
+        answer = await alice.post(f"{of_thread(group, place)}/read", {"messageId": message_id})
+        assert (answer.status, answer.code) == (404, "MESSAGE_NOT_FOUND")
+
+
+async def test_without_threads_there_is_no_list_of_them(serve: MakePeople) -> None:
+    alice = (await serve(inbox=True, threads=False))("alice")
+    group, (message_id,) = await filled(alice, 1)
+    assert (await alice.get("/threads")).code == "THREADS_UNSUPPORTED"
+    followed = await alice.post(f"{of_thread(group, message_id)}/follow")
+    assert followed.code == "THREADS_UNSUPPORTED"
+
+
+async def test_threads_are_found_by_their_indexes(person: People, database: Database) -> None:
+    """What others write in the conversation, and in other threads, makes the list no dearer."""
+    alice, bob = person("alice"), person("bob")
+    group, ids = await filled(alice, 10)
+    for root_id in ids:
+        await reply(alice, group, root_id)
+    await reply(bob, group, ids[0])
+    await bob.send(group, "in the main list")
+    await database.command("profile", 2)
+    assert await threads(bob) == [(ids[0], 0)]
+    await database.command("profile", 0)
+    asked = {"ns": f"{database.name}.messages"}
+    profiled = await database["system.profile"].find(asked).to_list(None)
+    assert len(profiled) == 5
+    assert all(each["docsExamined"] <= 1 for each in profiled)

@@ -238,6 +238,7 @@ CASES: dict[str, Case] = {
         row("reports", {"targetType": "message"}, openKey="x"), of("report.open-key")
     ),
     "another's mute": Case(row("mutes", {}, userId="bob"), of("mute.id")),
+    "another's thread": Case(row("thread_states", {}, userId="bob"), of("thread_state.id")),
     "another's block": Case(
         row("blocks", {"blockedUserId": "stranger"}, blockerUserId="x"), of("block.id")
     ),

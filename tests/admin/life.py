@@ -47,6 +47,7 @@ async def live(people: People, database: Database) -> Life:
     await _ask_in(people, life)
     await _ban_from_groups(people, life)
     await _keep_away(people, life)
+    await _follow(people, life)
     await _be_held(people, life, database)
     await _report(people, life)
     await _ban(people, life, database)
@@ -131,6 +132,15 @@ async def _keep_away(people: People, life: Life) -> None:
     muted = await done(user, "POST", "/moderation/mutes", conversationId=life.shared)
     life.rows["block"] = [each["block"] for each in made]
     life.rows["mute"] = [muted["mute"]]
+
+
+async def _follow(people: People, life: Life) -> None:
+    root = life.own[0]
+    thread = f"/conversations/{life.shared}/threads/{root['id']}"
+    await done(people(USER), "POST", f"{thread}/follow")
+    await done(people(USER), "POST", f"{thread}/read", messageId=root["id"])
+    state = {"conversationId": life.shared, "rootId": root["id"], "follows": True}
+    life.rows["threadState"] = [{**state, "lastReadSeq": root["seq"]}]
 
 
 async def _be_held(people: People, life: Life, database: Database) -> None:

@@ -67,6 +67,9 @@ def _reads(world: World) -> Iterator[Call]:
         *("/search/messages?q=root", "/search/messages?q=%E6%BC%A2%E5%AD%97"),
         *(f"/invites/{world.code}", "/moderation/blocks", "/moderation/mutes?limit=1"),
         "/presence?userIds=alice,bob,mallory",
+        "/conversations?include=lastMessage,heads&q=o&unread=true",
+        *(f"{group}/messages?{each}={world.root}" for each in ("around", "after")),
+        *("/mentions", "/mentions?limit=1", "/threads", "/threads?limit=1"),
     ):
         yield "alice", "GET", path, None
     for path in (
@@ -94,6 +97,11 @@ def _writes(world: World, held_id: str) -> Iterator[Call]:
     yield "bob", "POST", f"{group}/messages", {"body": "yes", "clientMessageId": "key"}
     yield "alice", "POST", f"{group}/read", {"messageId": world.root}
     yield "alice", "POST", f"{group}/typing", None
+    yield "alice", "POST", f"{group}/unread", {"messageId": world.root}
+    thread = f"{group}/threads/{world.root}"
+    yield "alice", "POST", f"{thread}/follow", None
+    yield "alice", "POST", f"{thread}/read", {"messageId": world.root}
+    yield "alice", "DELETE", f"{thread}/follow", None
     yield "alice", "PATCH", f"/messages/{world.root}", {"body": "root", "mentions": ["carol"]}
     yield "alice", "POST", f"/messages/{world.root}/reactions", {"emoji": "x"}
     yield "alice", "DELETE", f"/messages/{world.root}/reactions", {"emoji": "x"}
@@ -148,6 +156,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
     "a message, and what stands beside it": (
         *(("messages",), ("a direct conversation", "a direct counter")),
         *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
+        ("thread_states",),
         ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
     ),
@@ -181,7 +190,9 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
     plugins = [Presence(), Receipts(), Typing(), Filter([Words(["qqq"], action="hold")])]
-    people = await serve(HOOKS, plugins=plugins, room_controls=True, moderation_desk=True)
+    people = await serve(
+        HOOKS, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
+    )
     world = await make_world(people)
     await people("carol").edit(world.plain, "as it was")
     await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
@@ -192,6 +203,8 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
         held = {"body": "qqq", "clientMessageId": key}
         await people("alice").post(f"/conversations/{world.group}/messages", held)
     await people("alice").post("/moderation/mutes", {"conversationId": world.group})
+    followed = f"/conversations/{world.group}/threads/{world.root}/follow"
+    assert (await people("alice").post(followed)).status == 200
     settings = people("mod").chat._context.settings
     pseudonym = await settings.pseudonym("bob")
     await database["settings"].insert_one({"_id": pseudonym, "erasures": 0})

@@ -27,7 +27,7 @@ EraseHere = Callable[[], Awaitable[Result]]
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
     plugins = [Filter([HELD])]
-    return await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
+    return await serve(hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True)
 
 
 @pytest.fixture

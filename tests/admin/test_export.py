@@ -28,7 +28,7 @@ BARE = {str(each.alias) for each in BareMessage.model_fields.values()}
 async def people(serve: MakePeople) -> People:
     hooks = Hooks(can_moderate=lambda asked: asked.user_id in MODERATORS)
     plugins = [Filter([HELD])]
-    return await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
+    return await serve(hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True)
 
 
 async def expected(people: People, life: Life, database: Database) -> Rows:

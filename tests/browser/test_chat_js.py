@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Filter, Presence, Receipts, Typing
-from chat_aio.schema import desk, models
+from chat_aio.schema import desk, inbox, models
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (STATIC / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
-SHAPES_OF_THE_WIRE = 29
+SHAPES_OF_THE_WIRE = 30
 PLUGINS = (Typing(), Presence(), Receipts(), Filter())
 NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
@@ -104,7 +104,7 @@ SHAPES = {
 }
 WIRE = {
     name: model
-    for name, model in (vars(models) | vars(desk)).items()
+    for name, model in (vars(models) | vars(inbox) | vars(desk)).items()
     if inspect.isclass(model) and issubclass(model, models.Wire) and name in SHAPES
 }
 

@@ -134,6 +134,14 @@ async def test_each_route_of_the_inbox_has_one(
     around = await bob.list_messages(direct.id, around=sent.id)
     assert (around.messages, around.previous_cursor) == ((sent,), None)
     assert (await bob.list_messages(direct.id, after=sent.id)).messages == ()
+    await bob.inbox.follow_thread(direct.id, sent.id)
+    reply = await ada.send_message(direct.id, "and you?", thread_root_message_id=sent.id)
+    (thread,) = (await bob.inbox.list_threads()).threads
+    assert (thread.root.id, thread.last_read_seq, thread.unread_reply_count) == (sent.id, 0, 1)
+    await bob.inbox.mark_thread_read(direct.id, sent.id, reply.id)
+    assert (await bob.inbox.list_threads()).threads[0].unread_reply_count == 0
+    await bob.inbox.unfollow_thread(direct.id, sent.id)
+    assert (await bob.inbox.list_threads()).threads == ()
     expect_all(INBOX_ROUTES, requested)
 
 

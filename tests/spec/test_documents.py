@@ -239,7 +239,9 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
 ) -> None:
     hooks = Hooks(can_moderate=lambda _: True)
     plugins = [Presence(), Filter([Words(["spam"], action="hold")])]
-    person = await serve(hooks, plugins=plugins, room_controls=True, moderation_desk=True)
+    person = await serve(
+        hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
+    )
     chat = person("ada").chat
     async with person("ada").tab():
         while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
@@ -257,6 +259,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await chat.api.moderation.report("ada", "user", "mallory", "spam")
     await chat.api.moderation.ban_user("ada", "mallory")
     await chat.rooms.ban_from_conversation("ada", group.id, "mallory")
+    await chat.inbox.follow_thread("ada", group.id, sent.id)
     await holding.place(chat._context, "ada", "user", "mallory", "case 12")
     await roll_up_all(database)
     for name, example in examples().items():

@@ -237,6 +237,10 @@ def _mute_steps(_: Erasure, mute: Any) -> Iterator[Step]:
     yield Step("mutes", erasure.delete_row(mute["_id"]))
 
 
+def _thread_state_steps(_: Erasure, state: Any) -> Iterator[Step]:
+    yield Step("threadStates", erasure.delete_row(state["_id"]))
+
+
 def _presence_steps(of: Erasure, _: Any) -> Iterator[Step]:
     yield Step("presence", erasure.delete_row(of.user_id))
 
@@ -277,6 +281,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "conversation_bans": _conversation_ban_steps,
     "held_messages": _held_message_steps,
     "mutes": _mute_steps,
+    "thread_states": _thread_state_steps,
     "presence": _presence_steps,
     "bans": _ban_steps,
     "audit": _audit_steps,

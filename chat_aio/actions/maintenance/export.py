@@ -125,6 +125,11 @@ def _presence(_: str, document: Any) -> Iterator[Line]:
     yield {"kind": "presence", "lastSeenAt": seen and timestamp(seen)}
 
 
+def _thread_state(_: str, document: Any) -> Iterator[Line]:
+    named = ("conversationId", "rootId", "follows", "lastReadSeq")
+    yield {"kind": "threadState", **{name: document[name] for name in named}}
+
+
 def _active_day(_: str, document: Any) -> Iterator[Line]:
     where = {"day": document["day"], "conversationId": document["conversationId"]}
     yield {"kind": "activeDay", **where}
@@ -142,6 +147,7 @@ LINES: Mapping[str, Lines] = {
     ),
     "blocks": lambda _, each: iter((_wire("block", block_from(each)),)),
     "mutes": lambda _, each: iter((_wire("mute", mute_from(each)),)),
+    "thread_states": _thread_state,
     "reports": lambda _, each: iter((_wire("report", report_from(each)),)),
     "held_messages": lambda _, each: iter((_wire("heldMessage", held_message_from(each)),)),
     "bans": lambda _, each: iter((_wire("ban", ban_from(each)),)),

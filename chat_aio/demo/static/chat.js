@@ -43,6 +43,7 @@
  * @typedef {{seq: number, firstUnreadSeq: number | null,
  *   unreadMentionCount: number}} ConversationHead
  * @typedef {{message: Message, unread: boolean}} Mention
+ * @typedef {{root: Message, lastReadSeq: number, unreadReplyCount: number}} ViewedThread
  * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
  *   metadata: Json, mentions: string[], replyToMessageId: string | null, reason: string,
  *   threadRootMessageId: string | null, createdAt: string, expiresAt: string | null,
@@ -344,6 +345,19 @@ export class Chat {
     /** This message and all newer ones count as unread again, until one of them is marked read.
      * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
     markUnread: (id, messageId) => this.#post(path`/conversations/${id}/unread`, { messageId }),
+    /** Those one follows, writes or is mentioned in; the latest reply first.
+     * @type {(paging?: Paging) => Page<"threads", ViewedThread>} */
+    listThreads: (paging) => this.#get("/threads", paging),
+    /** @type {(conversationId: string, rootId: string) => Promise<{ok: true}>} */
+    followThread: (id, rootId) =>
+      this.#post(path`/conversations/${id}/threads/${rootId}/follow`, {}),
+    /** @type {(conversationId: string, rootId: string) => Promise<{ok: true}>} */
+    unfollowThread: (id, rootId) =>
+      this.#delete(path`/conversations/${id}/threads/${rootId}/follow`),
+    /** @type {(conversationId: string, rootId: string, messageId: string) =>
+     *   Promise<{ok: true}>} */
+    markThreadRead: (id, rootId, messageId) =>
+      this.#post(path`/conversations/${id}/threads/${rootId}/read`, { messageId }),
   };
 
   moderation = {

@@ -32,6 +32,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "conversation_bans": ("userId", "createdByUserId"),
     "blocks": ("blockerUserId", "blockedUserId"),
     "mutes": ("userId",),
+    "thread_states": ("userId",),
     "reports": ("reporterUserId", "resolvedBy", "evidence.senderId", "evidence.participantIds"),
     "held_messages": ("senderId", "mentions", "releasedBy"),
     "bans": ("userId", "createdByUserId", "revokedByUserId"),
@@ -46,7 +47,12 @@ PLACES: dict[str, tuple[str, ...]] = {
 """The fields that hold a user's id, by collection. So does the target of a report about a user; and
 in a head it is the name of fields: how many messages they have sent, and when the last one."""
 
-INDEXED = {"conversations": "participants.userId", "mutes": "userId", "presence": "_id"}
+INDEXED = {
+    "conversations": "participants.userId",
+    "mutes": "userId",
+    "thread_states": "userId",
+    "presence": "_id",
+}
 """The collections in which an index on this field finds the documents that concern a user."""
 
 SCANNED = PLACES.keys() - INDEXED.keys()

@@ -19,6 +19,7 @@ MOST_NAMED = 5
 KEYED = {
     "blocks": ("blockerUserId", "blockedUserId"),
     "mutes": ("userId", "conversationId"),
+    "thread_states": ("userId", "rootId"),
 }
 """The rows whose `_id` has their fields."""
 
@@ -48,7 +49,7 @@ async def all_indexes(database: Database) -> Findings:
 
 
 async def moderation(database: Database) -> Findings:
-    """What must hold of blocks, mutes, bans and reports."""
+    """What must hold of blocks, mutes, states of threads, bans and reports."""
     findings = Findings()
     for collection, fields in KEYED.items():
         rows = await checking.list_unlike_their_ids(database, collection, fields)
