@@ -1,4 +1,4 @@
-"""`chat-aio moderation`: reports, bans, messages, held ones, and the audit log of what was decided."""
+"""`chat-aio moderation`: reports, bans, messages and held ones, and the audit log of decisions."""
 
 from collections.abc import Sequence
 from typing import Any
