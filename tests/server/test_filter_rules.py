@@ -59,7 +59,7 @@ async def test_what_the_file_forbids_is_refused_held_or_reported(
         ClientSession(headers={"X-User": "bob"}) as bob,
         ClientSession(headers={"X-User": "ada"}) as ada,
     ):
-        async with bob.post(f"{base}/conversations/group", json={"memberIds": ["eve"]}) as made:
+        async with bob.post(f"{base}/conversations/group", json={"userIds": ["eve"]}) as made:
             place = f"{base}/conversations/{(await made.json())['conversation']['id']}/messages"
         answers = []
         for body, metadata in (
