@@ -93,6 +93,7 @@ async def _outcome(chosen: Breakage, prometheus: Path) -> Outcome:
 
 async def _play(chosen: Breakage, folder: Path, prometheus: Path) -> Outcome:
     async with staged(chosen.plan, folder, prometheus) as stage:
+        await stage.until_well(chosen.alert)
         async with chosen.play(stage):
             fired = await stage.until_fires(chosen.alert)
             click.echo(f"  {chosen.alert} fires after {fired:.0f} s", err=True)

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from aiohttp import ClientError
 from pymongo import AsyncMongoClient
 from yarl import URL
 
@@ -17,10 +16,10 @@ from gamedays.table import breakage
 BOT = "bot"
 DEAD_READERS = 8
 LONG_BODY = "x" * 12_000
-LONG_PAUSE_SECONDS = 0.05
+LONG_PAUSE_SECONDS = 0.03
 HOLD_SECONDS = 2.0
 FLOOD_CALLERS = 4
-FLOOD_PAUSE_SECONDS = 0.02
+PAUSE_SECONDS = 0.02
 BAN = ("moderation", "ban", BOT, "--for", "1", "--as", "operator")
 
 
@@ -30,6 +29,7 @@ async def meanwhile(*acts: Callable[[], Awaitable[None]]) -> AsyncIterator[None]
 
     async def again(act: Callable[[], Awaitable[None]]) -> None:
         while True:
+            await asyncio.sleep(PAUSE_SECONDS)
             with suppress(*FAILURES):
                 await act()
 
@@ -95,9 +95,7 @@ async def flood(stage: Stage) -> AsyncIterator[None]:
     path = f"/conversations/{made['conversation']['id']}/messages"
 
     async def ask() -> None:
-        await asyncio.sleep(FLOOD_PAUSE_SECONDS)
-        with suppress(ClientError):
-            await people.call("POST", path, user_id=BOT, body="Buy!")
+        await people.call("POST", path, user_id=BOT, body="Buy!")
 
     async with meanwhile(*[ask] * FLOOD_CALLERS):
         yield

@@ -68,8 +68,7 @@ class Stage:
         others: set[str] = set()
 
         async def fires() -> bool:
-            nonlocal others
-            others |= await self.prometheus.firing()
+            others.update(await self.prometheus.firing())
             return alert in others
 
         try:
@@ -87,14 +86,14 @@ class Stage:
 
         await _until(is_said, FIRE_SECONDS, f"no process says {words!r}")
 
-    async def until_well(self, alert: str) -> float:
-        """How many seconds it took until the alert has ended, and every process takes messages and
-        shows them. Raises GameFailed."""
+    async def until_well(self, alert: str) -> None:
+        """Until the alert does not fire, and every process takes messages and shows them. Raises
+        GameFailed."""
 
         async def is_well() -> bool:
             return alert not in await self.prometheus.firing() and await self.people.are_served()
 
-        return await _until(is_well, WELL_SECONDS, f"it is not well, or {alert} still fires")
+        await _until(is_well, WELL_SECONDS, f"it is not well, or {alert} still fires")
 
     async def operate(self, *arguments: str, code: int = 0) -> Any:
         """A command of `chat-aio`, as the runbook names it; the document that it prints. Raises

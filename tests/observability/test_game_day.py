@@ -6,11 +6,14 @@ import os
 import re
 import sys
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from click.testing import CliRunner
+from gamedays import stage
 from gamedays.cli import NO_PROMETHEUS, main
 from gamedays.prometheus import RULES, find_prometheus, quickened
+from gamedays.stage import GameFailed, Stage
 from gamedays.table import BREAKAGES, Outcome, table_of
 
 from tests.support.processes import ROOT, without_own_variables
@@ -52,6 +55,49 @@ def test_without_prometheus_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     result = CliRunner().invoke(main, ["--only", "bad-row"])
     (line,) = result.output.splitlines()
     assert (result.exit_code, line.startswith("Error: ")) == (NO_PROMETHEUS, True)
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A deployment of which only is said what fires, and whether people are served."""
+    for name in ("FIRE_SECONDS", "WELL_SECONDS"):
+        monkeypatch.setattr(stage, name, 0.3)
+    return Stage(
+        folder=ROOT,
+        members=AsyncMock(),
+        services=[],
+        people=AsyncMock(),
+        prometheus=AsyncMock(),
+        certificates=None,
+    )
+
+
+@pytest.mark.parametrize("others", [set[str](), {"ChatResets"}])
+async def test_an_alert_that_does_not_fire_is_a_failure(here: Stage, others: set[str]) -> None:
+    prometheus: Any = here.prometheus
+    prometheus.firing.return_value = others
+    with pytest.raises(GameFailed, match=f"{', '.join(others) or 'nothing'} did"):
+        await here.until_fires("ChatDown")
+    prometheus.firing.return_value = {*others, "ChatDown"}
+    await here.until_fires("ChatDown")
+
+
+@pytest.mark.parametrize(
+    ("firing", "served"), [({"ChatDown"}, True), (set[str](), False), ({"ChatDown"}, False)]
+)
+async def test_a_cure_that_does_not_help_is_a_failure(
+    here: Stage, firing: set[str], served: bool
+) -> None:
+    """Also where only the alert ends, or only people are served."""
+    prometheus: Any = here.prometheus
+    people: Any = here.people
+    prometheus.firing.return_value = firing
+    people.are_served.return_value = served
+    with pytest.raises(GameFailed, match="it is not well, or ChatDown still fires"):
+        await here.until_well("ChatDown")
+    prometheus.firing.return_value = {"ChatResets"}
+    people.are_served.return_value = True
+    await here.until_well("ChatDown")
 
 
 async def play(name: str) -> list[dict[str, Any]]:
