@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
@@ -29,6 +29,7 @@ from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
 from chat_aio.store.database import Database, is_unauthorized
+from chat_aio.store.decoded import DecodedConversations
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -93,6 +94,7 @@ class Chat:
         )
         self._api = ServerAPI(self._context)
         self._rooms = RoomsAPI(self._context)
+        self._inbox = InboxAPI(self._context)
         self._desk = DeskAPI(self._context)
         self._live = Live(self._context)
         for plugin in self._context.plugins:
@@ -112,6 +114,15 @@ class Chat:
         if not self._options.room_controls:
             raise RuntimeError("chat.rooms needs Options(room_controls=True)")
         return self._rooms
+
+    @property
+    def inbox(self) -> InboxAPI:
+        """The inbox, beside the server API. Raises RuntimeError unless the chat is open and has the
+        option `inbox`."""
+        self._require_open()
+        if not self._options.inbox:
+            raise RuntimeError("chat.inbox needs Options(inbox=True)")
+        return self._inbox
 
     @property
     def desk(self) -> DeskAPI:
@@ -274,8 +285,13 @@ def _assemble(
     return Context(
         database=kept,
         snapshots=Snapshots(kept, used=used, room_controls=options.room_controls),
+        decoded=DecodedConversations(kept, room_controls=options.room_controls),
         sequencer=Sequencer(kept, clock=clock, observers=observers),
-        read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
+        read_marks=ReadMarks(
+            kept,
+            compares=_publishes_reading(options, plugins),
+            clears=options.inbox,
+        ),
         bans=Bans(kept, clock=clock, used=used),
         caches_used=used,
         settings=Settings(kept),
@@ -305,7 +321,7 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
 def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
-    for api in (ServerAPI, ModerationAPI, RoomsAPI, DeskAPI):
+    for api in (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, DeskAPI):
         yield from methods_of(api)
     yield from (each.documented.__name__ for each in ROUTES if isinstance(each, Operation))
     for plugin in plugins:

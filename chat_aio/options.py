@@ -48,6 +48,7 @@ class Options:
     threads: bool = True
     enforce_bans: bool | None = None
     extra_events: bool = False
+    inbox: bool = False
     room_controls: bool = False
     moderation_desk: bool = False
     history_days: float = 30.0

@@ -1,25 +1,32 @@
 """Answers with many rows: built in time slices, and cut where they would become too large."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import orjson
 
 from chat_aio.actions.context import Context
-from chat_aio.schema.models import ConversationPage, MessagePage, Wire, json_from
-from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.schema.models import (
+    ConversationHead,
+    ConversationPage,
+    MessagePage,
+    Wire,
+    json_from,
+)
+from chat_aio.store.decoded import DecodedConversation
+from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import (
     Parents,
     message_from,
     message_json,
-    viewed_conversation_from,
-    viewed_conversation_json,
 )
 from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES
 
 Row = TypeVar("Row")
 Shape = TypeVar("Shape", bound=Wire | bytes)
+Other = TypeVar("Other", bound=Wire | bytes)
+T = TypeVar("T")
 
 
 async def shapes_of(
@@ -59,7 +66,8 @@ class MessageList:
     """The messages of a page as they are stored, readable, with the parents that they quote.
 
     Callers in process get objects; HTTP gets JSON, for which none are made (docs/decisions/0053).
-    `cursor_behind` returns the cursor of the next page, if this one ends after so many messages.
+    `cursor_behind` returns the cursor of the next page, if this one ends after so many messages;
+    `previous_cursor` leads to newer ones.
     """
 
     context: Context
@@ -67,19 +75,26 @@ class MessageList:
     parents: Parents
     stored_bytes: int
     cursor_behind: Callable[[int], str | None]
+    previous_cursor: str | None = None
 
     async def page(self) -> MessagePage:
-        shown, count = await self._built(message_from)
-        return MessagePage(messages=shown, next_cursor=self.cursor_behind(count))
+        shown, count = await self.built(message_from)
+        return MessagePage(
+            messages=shown,
+            next_cursor=self.cursor_behind(count),
+            previous_cursor=self.previous_cursor,
+        )
 
     async def json(self) -> bytes:
         """The JSON of `page`."""
-        shown, count = await self._built(message_json)
-        return _page_json("messages", shown, self.cursor_behind(count))
+        shown, count = await self.built(message_json)
+        further = {"previousCursor": self.previous_cursor} if self.previous_cursor else {}
+        return _page_json("messages", shown, self.cursor_behind(count), **further)
 
-    async def _built(
+    async def built(
         self, build: Callable[[MessageDocument, Parents], Shape]
     ) -> tuple[tuple[Shape, ...], int]:
+        """The shapes of the messages, and how many messages they cover."""
         return await shapes_of(
             self.context,
             self.documents,
@@ -94,28 +109,74 @@ class ConversationList:
     one that is to be left out. Otherwise as MessageList."""
 
     context: Context
-    rows: Sequence[tuple[ConversationDocument, int] | None]
+    rows: Sequence[tuple[DecodedConversation, int] | None]
     stored_bytes: int
     cursor_behind: Callable[[int], str | None]
+    last_messages: MessageList | None = None
+    heads: Mapping[str, ConversationHead] | None = None
 
     async def page(self) -> ConversationPage:
-        shown, count = await self._built(viewed_conversation_from)
-        return ConversationPage(conversations=shown, next_cursor=self.cursor_behind(count))
+        shown = await self._built(DecodedConversation.viewed, message_from)
+        return ConversationPage(
+            conversations=shown.conversations,
+            next_cursor=shown.next_cursor,
+            last_messages=shown.last_messages,
+            heads=shown.heads,
+        )
 
     async def json(self) -> bytes:
         """The JSON of `page`."""
-        shown, count = await self._built(viewed_conversation_json)
-        return _page_json("conversations", shown, self.cursor_behind(count))
+        shown = await self._built(DecodedConversation.viewed_json, message_json)
+        further: dict[str, object] = {}
+        if shown.last_messages is not None:
+            last = shown.last_messages.items()
+            further["lastMessages"] = {name: orjson.Fragment(each) for name, each in last}
+        if shown.heads is not None:
+            heads = shown.heads.items()
+            further["heads"] = {name: orjson.Fragment(json_from(each)) for name, each in heads}
+        return _page_json("conversations", shown.conversations, shown.next_cursor, **further)
 
-    async def _built(self, build: Callable[..., Shape]) -> tuple[tuple[Shape, ...], int]:
-        controls = self.context.options.room_controls
-        return await shapes_of(
-            self.context,
-            self.rows,
-            lambda row: row and build(*row, room_controls=controls),
-            stored_bytes=self.stored_bytes,
+    async def _built(
+        self,
+        build: Callable[[DecodedConversation, int], Shape],
+        build_message: Callable[[MessageDocument, Parents], Other],
+    ) -> "_Built[Shape, Other]":
+        rows, last = self.rows, None
+        if self.last_messages is not None:
+            messages, covered = await self.last_messages.built(build_message)
+            names = [each["conversationId"] for each in self.last_messages.documents]
+            last = dict(zip(names, messages, strict=False))
+            rows = _before(names[covered] if covered < len(names) else None, rows)
+        shown, count = await shapes_of(
+            self.context, rows, lambda row: row and build(*row), stored_bytes=self.stored_bytes
         )
+        here = {row[0].document["_id"] for row in rows[:count] if row}
+        last, heads = _among(here, last), _among(here, self.heads)
+        return _Built(shown, self.cursor_behind(count), last, heads)
 
 
-def _page_json(name: str, rows: Sequence[bytes], cursor: str | None) -> bytes:
-    return b'{"%b":[%b],"nextCursor":%b}' % (name.encode(), b",".join(rows), orjson.dumps(cursor))
+ListedRow = tuple[DecodedConversation, int] | None
+
+
+def _before(name: str | None, rows: Sequence[ListedRow]) -> Sequence[ListedRow]:
+    """The rows before a conversation; all if it is None."""
+    here = (count for count, row in enumerate(rows) if row and row[0].document["_id"] == name)
+    return rows[: next(here, len(rows))]
+
+
+def _among(names: Collection[str], found: Mapping[str, T] | None) -> dict[str, T] | None:
+    return None if found is None else {each: found[each] for each in found if each in names}
+
+
+@dataclass(frozen=True, slots=True)
+class _Built(Generic[Shape, Other]):
+    conversations: tuple[Shape, ...]
+    next_cursor: str | None
+    last_messages: dict[str, Other] | None
+    heads: dict[str, ConversationHead] | None
+
+
+def _page_json(name: str, rows: Sequence[bytes], cursor: str | None, **further: object) -> bytes:
+    """The JSON of a page, with `further` keys of it."""
+    end = orjson.dumps({"nextCursor": cursor, **further})
+    return b'{"%b":[%b],%b' % (name.encode(), b",".join(rows), end[1:])

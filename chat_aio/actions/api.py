@@ -9,10 +9,12 @@ from chat_aio.actions import (
     bans,
     blocks,
     channels,
+    conversation_lists,
     conversations,
     editing,
     forwarding,
     groups,
+    inbox,
     invites,
     join_requests,
     messages,
@@ -140,6 +142,13 @@ class RoomsAPI(_API):
     list_conversation_bans = method(rooms.list_conversation_bans)
 
 
+class InboxAPI(_API):
+    """`chat.inbox`: what waits for a user, with the same rules as over HTTP."""
+
+    list_mentions = method(inbox.list_mentions)
+    mark_unread = method(inbox.mark_unread)
+
+
 class DeskAPI(_API):
     """`chat.desk`: what moderators do beyond the contract, with the same rules as over HTTP."""
 
@@ -166,7 +175,7 @@ class ServerAPI(_API):
         conversations.get_or_create_conversation, opened_conversation
     )
     create_group_conversation = method(groups.create_group_conversation)
-    list_conversations = Method(conversations.list_conversations, ConversationList.page)
+    list_conversations = Method(conversation_lists.list_conversations, ConversationList.page)
     get_conversation = method(conversations.get_conversation)
     update_conversation = method(groups.update_conversation)
     add_participants = method(groups.add_participants)

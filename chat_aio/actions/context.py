@@ -17,6 +17,7 @@ from chat_aio.plugins.base import Plugin
 from chat_aio.store.bans import Bans
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
+from chat_aio.store.decoded import DecodedConversations
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -41,6 +42,7 @@ class Context:
 
     database: Database
     snapshots: Snapshots
+    decoded: DecodedConversations
     sequencer: Sequencer
     read_marks: ReadMarks
     bans: Bans

@@ -1,27 +1,20 @@
 """Conversations: opening a direct one, listing and reading them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from chat_aio import hooks
-from chat_aio.actions.answers import ConversationList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable
-from chat_aio.actions.reading import fill
 from chat_aio.actions.users import require_users
 from chat_aio.errors import ConversationNotFound, DirectInteractionBlocked, InvalidInput
-from chat_aio.schema import inputs, pagination
+from chat_aio.schema import inputs
 from chat_aio.schema.models import ViewedConversation
 from chat_aio.store import blocks, conversations
-from chat_aio.store.documents import ConversationDocument, CounterDocument
-from chat_aio.store.mapping import conversation_from, viewed_conversation_from
+from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.metadata import escaped
-from chat_aio.store.rows import Rows
-from chat_aio.store.shapes import readable
 from chat_aio.store.transactions import Session
-from chat_aio.store.unread import count_unread, count_viewed
+from chat_aio.store.unread import count_viewed
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,62 +80,6 @@ def _new_direct(
     )
 
 
-async def list_conversations(
-    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
-) -> ConversationList:
-    """The user's conversations, most recently active first (docs/behaviour.md 3.3)."""
-    size = pagination.limit_from(limit)
-    position = pagination.after_from("conversations", cursor)
-    ids = await conversations.ids_of_user(context.database, user_id)
-
-    async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
-        behind = (last["activityAt"], last["_id"]) if last else position
-        heads = await conversations.list_heads(
-            context.database, ids, limit=limit, position=behind, counts_of=[user_id]
-        )
-        # Heads are small; the size that bounds the page is that of the conversations below.
-        return Rows(heads, 0)
-
-    found = await fill(fetch, partial(_readable, context, user_id), count=size + 1)
-    page = found.rows[:size]
-    documents, stored_bytes, read = await conversations.read_some(
-        context.database, [each["_id"] for each in page]
-    )
-    heads = {each["_id"]: each for each in readable("counters", page)}
-    # The user may have left a conversation since `ids` was read.
-    present = {
-        name: each for name, each in documents.items() if name in heads and _is_in(each, user_id)
-    }
-    unread = await count_unread(context.database, user_id, [*present.values()], heads)
-    names = [each["_id"] for each in page[:read]]
-    rows = [(present[name], unread[name]) if name in present else None for name in names]
-
-    def cursor_behind(count: int) -> str | None:
-        last = found.behind(page, count)
-        return last and pagination.cursor_after("conversations", last["activityAt"], last["_id"])
-
-    return ConversationList(context, rows, stored_bytes, cursor_behind)
-
-
-async def _readable(
-    context: Context, user_id: str, heads: Sequence[CounterDocument]
-) -> Sequence[CounterDocument]:
-    """The heads whose conversations the host lets the user read; by default all of them."""
-    permissions = context.permissions
-    if not permissions.asks_host:
-        return heads
-    documents = await conversations.find_many(context.database, [each["_id"] for each in heads])
-
-    async def ask(head: CounterDocument) -> bool:
-        found = documents.get(head["_id"])
-        if found is None:
-            return False
-        conversation = conversation_from(found, room_controls=context.options.room_controls)
-        return await permissions.may_read(user_id, conversation)
-
-    return await hooks.those(ask, heads)
-
-
 async def get_conversation(
     context: Context, user_id: str, conversation_id: str
 ) -> ViewedConversation:
@@ -169,7 +106,3 @@ async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> 
     if viewed is None:
         raise ConversationNotFound
     return viewed
-
-
-def _is_in(conversation: ConversationDocument, user_id: str) -> bool:
-    return any(each["userId"] == user_id for each in conversation["participants"])

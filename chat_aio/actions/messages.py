@@ -5,7 +5,6 @@ after them.
 """
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
@@ -13,13 +12,14 @@ from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_conversation, load_readable, load_within
 from chat_aio.actions.optional_events import publish_read
-from chat_aio.actions.reading import fill, load_parents, readable_in, show
+from chat_aio.actions.reading import fill, readable_in, show
+from chat_aio.actions.timelines import NEWER, Timeline
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.base import Plugin
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
-from chat_aio.schema.models import Conversation, Message
+from chat_aio.schema.models import Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import bare_message_from
@@ -33,11 +33,36 @@ async def list_messages(
     *,
     limit: int | None = None,
     cursor: str | None = None,
+    around: str | None = None,
+    after: str | None = None,
 ) -> MessageList:
-    """The main list of a conversation, newest first. Raises ConversationNotFound, ForbiddenRead."""
-    given = _Slice.read("messages", limit, cursor)
+    """The main list of a conversation, newest first: its newest messages, those `around` a message,
+    those `after` it, or those behind a cursor, each of which excludes the others.
+
+    Where newer messages may follow, the page has a `previous_cursor` to them. Raises InvalidInput,
+    ConversationNotFound, ForbiddenRead, and MessageNotFound for `around` and `after`
+    (docs/behaviour.md 15.1).
+    """
+    size = pagination.limit_from(limit)
+    given = inputs.read(inputs.MainList, around=around, after=after)
+    if len([each for each in (cursor, given.around, given.after) if each is not None]) > 1:
+        raise InvalidInput("cursor, around and after cannot be used together")
+    newer = pagination.is_cursor_of(NEWER, cursor, int)
+    than = _seq_of(NEWER if newer else "messages", cursor)
     snapshot = await load_readable(context, user_id, conversation_id)
-    return await given.page(context, user_id, snapshot.conversation, conversation_id)
+    timeline = Timeline(context, user_id, snapshot.conversation, conversation_id, kind="messages")
+    if named := given.around or given.after:
+        than = (await load_within(context, conversation_id, named))["seq"]
+    if than is None or not (newer or named):
+        return await timeline.older(than=than, size=size)
+    if given.around:
+        return await timeline.around(than, size=size)
+    return await timeline.newer(than=than, size=size)
+
+
+def _seq_of(kind: str, cursor: str | None) -> int | None:
+    position = pagination.position_from(kind, cursor, int)
+    return cast(int, position[0]) if position else None
 
 
 async def list_thread(
@@ -54,13 +79,14 @@ async def list_thread(
     If retention has removed the root, the remaining replies are still listed. Raises
     ThreadsUnsupported, ConversationNotFound, MessageNotFound and ForbiddenRead.
     """
-    given = _Slice.read("thread", limit, cursor)
+    size, than = pagination.limit_from(limit), _seq_of("thread", cursor)
     if not context.options.threads:
         raise ThreadsUnsupported
     await load_conversation(context, conversation_id)
     await _require_thread(context, conversation_id, root_id)
     snapshot = await load_readable(context, user_id, conversation_id)
-    return await given.page(context, user_id, snapshot.conversation, root_id)
+    timeline = Timeline(context, user_id, snapshot.conversation, root_id, kind="thread")
+    return await timeline.older(than=than, size=size)
 
 
 async def _require_thread(context: Context, conversation_id: str, root_id: str) -> None:
@@ -122,38 +148,3 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     if await context.read_marks.mark(conversation_id, user_id, given.message_id):
         notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)
         await publish_read(context, user_id, conversation_id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Slice:
-    """The requested part of a list that is ordered by descending seq."""
-
-    kind: str
-    size: int
-    before: int | None
-
-    @classmethod
-    def read(cls, kind: str, limit: int | None, cursor: str | None) -> "_Slice":
-        size = pagination.limit_from(limit)
-        position = pagination.position_from(kind, cursor, int)
-        return cls(kind, size, cast(int, position[0]) if position else None)
-
-    async def page(
-        self, context: Context, user_id: str, conversation: Conversation, timeline: str
-    ) -> MessageList:
-        async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
-            before = last["seq"] if last else self.before
-            return await messages.list_newest(
-                context.database, timeline, before=before, limit=limit
-            )
-
-        sift = partial(readable_in, context, user_id, conversation)
-        found = await fill(fetch, sift, count=self.size + 1)
-        page = found.rows[: self.size]
-        parents = await load_parents(context, user_id, page)
-
-        def cursor_behind(count: int) -> str | None:
-            last = found.behind(page, count)
-            return last and pagination.cursor_from(self.kind, last["seq"])
-
-        return MessageList(context, page, parents, found.stored_bytes, cursor_behind)

@@ -179,7 +179,7 @@ def _require_filter(settings: ServeSettings, *, place: str) -> None:
 
 @main.command()
 @config_option
-@setting_options("plugins", "extra_events", "room_controls", "moderation_desk")
+@setting_options("plugins", "extra_events", "inbox", "room_controls", "moderation_desk")
 @click.option("--mount", default="/api/chat", show_default=True, help="Where the chat is mounted.")
 def openapi(mount: str, **given: Any) -> None:
     """The API's description in OpenAPI 3.1, as JSON."""

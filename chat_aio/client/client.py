@@ -8,6 +8,7 @@ from aiohttp import ClientSession
 from chat_aio.client.connection import Connection, HeadersSource
 from chat_aio.client.conversations import Conversations
 from chat_aio.client.desk import Desk
+from chat_aio.client.inbox import Inbox
 from chat_aio.client.joining import GroupAccess
 from chat_aio.client.messages import Messages
 from chat_aio.client.moderation import Moderation
@@ -41,6 +42,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         super().__init__(Connection(base_url, headers, session, retry_seconds))
         self.moderation = Moderation(self._connection)
         self.rooms = Rooms(self._connection)
+        self.inbox = Inbox(self._connection)
         self.desk = Desk(self._connection)
         self._streams: list[EventStream] = []
 

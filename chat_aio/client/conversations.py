@@ -5,7 +5,7 @@ from typing import Any
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
-from chat_aio.schema.inputs import KEEP, Keep
+from chat_aio.schema.inputs import KEEP, Included, Keep
 from chat_aio.schema.models import (
     ConversationPage,
     JoinPolicy,
@@ -46,10 +46,25 @@ class Conversations(Calls):
         return read(ViewedConversation, answer["conversation"])
 
     async def list_conversations(
-        self, *, limit: int | None = None, cursor: str | None = None
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        include: Sequence[Included] | None = None,
+        query: str | None = None,
+        unread: bool = False,
     ) -> ConversationPage:
-        """Most recently active first."""
-        return read(ConversationPage, await self._get("conversations", limit=limit, cursor=cursor))
+        """Most recently active first. `include` adds `last_messages` and `heads`; `query` is for
+        names and participants' ids, `unread` for those with unread messages."""
+        answer = await self._get(
+            "conversations",
+            limit=limit,
+            cursor=cursor,
+            include=",".join(include) if include else None,
+            q=query,
+            unread="true" if unread else None,
+        )
+        return read(ConversationPage, answer)
 
     async def get_conversation(self, conversation_id: str) -> ViewedConversation:
         answer = await self._get("conversations", conversation_id)

@@ -61,11 +61,24 @@ class Messages(Calls):
         return read(Message, answer["message"])
 
     async def list_messages(
-        self, conversation_id: str, *, limit: int | None = None, cursor: str | None = None
+        self,
+        conversation_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        around: str | None = None,
+        after: str | None = None,
     ) -> MessagePage:
-        """The main list, newest first."""
-        path = ("conversations", conversation_id, "messages")
-        return read(MessagePage, await self._get(*path, limit=limit, cursor=cursor))
+        """The main list, newest first: its newest messages, those around or after a message, or
+        those behind a cursor."""
+        answer = await self._get(
+            *("conversations", conversation_id, "messages"),
+            limit=limit,
+            cursor=cursor,
+            around=around,
+            after=after,
+        )
+        return read(MessagePage, answer)
 
     async def list_thread(
         self,

@@ -40,6 +40,8 @@ from chat_aio.schema.models import (
 )
 from chat_aio.schema.pagination import limit_from_query
 
+Included = Literal["lastMessage", "heads"]
+
 
 class Input(BaseModel):
     """A request. Unknown fields are ignored; null for an optional field means absent."""
@@ -65,6 +67,36 @@ class Page(Input):
         """As for any input; a query string has `limit` as text, which is parsed here."""
         given = super().arguments(body)
         return {**given, "limit": limit_from_query(given["limit"])}
+
+
+class ConversationFilter(Page):
+    """Which of one's conversations, and what is to come with them."""
+
+    include: list[Included] | None = None
+    query: Query | None = Field(default=None, alias="q")
+    unread: bool = False
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any page; a query string has `include` as words between commas, and the flag as
+        text. Raises InvalidInput for any text but `true` and `false`."""
+        named = body.get("include")
+        include = named.split(",") if isinstance(named, str) else None
+        return {**super().arguments(body), "include": include, "unread": _flag("unread", body)}
+
+
+def _flag(name: str, query: Mapping[str, object]) -> bool:
+    match query.get(name, "false"):
+        case "true" | "false" as flag:
+            return flag == "true"
+    raise InvalidInput(f"{name} must be true or false")
+
+
+class MainList(Page):
+    """Around which message a page is to be, or after which one."""
+
+    around: Id | None = None
+    after: Id | None = None
 
 
 class DirectConversation(Input):

@@ -345,13 +345,44 @@ class ChannelPage(Wire):
     next_cursor: str | None
 
 
+class ConversationHead(Wire):
+    """Where a conversation stands for the caller: the seq of its newest message (0 without one),
+    that of the first unread one, and how many unread ones mention the caller."""
+
+    seq: int
+    first_unread_seq: int | None
+    unread_mention_count: int
+
+
 class ConversationPage(Wire):
+    """`last_messages` (the newest of the main list) and `heads` are there if they were asked for
+    with `include`, by conversation. A conversation without a message that the caller may read has
+    no last one (docs/behaviour.md 15.2)."""
+
     conversations: tuple[ViewedConversation, ...]
     next_cursor: str | None
+    last_messages: dict[str, Message] | None = Field(default=None, exclude_if=_is_none)
+    heads: dict[str, ConversationHead] | None = Field(default=None, exclude_if=_is_none)
 
 
 class MessagePage(Wire):
+    """`next_cursor` leads to older messages. `previous_cursor`, to newer ones, is in pages that
+    begin at a message, if newer ones may follow (docs/behaviour.md 15.1)."""
+
     messages: tuple[Message, ...]
+    next_cursor: str | None
+    previous_cursor: str | None = Field(default=None, exclude_if=_is_none)
+
+
+class Mention(Wire):
+    """A message that mentions the caller, and whether it is unread."""
+
+    message: Message
+    unread: bool
+
+
+class MentionPage(Wire):
+    mentions: tuple[Mention, ...]
     next_cursor: str | None
 
 

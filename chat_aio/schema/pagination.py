@@ -62,6 +62,14 @@ def position_from(kind: str, cursor: object, *types: type[Key]) -> tuple[Key, ..
     return tuple(keys)
 
 
+def is_cursor_of(kind: str, cursor: object, *types: type[Key]) -> bool:
+    """Whether this is a cursor of such a list."""
+    try:
+        return position_from(kind, cursor, *types) is not None
+    except InvalidInput:
+        return False
+
+
 def after_from(kind: str, cursor: object) -> tuple[datetime, str] | None:
     """The (time, id) of a cursor of a list ordered by time; see `position_from`."""
     position = position_from(kind, cursor, int, str)

@@ -10,6 +10,8 @@ MEANINGS = {
     "enforce_bans": "refuse banned users",
     "extra_events": "events beyond the contract: `read.updated`, `conversation.created`, "
     "`join_request.created` and `join_request.resolved`; recommended",
+    "inbox": "users see their mentions of all conversations in one list, and mark messages as "
+    "unread",
     "room_controls": "bans from one conversation, frozen conversations and slow mode",
     "moderation_desk": "routes and methods for moderators: look at messages of any conversation, "
     "remove and restore them, grouped reports",

@@ -1,10 +1,10 @@
 """Conversations and their heads: finding, listing and creating them."""
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, cast
 
 from pymongo.errors import DuplicateKeyError
@@ -15,12 +15,10 @@ from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
-from chat_aio.store.rows import MOST_BYTES, read_rows
 from chat_aio.store.sent_counts import WITHOUT_COUNTS, nothing_up_to, with_counts_of
 from chat_aio.store.transactions import Session, transact
 
 SHARED_AT_A_TIME = 100
-READ_AT_ONCE = 50
 
 
 async def find(database: Database, conversation_id: str) -> ConversationDocument | None:
@@ -44,24 +42,6 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
     return {each["_id"]: each for each in shapes.readable("conversations", found)}
 
 
-async def read_some(
-    database: Database, ids: Sequence[str]
-) -> tuple[dict[str, ConversationDocument], int, int]:
-    """As `find_many`, up to about 4 MiB of BSON: returns the conversations by id, their size, and
-    how many of `ids` were read."""
-    found: dict[str, ConversationDocument] = {}
-    stored_bytes = 0
-    for start in range(0, len(ids), READ_AT_ONCE):
-        chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
-        plain = database.plain_conversations
-        rows = await read_rows(database, plain, partial(plain.find_raw_batches, chosen))
-        found |= {each["_id"]: each for each in shapes.readable("conversations", rows.documents)}
-        stored_bytes += rows.stored_bytes
-        if stored_bytes > MOST_BYTES:
-            return found, stored_bytes, start + READ_AT_ONCE
-    return found, stored_bytes, len(ids)
-
-
 async def find_head(
     database: Database, conversation_id: str, *, counts_of: Iterable[str] = ()
 ) -> CounterDocument | None:
@@ -73,12 +53,19 @@ async def find_head(
     return shapes.one_readable("counters", full)
 
 
-async def ids_of_user(database: Database, user_id: str) -> list[str]:
-    """The ids of all conversations that a user is in, read from the index alone."""
+async def ids_of_user(
+    database: Database, user_id: str, *, containing: str | None = None
+) -> list[str]:
+    """The ids of all conversations that a user is in, read from the index alone; or of those that
+    have a text in their name or in the id of another participant, in whatever case."""
+    chosen: dict[str, Any] = {"participants.userId": user_id}
+    if containing is not None:
+        pattern = re.escape(containing).replace("\0", r"\x00")  # MongoDB takes no NUL.
+        text = {"$regex": pattern, "$options": "i"}
+        other = {"$elemMatch": {"userId": {**text, "$ne": user_id}}}
+        chosen["$or"] = [{"name": text}, {"participants": other}]
     found = await database.read(
-        lambda: database.conversations.find({"participants.userId": user_id}, {"_id": 1}).to_list(
-            None
-        )
+        lambda: database.conversations.find(chosen, {"_id": 1}).to_list(None)
     )
     return [each["_id"] for each in found if isinstance(each["_id"], str)]
 
@@ -194,13 +181,15 @@ def new_participant(
     user_id: str, *, role: Literal["admin", "member"], at: datetime
 ) -> ParticipantDocument:
     """A participant who joins now and has read nothing."""
+    sent = nothing_up_to(0)
     return {
         "userId": user_id,
         "role": role,
         "joinedAt": at,
         "lastReadMessageId": None,
         "lastReadSeq": 0,
-        **nothing_up_to(0),
+        "sentUpto": sent["sentUpto"],
+        "sentCount": sent["sentCount"],
     }
 
 

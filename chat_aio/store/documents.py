@@ -42,7 +42,7 @@ Stamp = Annotated[Change, SkipValidation]
 
 class ParticipantDocument(TypedDict):
     """`sentCount` of the messages that the head counts for the participant have a seq up to
-    `sentUpto` (store/sent_counts.py)."""
+    `sentUpto` (store/sent_counts.py). From `unreadFrom` on, they have marked all as unread."""
 
     userId: str
     role: Literal["admin", "member"]
@@ -51,6 +51,7 @@ class ParticipantDocument(TypedDict):
     lastReadSeq: int
     sentUpto: NotRequired[int]
     sentCount: NotRequired[int]
+    unreadFrom: NotRequired[int]
 
 
 class ConversationDocument(TypedDict):

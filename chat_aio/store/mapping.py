@@ -71,10 +71,8 @@ def viewed_conversation_from(
     return ViewedConversation.model_validate({**fields, "unreadCount": unread_count})
 
 
-def viewed_conversation_json(
-    document: ConversationDocument, unread_count: int, *, room_controls: bool = False
-) -> bytes:
-    """The JSON of `viewed_conversation_from`, without making the objects.
+def conversation_json(document: ConversationDocument, *, room_controls: bool = False) -> bytes:
+    """The JSON of `conversation_from`, without making the objects.
 
     Nothing is checked here: the document must be readable (`shapes.one_readable`).
     """
@@ -91,8 +89,12 @@ def viewed_conversation_json(
         for each in document["participants"]
     ]
     fields = _conversation_fields(document, participants, room_controls)
-    fields["unreadCount"] = unread_count
     return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
+
+
+def viewed_json(conversation: bytes, unread_count: int) -> bytes:
+    """The JSON of a conversation with the viewer's unread count as its last field."""
+    return b'%b,"unreadCount":%d}' % (conversation[:-1], unread_count)
 
 
 def _conversation_fields(

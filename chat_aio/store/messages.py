@@ -173,7 +173,7 @@ async def is_any_in_thread(database: Database, conversation_id: str, root_id: st
 
 
 async def list_newest(
-    database: Database, timeline: str, *, before: int | None, limit: int
+    database: Database, timeline: str, before: int | None, *, limit: int
 ) -> Rows[MessageDocument]:
     """Messages of a main list or thread below seq `before`, by descending seq; fewer than `limit`
     if they are large. Their times are naive UTC."""
@@ -189,6 +189,24 @@ async def list_newest(
         return found.sort("seq", -1).limit(limit)
 
     return await read_rows(database, plain, cursor, most=MOST_BYTES)
+
+
+async def list_oldest(
+    database: Database, timeline: str, after: int, *, limit: int
+) -> Rows[MessageDocument]:
+    """As `list_newest`, messages above seq `after` by ascending seq.
+
+    There are at most 512 KiB of them, whose JSON cannot be larger than an answer may be: a page
+    that is cut loses its oldest messages, which are the nearest here.
+    """
+    chosen = {"timelines": timeline, "seq": {"$type": shapes.WHOLE, "$gt": after}}
+    plain = database.plain_messages
+
+    def cursor() -> Any:
+        found = plain.find_raw_batches(chosen, READ, batch_size=limit)
+        return found.sort("seq", 1).limit(limit)
+
+    return await read_rows(database, plain, cursor, most=MOST_BYTES // 8)
 
 
 async def list_after(

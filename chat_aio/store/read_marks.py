@@ -23,11 +23,13 @@ class ReadMarks:
     """Writes the marks of one process. A read-state only moves forward (docs/behaviour.md 4.7).
 
     With `compares`, `mark` knows whether the read-state moved, which doubles the cost of a mark.
+    With `clears`, a mark ends what the user has marked as unread up to its message.
     """
 
-    def __init__(self, database: Database, *, compares: bool = False) -> None:
+    def __init__(self, database: Database, *, compares: bool = False, clears: bool = False) -> None:
         self._database = database
         self._compares = compares
+        self._clears = clears
         self._marks = Coalescers[Mark, bool](most=MOST_TOGETHER)
 
     async def mark(self, conversation_id: str, user_id: str, message_id: str) -> bool:
@@ -39,6 +41,13 @@ class ReadMarks:
         write = partial(self._write_marks, conversation_id)
         answer = self._marks.put(conversation_id, (user_id, message_id), answer=write)
         return await shared(answer, seconds=self._database.timeout)
+
+    async def mark_unread(self, conversation_id: str, user_id: str, seq: int) -> None:
+        """Store that a participant has marked all from a seq on as unread. Their read-state stays;
+        it ends with a mark at this seq or above."""
+        here = {"_id": conversation_id, "participants.userId": user_id}
+        marked = {"$set": {"participants.$.unreadFrom": seq}}
+        await self._database.write(lambda: self._database.conversations.update_one(here, marked))
 
     async def close(self, *, seconds: float) -> None:
         """Wait up to so many seconds for writes in flight."""
@@ -94,6 +103,9 @@ class ReadMarks:
         """Write marks, and what is `sent` by then; returns as `_write`, None if there is no such
         conversation."""
         update, filters = _update_of(marks, seqs, sent)
+        if self._clears:
+            update["$unset"], clearing = _clearing(marks, seqs)
+            filters += clearing
         if not self._compares:
             written = await self._database.write(
                 lambda: self._database.conversations.update_one(
@@ -132,6 +144,18 @@ def _update_of(
             {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
         )
     return {"$set": places}, filters
+
+
+def _clearing(
+    marks: Mapping[str, str], seqs: Mapping[str, int]
+) -> tuple[dict[str, str], list[dict[str, Any]]]:
+    """What marks end of what their users have marked as unread, and its array filters."""
+    filters = [
+        {f"u{number}.userId": user_id, f"u{number}.unreadFrom": {"$lte": seqs[message_id]}}
+        for number, (user_id, message_id) in enumerate(marks.items())
+    ]
+    places = (f"participants.$[u{number}].unreadFrom" for number in range(len(marks)))
+    return dict.fromkeys(places, ""), filters
 
 
 def _sent(

@@ -35,25 +35,15 @@ async def read_rows(
 ) -> Rows[Any]:
     """Read the raw-batch cursor that `opened` opens: up to `most` bytes, and at least one row."""
 
-    async def gather() -> list[bytes]:
-        batches: list[bytes] = []
-        cursor = await maybe_await(opened())
-        async for batch in cursor:
-            batches.append(batch)
-            # What is beyond `most` in this batch is cut below, row by row.
-            if most is not None and sum(map(len, batches)) > most:
-                break
-        await maybe_await(cursor.close())
-        return batches
-
-    batches = await database.read(gather)
+    batches = await read_batches(database, opened, most=most)
     size, codec = sum(map(len, batches)), collection.codec_options
     if size <= LIGHT_BYTES:
         return Rows([each for batch in batches for each in bson.decode_all(batch, codec)], size)
     documents: list[Any] = []
     size = 0
     async with database.turns.sliced(heavy=True) as slices:
-        for raw in _documents_in(batches):
+        for raw in documents_in(batches):
+            # The last batch may have gone beyond `most`.
             if most is not None and documents and size + len(raw) > most:
                 return Rows(documents, size, complete=False)
             documents.append(bson.decode(raw, codec))
@@ -62,7 +52,25 @@ async def read_rows(
     return Rows(documents, size)
 
 
-def _documents_in(batches: list[bytes]) -> Iterator[memoryview]:
+async def read_batches(
+    database: Database, opened: Callable[[], Any], *, most: int | None = None
+) -> list[bytes]:
+    """Read the raw-batch cursor that `opened` opens, until there are more than `most` bytes."""
+
+    async def gather() -> list[bytes]:
+        batches: list[bytes] = []
+        cursor = await maybe_await(opened())
+        async for batch in cursor:
+            batches.append(batch)
+            if most is not None and sum(map(len, batches)) > most:
+                break
+        await maybe_await(cursor.close())
+        return batches
+
+    return await database.read(gather)
+
+
+def documents_in(batches: list[bytes]) -> Iterator[memoryview]:
     """Split batches into documents: each begins with its length."""
     for batch in batches:
         view, start = memoryview(batch), 0

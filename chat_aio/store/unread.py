@@ -50,7 +50,31 @@ async def count_unread(
     *,
     keep: bool = True,
 ) -> dict[str, int]:
-    """How many messages of others each conversation has beyond `user_id`'s read-state.
+    """How many messages of others each conversation has beyond `user_id`'s read-state: the counts
+    of `find_unread`."""
+    found = await find_unread(database, user_id, conversations, heads, keep=keep)
+    return {name: each.count for name, each in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """How many messages of others a conversation has behind the seq `start`, and how many of the
+    reader's own."""
+
+    count: int
+    own: int
+    start: int
+
+
+async def find_unread(
+    database: Database,
+    user_id: str,
+    conversations: Sequence[ConversationDocument],
+    heads: Mapping[str, CounterDocument],
+    *,
+    keep: bool = True,
+) -> dict[str, Unread]:
+    """What is unread in each of the conversations that `user_id` is in and whose head is given.
 
     `heads` have the counts of this user, and must have been read before `conversations`: otherwise
     a message sent and read in between counts as unread. With `keep`, long counts are stored.
@@ -66,9 +90,13 @@ async def count_unread(
     if keep:
         await _keep(database, unknown, counted)
     return {
-        name: each.behind - (counted.get(name, 0) if (sure := own[name]) is None else sure)
+        name: _unread(each, counted.get(name, 0) if (sure := own[name]) is None else sure)
         for name, each in readers.items()
     }
+
+
+def _unread(reader: _Reader, own: int) -> Unread:
+    return Unread(reader.behind - own, own, reader.start)
 
 
 async def count_viewed(
@@ -89,7 +117,10 @@ async def count_viewed(
 def _reader(
     participant: ParticipantDocument, conversation: ConversationDocument, head: CounterDocument
 ) -> _Reader:
-    start = max(participant["lastReadSeq"], head["floorSeq"])
+    read = participant["lastReadSeq"]
+    if (marked := participant.get("unreadFrom")) is not None:
+        read = min(read, marked - 1)
+    start = max(read, head["floorSeq"])
     return _Reader(participant, conversation, head, start)
 
 

@@ -4,7 +4,7 @@ from chat_aio import errors
 from chat_aio.actions.desk import looking, removing, report_groups, restoring, standing
 from chat_aio.schema import desk
 from chat_aio.web.operations import Listing, Operation
-from chat_aio.web.routes import MODERATING
+from chat_aio.web.refusals import MODERATING
 
 AT_MESSAGE = (*MODERATING, errors.MessageNotFound)
 

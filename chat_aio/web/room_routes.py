@@ -4,7 +4,7 @@ from chat_aio import errors
 from chat_aio.actions import rooms
 from chat_aio.schema import inputs
 from chat_aio.web.operations import Operation
-from chat_aio.web.routes import MANAGING
+from chat_aio.web.refusals import MANAGING
 
 ROOM_ROUTES: tuple[Operation, ...] = (
     Operation(

@@ -8,6 +8,7 @@ from chat_aio.actions import (
     bans,
     blocks,
     channels,
+    conversation_lists,
     conversations,
     editing,
     forwarding,
@@ -23,28 +24,17 @@ from chat_aio.actions import (
 )
 from chat_aio.schema import inputs
 from chat_aio.web.operations import Listing, Opening, Operation, Posting, Streaming
+from chat_aio.web.refusals import (
+    ASKING,
+    COMPOSING,
+    MANAGING,
+    MODERATING,
+    POSTING,
+    REACTING,
+    READING,
+    WRITING,
+)
 from chat_aio.web.sse import stream
-
-READING = (errors.ConversationNotFound, errors.ForbiddenRead)
-WRITING = (errors.ConversationNotFound, errors.ForbiddenWrite, errors.DirectInteractionBlocked)
-REACTING = (*WRITING, errors.MessageNotFound, errors.ForbiddenRead)
-COMPOSING = (
-    *REACTING,
-    errors.MentionNotParticipant,
-    errors.MessageRejected,
-    errors.ConversationFrozen,
-)
-POSTING = (*COMPOSING, errors.MessageConflict, errors.SlowMode)
-GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
-MANAGING = (*GROUP, errors.NotConversationAdmin)
-ASKING = (
-    *GROUP,
-    errors.InvitesUnsupported,
-    errors.AlreadyParticipant,
-    errors.ConversationBanned,
-)
-MODERATING = (errors.NotModerator, errors.ModerationUnsupported)
-"""The errors that several routes have in common."""
 
 ROUTES: tuple[Operation | Streaming, ...] = (
     Opening(
@@ -56,7 +46,12 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         quota="conversations",
         errors=(errors.UserNotFound, errors.DirectInteractionBlocked, errors.ConversationNotFound),
     ),
-    Listing("GET", "/conversations", conversations.list_conversations, query=inputs.Page),
+    Listing(
+        "GET",
+        "/conversations",
+        conversation_lists.list_conversations,
+        query=inputs.ConversationFilter,
+    ),
     Operation(
         "GET",
         "/conversations/{conversation_id}",
@@ -78,8 +73,8 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "GET",
         "/conversations/{conversation_id}/messages",
         messages.list_messages,
-        query=inputs.Page,
-        errors=READING,
+        query=inputs.MainList,
+        errors=(*READING, errors.MessageNotFound),
     ),
     Operation(
         "GET",

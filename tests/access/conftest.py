@@ -68,7 +68,9 @@ async def served(database: Database) -> AsyncIterator[Served]:
         auth=picked_by_header,
         hooks=Hooks(can_moderate=lambda asked: asked.user_id.startswith("moderator")),
         plugins=[each() for each in PLUGINS],
-        options=Options(ring_seconds=5, quotas=None, room_controls=True, moderation_desk=True),
+        options=Options(
+            ring_seconds=5, quotas=None, inbox=True, room_controls=True, moderation_desk=True
+        ),
     )
     app = web.Application()
     chat.mount(app)

@@ -11,6 +11,7 @@ from chat_aio import ChatError
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Wire, json_from
 from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.operations import Operation
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
@@ -55,6 +56,7 @@ GIVEN: dict[str, Given] = {
     "POST /conversations/{conversation_id}/typing": {"isTyping": True},
     "GET /presence": {"userIds": "{asker}"},
     "POST /conversations/{conversation_id}/bans": {"userId": "{asker}"},
+    "POST /conversations/{conversation_id}/unread": {"messageId": "{message_id}"},
     "GET /moderation/desk/messages": {"userId": "{asker}"},
     "POST /moderation/desk/removals": {"userId": "{asker}"},
     "POST /moderation/desk/report-groups/resolve": {
@@ -69,7 +71,7 @@ GIVEN: dict[str, Given] = {
 """The body, or the query of a GET, with a world's names in braces; others need nothing. Without a
 route it is what the server API is asked for alone."""
 
-ADDED = [each for each in (*ROOM_ROUTES, *DESK_ROUTES) if each.method != "PATCH"]
+ADDED = [each for each in (*ROOM_ROUTES, *INBOX_ROUTES, *DESK_ROUTES) if each.method != "PATCH"]
 """What options add; the PATCH of room controls is the contract's, with two fields more."""
 
 OPERATIONS = {f"{each.method} {each.path}": each for each in (*ROUTES, *ADDED)}
@@ -123,7 +125,7 @@ async def through_api(
 ) -> Outcome:
     """The outcome of the same call in this process."""
     shape = next(filter(None, shapes_of(route)), None)
-    is_apart = method.startswith(("rooms.", "desk."))
+    is_apart = method.startswith(("rooms.", "inbox.", "desk."))
     call = attrgetter(method)(served.chat if is_apart else served.chat.api)
     wanted = inspect.signature(call).parameters
     places = {name: value for name, value in names.items() if name in wanted}

@@ -188,6 +188,12 @@ GET /conversations/{conversation_id}/bans rooms.list_conversation_bans
 DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban_from_conversation
   group barred    admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
+POST /conversations/{conversation_id}/unread inbox.mark_unread
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+GET /mentions inbox.list_mentions
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 GET /moderation/desk/messages desk.find_messages
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
 GET /moderation/desk/messages/{message_id} desk.look_at_message

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
-from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from tests.access.conftest import Served
 from tests.access.doors import ALL, OPERATIONS, Outcome, given_for, through_api, through_http
 from tests.access.matrix import MEANINGS, Row, rows
@@ -15,6 +15,7 @@ APIS: tuple[tuple[str, type], ...] = (
     ("", ServerAPI),
     ("moderation.", ModerationAPI),
     ("rooms.", RoomsAPI),
+    ("inbox.", InboxAPI),
     ("desk.", DeskAPI),
 )
 

@@ -257,6 +257,6 @@ async def test_collections_may_have_a_prefix(database: Database) -> None:
 
 async def test_what_was_made_is_not_called_unwritten(chat: Chat) -> None:
     """Whatever cannot be read once a direct conversation is there: it was made, and says so."""
-    with patch.object(actions, "count_unread", side_effect=StorageUnavailable):
+    with patch.object(actions, "count_viewed", side_effect=StorageUnavailable):
         made = await chat.api.get_or_create_conversation("alice", "bob")
     assert (made.unread_count, list(made.roles)) == (0, ["alice", "bob"])

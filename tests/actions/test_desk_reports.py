@@ -11,7 +11,7 @@ from chat_aio.hooks import ModerationContext
 from tests.actions.test_desk import DESK
 from tests.conftest import MakePeople
 from tests.support.moderating import People, ban, later, report, settle
-from tests.support.people import Answer, Person
+from tests.support.people import PATIENCE, Answer, Person
 
 
 @pytest.fixture
@@ -111,6 +111,7 @@ async def test_moderators_are_asked_for_once_for_events_that_come_together(
         await begun.wait()
         for number in range(6):  # They wait behind the first one.
             await report(people("alice"), "user", f"user{number}")
+        await mod.chat._context.signals.close(seconds=PATIENCE)  # Now they are written.
         await mod.told_all()
         settled.set()
         for _ in range(7):

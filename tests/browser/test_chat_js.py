@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
-from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI
+from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Filter, Presence, Receipts, Typing
 from chat_aio.schema import desk, models
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (STATIC / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
-SHAPES_OF_THE_WIRE = 27
+SHAPES_OF_THE_WIRE = 29
 PLUGINS = (Typing(), Presence(), Receipts(), Filter())
 NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
@@ -65,7 +65,8 @@ async def try_out(empty: Page, script: str) -> Any:
 async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
         const chat = new Chat("http://chat/", { fetch, EventSource: Source });
-        const methods = [chat, chat.moderation, chat.rooms, chat.desk].flatMap(Object.values);
+        const apis = [chat, chat.moderation, chat.rooms, chat.inbox, chat.desk];
+        const methods = apis.flatMap(Object.values);
         for (const each of methods) {
           // An array of one reads as its only element wherever a text is expected.
           if (each instanceof Function) await each(["{}"], ["{}"], ["{}"]);
@@ -87,10 +88,11 @@ async def test_methods_are_named_as_in_the_server_api(empty: Page) -> None:
     script = """
         const chat = new Chat();
         const rooms = ["updateConversation", ...Object.keys(chat.rooms)];
-        const { moderation, desk } = chat;
-        return [Object.keys(chat), Object.keys(moderation), rooms, Object.keys(desk)];
+        const { moderation, inbox, desk } = chat;
+        return [Object.keys(chat), Object.keys(moderation), rooms, Object.keys(inbox),
+          Object.keys(desk)];
     """
-    apis = (ServerAPI, ModerationAPI, RoomsAPI, DeskAPI)
+    apis = (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, DeskAPI)
     for found, api in zip(await try_out(empty, script), apis, strict=True):
         named = {to_camel(name) for name in vars(api) if not name.startswith("_")}
         assert named - NOT_IN_HTTP <= set(found)

@@ -10,12 +10,13 @@ import pytest
 
 from chat_aio import Chat, Hooks
 from chat_aio.actions.answers import ConversationList, MessageList
-from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.conversations import Opened
 from chat_aio.actions.sending import Sent
 from chat_aio.client import ChatClient
 from chat_aio.client.connection import Connection
 from chat_aio.client.desk import Desk
+from chat_aio.client.inbox import Inbox
 from chat_aio.client.moderation import Moderation
 from chat_aio.client.rooms import Rooms
 from chat_aio.errors import (
@@ -26,8 +27,15 @@ from chat_aio.errors import (
     UserBanned,
 )
 from chat_aio.plugins import Filter, Presence, Typing, Words
-from chat_aio.schema.models import ConversationPage, Message, MessagePage, ViewedConversation
+from chat_aio.schema.models import (
+    ConversationHead,
+    ConversationPage,
+    Message,
+    MessagePage,
+    ViewedConversation,
+)
 from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
@@ -50,6 +58,7 @@ ANSWERS = {
         (ServerAPI, ChatClient, 2),
         (ModerationAPI, Moderation, 2),
         (RoomsAPI, Rooms, 2),
+        (InboxAPI, Inbox, 2),
         (DeskAPI, Desk, 2),
     ],
 )
@@ -104,6 +113,28 @@ async def test_each_route_of_room_controls_has_one(
     client_of = await connect(room_controls=True)
     await keep_order(await client_of("ada"), await client_of("bob"))
     expect_all(ROOM_ROUTES, requested)
+
+
+async def test_each_route_of_the_inbox_has_one(
+    connect: Connect, requested: set[tuple[str, str]]
+) -> None:
+    client_of = await connect(inbox=True)
+    ada, bob = await client_of("ada"), await client_of("bob")
+    direct = await ada.get_or_create_conversation("bob")
+    sent = await ada.send_message(direct.id, "@bob?", mentions=["bob"])
+    await bob.mark_read(direct.id, sent.id)
+    (mention,) = (await bob.inbox.list_mentions()).mentions
+    assert (mention.message, mention.unread) == (sent, False)
+    await bob.inbox.mark_unread(direct.id, sent.id)
+    page = await bob.list_conversations(include=["lastMessage", "heads"], query="AD", unread=True)
+    assert page.last_messages == {direct.id: sent}
+    assert page.heads == {
+        direct.id: ConversationHead(seq=1, first_unread_seq=1, unread_mention_count=1)
+    }
+    around = await bob.list_messages(direct.id, around=sent.id)
+    assert (around.messages, around.previous_cursor) == ((sent,), None)
+    assert (await bob.list_messages(direct.id, after=sent.id)).messages == ()
+    expect_all(INBOX_ROUTES, requested)
 
 
 async def test_each_route_of_the_desk_has_one(

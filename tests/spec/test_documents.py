@@ -16,7 +16,7 @@ from bson import json_util
 from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
-from chat_aio.actions.api import DeskAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.maintenance import holding
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
@@ -29,6 +29,7 @@ from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
 from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -54,6 +55,7 @@ def test_every_route_is_documented() -> None:
     for title, routes in (
         ("Method", ROUTES),
         ("Method with `room_controls`", ROOM_ROUTES),
+        ("Method with `inbox`", INBOX_ROUTES),
         ("Method with `moderation_desk`", DESK_ROUTES),
     ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
@@ -84,6 +86,7 @@ def test_every_api_method_is_documented() -> None:
             ("", ServerAPI),
             ("moderation.", ModerationAPI),
             ("rooms.", RoomsAPI),
+            ("inbox.", InboxAPI),
             ("desk.", DeskAPI),
         )
         for name, each in methods_of(api).items()
@@ -101,7 +104,7 @@ def test_every_error_is_documented_at_its_routes() -> None:
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
-        for each in (*ROUTES, *ROOM_ROUTES, *DESK_ROUTES, *operations_of(plugins))
+        for each in (*ROUTES, *ROOM_ROUTES, *INBOX_ROUTES, *DESK_ROUTES, *operations_of(plugins))
     }
 
 

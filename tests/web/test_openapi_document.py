@@ -129,7 +129,7 @@ def test_what_is_off_is_not_described() -> None:
 
 def test_it_is_printed() -> None:
     arguments = ["openapi", "--plugins", "typing,presence,receipts", "--extra-events"]
-    arguments += ["--room-controls", "--moderation-desk"]
+    arguments += ["--inbox", "--room-controls", "--moderation-desk"]
     plugins: list[Plugin] = [Typing(), Presence(), Receipts()]  # `serve` has no Filter.
     expected = describe(plugins=plugins, options=EVERYTHING)
     assert json.loads(CliRunner().invoke(main, arguments).output) == expected

@@ -44,7 +44,7 @@ async def get_standing(
     received = reports.concerning(target_user_id)
     latest = await reports.list_newest(database, received, position=None, limit=LATEST_REPORTS)
     ids = await _ids(context, target_user_id, given.shared_with)
-    shown = await conversations.read_some(database, ids[:MOST_CONVERSATIONS])
+    shown, _, _ = await context.decoded.read_some(ids[:MOST_CONVERSATIONS])
     return desk.Standing(
         user_id=target_user_id,
         active_ban=ban_from(in_force[0]) if in_force else None,
@@ -56,7 +56,7 @@ async def get_standing(
         ),
         latest_reports_received=tuple(map(report_from, readable("reports", latest))),
         conversation_count=len(ids),
-        conversations=_shared_from(shown[0].values(), target_user_id),
+        conversations=_shared_from((each.document for each in shown.values()), target_user_id),
     )
 
 

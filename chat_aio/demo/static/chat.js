@@ -40,6 +40,9 @@
  *   threadRootMessageId: string | null, threadSummary: ThreadSummary | null,
  *   clientMessageId: string | null, forwardedFrom: ForwardedFrom | null, reactions: Reactions[],
  *   mentions: string[], metadata: Json}} Message
+ * @typedef {{seq: number, firstUnreadSeq: number | null,
+ *   unreadMentionCount: number}} ConversationHead
+ * @typedef {{message: Message, unread: boolean}} Mention
  * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
  *   metadata: Json, mentions: string[], replyToMessageId: string | null, reason: string,
  *   threadRootMessageId: string | null, createdAt: string, expiresAt: string | null,
@@ -94,6 +97,7 @@
  * What it takes.
  *
  * @typedef {{limit?: number, cursor?: string | null}} Paging
+ * @typedef {Paging & {include?: ("lastMessage" | "heads")[], q?: string, unread?: boolean}} Listing
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean}} Draft
@@ -209,17 +213,19 @@ export class Chat {
    * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ViewedConversation>} */
   getOrCreateConversation = (otherUserId, more) =>
     this.#post("/conversations", { otherUserId, ...more }, "conversation");
-  /** Most recently active first.
-   * @type {(paging?: Paging) => Page<"conversations", ViewedConversation>} */
-  listConversations = (paging) => this.#get("/conversations", paging);
+  /** Most recently active first; `include` brings `lastMessages` and `heads` by conversation.
+   * @type {(options?: Listing) => Page<"conversations", ViewedConversation> &
+   *   Promise<{lastMessages?: {[id: string]: Message}, heads?: {[id: string]: ConversationHead}}>} */
+  listConversations = (options) => this.#get("/conversations", options);
   /** @type {(conversationId: string) => Promise<ViewedConversation>} */
   getConversation = (id) => this.#get(path`/conversations/${id}`, {}, "conversation");
   /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
    * @type {(conversationId: string, draft: Draft) => Promise<Message>} */
   sendMessage = (id, draft) => this.#send(path`/conversations/${id}/messages`, draft);
-  /** Newest first.
-   * @type {(conversationId: string, paging?: Paging) => Page<"messages", Message>} */
-  listMessages = (id, paging) => this.#get(path`/conversations/${id}/messages`, paging);
+  /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
+   * @type {(conversationId: string, options?: Paging & {around?: string, after?: string}) =>
+   *   Page<"messages", Message> & Promise<{previousCursor?: string}>} */
+  listMessages = (id, options) => this.#get(path`/conversations/${id}/messages`, options);
   /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
   getMessage = (id, messageId) =>
     this.#get(path`/conversations/${id}/messages/${messageId}`, {}, "message");
@@ -329,6 +335,15 @@ export class Chat {
     /** Newest first. @type {(conversationId: string, paging?: Paging) =>
      *   Page<"conversationBans", ConversationBan>} */
     listConversationBans: (id, paging) => this.#get(path`/conversations/${id}/bans`, paging),
+  };
+
+  /** What waits for one, where the service has `inbox`. */
+  inbox = {
+    /** What mentions one, newest first. @type {(paging?: Paging) => Page<"mentions", Mention>} */
+    listMentions: (paging) => this.#get("/mentions", paging),
+    /** This message and all newer ones count as unread again, until one of them is marked read.
+     * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
+    markUnread: (id, messageId) => this.#post(path`/conversations/${id}/unread`, { messageId }),
   };
 
   moderation = {

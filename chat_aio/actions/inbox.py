@@ -1,0 +1,98 @@
+"""What waits for a user over all conversations: mentions, and what they have marked as unread. All
+of it needs the option `inbox` (docs/behaviour.md 15)."""
+
+from collections.abc import Sequence
+
+from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_readable, load_within
+from chat_aio.actions.optional_events import publish_read
+from chat_aio.actions.reading import fill, load_parents, readable_in
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import Mention, MentionPage, aware
+from chat_aio.store import conversations, mentions
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.rows import Rows
+from chat_aio.store.shapes import readable
+from chat_aio.store.unread import find_unread
+
+CURSOR = "mentions"
+
+
+async def mark_unread(
+    context: Context, user_id: str, conversation_id: str, message_id: str
+) -> None:
+    """Count a message, and all newer ones, as unread again; messages of one's own are not counted.
+
+    It lasts until one of them is marked read. The read-state that others see stays as it is. Raises
+    InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound (docs/behaviour.md 15.3).
+    """
+    given = inputs.read(inputs.Mark, message_id=message_id)
+    await load_readable(context, user_id, conversation_id)
+    found = await load_within(context, conversation_id, given.message_id)
+    if context.permissions.asks_for_messages:
+        await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    await context.read_marks.mark_unread(conversation_id, user_id, found["seq"])
+    await publish_read(context, user_id, conversation_id)
+
+
+async def list_mentions(
+    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> MentionPage:
+    """The messages of others that mention the user, in conversations and threads that the user may
+    read, newest first. Raises InvalidInput (docs/behaviour.md 15.4)."""
+    size = pagination.limit_from(limit)
+    position = pagination.after_from(CURSOR, cursor)
+
+    async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
+        behind = (aware(last["createdAt"]), last["_id"]) if last else position
+        return await mentions.list_newest(context.database, user_id, behind, limit=limit)
+
+    async def sift(found: Sequence[MessageDocument]) -> Sequence[MessageDocument]:
+        return await _readable(context, user_id, found)
+
+    found = await fill(fetch, sift, count=size + 1)
+    page = found.rows[:size]
+    parents = await load_parents(context, user_id, page)
+    starts = await _starts(context, user_id, {each["conversationId"] for each in page})
+
+    def shown(document: MessageDocument) -> Mention:
+        unread = document["seq"] > starts.get(document["conversationId"], document["seq"])
+        return Mention(message=message_from(document, parents), unread=unread)
+
+    made, count = await shapes_of(context, page, shown, stored_bytes=found.stored_bytes)
+    last = found.behind(page, count) if page else found.stopped
+    behind = last and pagination.cursor_after(CURSOR, aware(last["createdAt"]), last["_id"])
+    return MentionPage(mentions=made, next_cursor=behind)
+
+
+async def _readable(
+    context: Context, user_id: str, found: Sequence[MessageDocument]
+) -> Sequence[MessageDocument]:
+    """The messages that the user may read; the user may have left their conversations since."""
+    kept: set[str] = set()
+    for conversation_id in {each["conversationId"] for each in readable("messages", found)}:
+        snapshot = await context.snapshots.find(conversation_id)
+        if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
+            theirs = [each for each in found if each["conversationId"] == conversation_id]
+            allowed = await readable_in(context, user_id, snapshot.conversation, theirs)
+            kept |= {each["_id"] for each in allowed}
+    return [each for each in found if each["_id"] in kept]
+
+
+async def _starts(context: Context, user_id: str, conversation_ids: set[str]) -> dict[str, int]:
+    """The seq behind which messages are unread, of each conversation that the user is in."""
+    names = sorted(conversation_ids)
+    heads = await conversations.list_heads(
+        context.database, names, limit=len(names), counts_of=[user_id]
+    )
+    found, _, _ = await context.decoded.read_some(names)
+    unread = await find_unread(
+        context.database,
+        user_id,
+        [each.document for each in found.values()],
+        {each["_id"]: each for each in readable("counters", heads)},
+        keep=False,
+    )
+    return {name: each.start for name, each in unread.items()}

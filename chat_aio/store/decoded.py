@@ -1,0 +1,105 @@
+"""Conversations that were decoded before: from the same bytes comes the same document.
+
+Each answer is made of what MongoDB has just sent. Only decoding and checking it, and making its
+JSON, are saved where its bytes are the same as before (docs/decisions/0064).
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import bson
+
+from chat_aio.schema.models import ViewedConversation
+from chat_aio.store import shapes
+from chat_aio.store.database import Database
+from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.mapping import conversation_json, viewed_conversation_from, viewed_json
+from chat_aio.store.rows import LIGHT_BYTES, MOST_BYTES, documents_in, read_batches
+
+READ_AT_ONCE = 50
+
+MOST_KEPT = 4 * 1024 * 1024
+"""The most of BSON that is kept. The documents and their JSON take about ten times as much."""
+
+
+@dataclass(slots=True)
+class DecodedConversation:
+    """A well-formed conversation, which must not be changed. Its times are naive UTC."""
+
+    document: ConversationDocument
+    room_controls: bool
+    _json: bytes | None = None
+
+    def viewed(self, unread_count: int) -> ViewedConversation:
+        """The conversation with the viewer's unread count."""
+        return viewed_conversation_from(
+            self.document, unread_count, room_controls=self.room_controls
+        )
+
+    def viewed_json(self, unread_count: int) -> bytes:
+        """The JSON of `viewed`."""
+        if self._json is None:
+            self._json = conversation_json(self.document, room_controls=self.room_controls)
+        return viewed_json(self._json, unread_count)
+
+
+class DecodedConversations:
+    """What one process keeps, the most recently used of it. It is never out of date, because bytes
+    that have changed are other bytes."""
+
+    def __init__(
+        self, database: Database, *, room_controls: bool = False, most_bytes: int = MOST_KEPT
+    ) -> None:
+        self._database = database
+        self._room_controls = room_controls
+        self._kept: OrderedDict[bytes, DecodedConversation] = OrderedDict()
+        self._room = most_bytes
+
+    async def read_some(
+        self, ids: Sequence[str]
+    ) -> tuple[dict[str, DecodedConversation], int, int]:
+        """The well-formed conversations among `ids`, up to about 4 MiB of BSON: returns them by id,
+        their size, and how many of `ids` were read."""
+        plain = self._database.plain_conversations
+        found: dict[str, DecodedConversation] = {}
+        stored_bytes = 0
+        for start in range(0, len(ids), READ_AT_ONCE):
+            chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
+            batches = await read_batches(self._database, partial(plain.find_raw_batches, chosen))
+            for each in await self._decoded([bytes(each) for each in documents_in(batches)]):
+                found[each.document["_id"]] = each
+            stored_bytes += sum(map(len, batches))
+            if stored_bytes > MOST_BYTES:
+                return found, stored_bytes, start + READ_AT_ONCE
+        return found, stored_bytes, len(ids)
+
+    async def _decoded(self, documents: Sequence[bytes]) -> list[DecodedConversation]:
+        """The well-formed ones of these documents; others are logged and left out."""
+        new_bytes = sum(len(each) for each in documents if each not in self._kept)
+        found: list[DecodedConversation] = []
+        async with self._database.turns.sliced(heavy=new_bytes > LIGHT_BYTES) as slices:
+            for raw in documents:
+                if each := self._kept.get(raw) or self._decode(raw):
+                    self._keep(raw, each)
+                    found.append(each)
+                await slices.give_way()
+        return found
+
+    def _decode(self, raw: bytes) -> DecodedConversation | None:
+        document: Any = bson.decode(raw, self._database.plain_conversations.codec_options)
+        if shapes.one_readable("conversations", document) is None:
+            return None
+        return DecodedConversation(document, self._room_controls)
+
+    def _keep(self, raw: bytes, decoded: DecodedConversation) -> None:
+        if raw in self._kept:
+            self._kept.move_to_end(raw)
+            return
+        self._kept[raw] = decoded
+        self._room -= len(raw)
+        while self._room < 0:
+            oldest, _ = self._kept.popitem(last=False)
+            self._room += len(oldest)

@@ -1,0 +1,23 @@
+"""The errors that several routes have in common."""
+
+from chat_aio import errors
+
+READING = (errors.ConversationNotFound, errors.ForbiddenRead)
+WRITING = (errors.ConversationNotFound, errors.ForbiddenWrite, errors.DirectInteractionBlocked)
+REACTING = (*WRITING, errors.MessageNotFound, errors.ForbiddenRead)
+COMPOSING = (
+    *REACTING,
+    errors.MentionNotParticipant,
+    errors.MessageRejected,
+    errors.ConversationFrozen,
+)
+POSTING = (*COMPOSING, errors.MessageConflict, errors.SlowMode)
+GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
+MANAGING = (*GROUP, errors.NotConversationAdmin)
+ASKING = (
+    *GROUP,
+    errors.InvitesUnsupported,
+    errors.AlreadyParticipant,
+    errors.ConversationBanned,
+)
+MODERATING = (errors.NotModerator, errors.ModerationUnsupported)
