@@ -18,6 +18,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
 from chat_aio.live.service import Live
+from chat_aio.observability import process_wide
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
 from chat_aio.observability.timing import database_timer, timed_hook, timed_hooks
@@ -200,6 +201,7 @@ class Chat:
         if Capability.STREAMS in self._context.capabilities:
             await self._live.open()
         await self._open_plugins()
+        process_wide.add(self._context.observers)
         notify(self._context.observers, Observer.chat_opened, self._live.state)
         self._opened = True
 
@@ -220,6 +222,7 @@ class Chat:
         """
         if not self._opened:
             return
+        process_wide.remove(self._context.observers)
         notify(self._context.observers, Observer.chat_closed, self._live.state)
         # Streams first, since plugins may close only after them; what plugins publish at the end
         # then still goes out with the signals.

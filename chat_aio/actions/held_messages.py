@@ -1,5 +1,7 @@
 """What moderators do with held messages: look, release, discard (docs/behaviour.md 12.8)."""
 
+from typing import Any
+
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.blocks import require_unblocked
@@ -30,8 +32,7 @@ async def list_held_messages(
     ModerationUnsupported."""
     size = pagination.limit_from(limit)
     position = pagination.after_from("held_messages", cursor)
-    await require_moderator(context, user_id, "list_held_messages")
-    require(context, Capability.MODERATION)
+    await _require_moderator(context, user_id, "list_held_messages")
     found = await held_messages.list_newest(context.database, position=position, limit=size + 1)
     page = found[:size]
     shown, count = await shapes_of(context, page, _shown, stored_bytes=MOST_BYTES)
@@ -47,6 +48,25 @@ def _shown(found: HeldMessageDocument) -> HeldMessage | None:
     return held_message_from(found) if one_readable("held_messages", found) else None
 
 
+async def require_releasable(context: Context, user_id: str, held_id: str) -> HeldMessage:
+    """The message, if a release would send it now, or has sent it. Raises as
+    `release_held_message`."""
+    await _require_moderator(context, user_id, "release_held_message")
+    held = await _load(context, held_id)
+    if not await find_repeated(context, *_place(held), _key(held)):
+        await _require_sendable(context, held)
+    return held_message_from(held)
+
+
+async def require_discardable(context: Context, user_id: str, held_id: str) -> HeldMessage:
+    """The message, if it could be discarded now. Raises as `discard_held_message`."""
+    await _require_moderator(context, user_id, "discard_held_message")
+    held = await _load(context, held_id)
+    if held["releasedBy"] is not None:
+        raise HeldMessageReleased
+    return held_message_from(held)
+
+
 async def release_held_message(context: Context, user_id: str, held_id: str) -> Message:
     """Send a held message in the name of its sender, who must still be allowed to write; neither
     hooks nor plugins are asked about it again, and slow mode does not apply.
@@ -59,12 +79,9 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
     UserBanned, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen,
     MessageNotFound and ForbiddenRead.
     """
-    await require_moderator(context, user_id, "release_held_message")
-    require(context, Capability.MODERATION)
+    await _require_moderator(context, user_id, "release_held_message")
     held = await _load(context, held_id)
-    key = {name: held[name] for name in ("clientMessageId", "requestHash")}
-    place = (held["senderId"], held["conversationId"])
-    if sent := await find_repeated(context, *place, key):
+    if sent := await find_repeated(context, *_place(held), _key(held)):
         # An earlier call has sent it and ended before it removed the row.
         await held_messages.remove(context.database, held_id)
         return sent.message
@@ -74,7 +91,7 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
         raise HeldMessageNotFound
     fields = {
         "message_id": held_id,
-        **key,
+        **_key(held),
         "replyToMessageId": held["replyToMessageId"],
         "thread_root_message_id": held["threadRootMessageId"],
         "also_in_main": held["alsoInMain"],
@@ -87,8 +104,7 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
 async def discard_held_message(context: Context, user_id: str, held_id: str) -> None:
     """Remove a held message for good. Raises NotModerator, ModerationUnsupported,
     HeldMessageNotFound and HeldMessageReleased."""
-    await require_moderator(context, user_id, "discard_held_message")
-    require(context, Capability.MODERATION)
+    await _require_moderator(context, user_id, "discard_held_message")
     held = await _load(context, held_id)
     entry = _entry(context, "discard-held", user_id, held)
     found = await held_messages.discard(context.database, held_id, entry)
@@ -96,6 +112,20 @@ async def discard_held_message(context: Context, user_id: str, held_id: str) -> 
         raise HeldMessageNotFound
     if found["releasedBy"] is not None:
         raise HeldMessageReleased
+
+
+async def _require_moderator(context: Context, user_id: str, action: str) -> None:
+    await require_moderator(context, user_id, action)
+    require(context, Capability.MODERATION)
+
+
+def _place(held: HeldMessageDocument) -> tuple[str, str]:
+    return held["senderId"], held["conversationId"]
+
+
+def _key(held: HeldMessageDocument) -> dict[str, Any]:
+    """Its idempotency key, by which it is sent once."""
+    return {"clientMessageId": held["clientMessageId"], "requestHash": held["requestHash"]}
 
 
 async def _load(context: Context, held_id: str) -> HeldMessageDocument:

@@ -123,6 +123,7 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     # Checked before workers are started: each of them would report the same mistake.
     _require_callers(settings)
     _require_rate_limits(settings, place=found["rate_limits"].place)
+    _require_filter(settings, place=found["filter_rules"].place)
     _log(settings.log_format)
     if as_worker is not None:
         at, lifeline = (socket.socket(fileno=each) for each in as_worker)
@@ -168,6 +169,12 @@ def _require_rate_limits(settings: ServeSettings, *, place: str) -> None:
         raise WrongSetting(f"{place}: {said}") from None
     except SetupError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _require_filter(settings: ServeSettings, *, place: str) -> None:
+    """Refuse rules that no message would be checked by."""
+    if settings.filter_rules and settings.app is None and "filter" not in settings.plugins:
+        raise WrongSetting(f"{place}: the rules are those of a plugin: add filter to plugins")
 
 
 @main.command()

@@ -1,4 +1,4 @@
-"""`chat-aio moderation`: reports, bans, messages, and the audit log of what was decided."""
+"""`chat-aio moderation`: reports, bans, messages and held ones, and the audit log of decisions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from chat_aio.actions.maintenance import decisions
-from chat_aio.admin import bans, messages
+from chat_aio.admin import bans, held_messages, messages
 from chat_aio.admin.options import (
     DECISIONS,
     STATUSES,
@@ -124,6 +124,7 @@ def audit(target_id: str | None, limit: int, as_json: bool, as_lines: bool, **pl
 
 for _command in (
     *(bans.bans, bans.ban, bans.unban),
+    *(held_messages.held, held_messages.release_held, held_messages.discard_held),
     *(messages.find, messages.context, messages.versions),
     *(messages.remove_message, messages.remove_messages, messages.restore_message),
 ):

@@ -84,6 +84,8 @@ async def _open(settings: ServeSettings, user_id: str, *, dry_run: bool) -> Asyn
                 # What is removed here is kept as long as what is removed there.
                 moderation_desk=settings.options.moderation_desk,
                 history_days=settings.options.history_days,
+                # Nobody writes by a release where a conversation is frozen.
+                room_controls=settings.options.room_controls,
                 # A command must not create indexes on the side.
                 manage_indexes=False,
                 # No streams, so no feed: it would first read minutes of the past.

@@ -6,7 +6,7 @@ from datetime import datetime
 from chat_aio.actions.maintenance.checks.findings import Violation
 from chat_aio.admin.printing import card_of, json_value, table_of
 from chat_aio.schema.desk import MessageVersion
-from chat_aio.schema.models import Ban, Message, Report
+from chat_aio.schema.models import Ban, HeldMessage, Message, Report
 from chat_aio.store.documents import AuditEntry
 from chat_aio.store.indexes import Difference
 from chat_aio.store.maintenance.repair import Repair
@@ -93,6 +93,23 @@ def versions_table(versions: Sequence[MessageVersion]) -> str:
         [
             (each.written_at, each.replaced_at, each.how, each.replaced_by_user_id, each.body)
             for each in versions
+        ],
+    )
+
+
+def held_messages_table(held: Sequence[HeldMessage]) -> str:
+    return table_of(
+        ("ID", "HELD", "CONVERSATION", "SENDER", "REASON", "BODY"),
+        [
+            (
+                each.id,
+                each.created_at,
+                each.conversation_id,
+                each.sender_id,
+                each.reason,
+                each.body,
+            )
+            for each in held
         ],
     )
 

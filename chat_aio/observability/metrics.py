@@ -90,6 +90,7 @@ class Metrics(Observer):
         self._database_seconds = new.histogram(
             "database_seconds", "Time of a call of MongoDB", BATCH_SECONDS, "outcome"
         )
+        self._malformed = new.counter("malformed_rows", "Times a malformed row was left out")
         self._hook_seconds = new.histogram(
             "hook_seconds", "Time of a call of a hook", BATCH_SECONDS, "hook", "outcome"
         )
@@ -131,6 +132,9 @@ class Metrics(Observer):
 
     def database_called(self, call: Call) -> None:
         self._database_seconds.labels(_outcome(call)).observe(call.seconds)
+
+    def rows_left_out(self, collection: str, count: int) -> None:
+        self._malformed.inc(count)
 
     def hook_called(self, hook: Hook, call: Call) -> None:
         self._hook_seconds.labels(hook, _outcome(call)).observe(call.seconds)

@@ -151,6 +151,10 @@ class Observer:
     def database_called(self, call: Call) -> None:
         """A read or write of MongoDB has ended. The sequencer's transactions are batches."""
 
+    def rows_left_out(self, collection: str, count: int) -> None:
+        """Rows that another program has written in another shape were left out of an answer or of
+        the feed; the log names them. In a process with several chats, it may be of any of them."""
+
     def hook_called(self, hook: Hook, call: Call) -> None:
         """A hook of the host's has answered."""
 

@@ -124,6 +124,7 @@ class Links(Rule):
         super().__post_init__()
         if isinstance(self.allowed_hosts, str) or isinstance(self.denied_hosts, str):
             raise ValueError("Links takes collections of hosts, not one string")
+        _require_count(self.at_most)
         allowed = None if self.allowed_hosts is None else _hosts(self.allowed_hosts)
         if allowed is None and not self.denied_hosts and self.at_most is None:
             allowed = frozenset()
@@ -141,6 +142,12 @@ class Links(Rule):
         if not self._denied.isdisjoint(names):
             return False
         return self._allowed is None or not self._allowed.isdisjoint(names)
+
+
+def _require_count(at_most: int | None) -> None:
+    """Raise ValueError for a limit that every message would exceed."""
+    if at_most is not None and at_most < 0:
+        raise ValueError(f"at_most must be 0 or more, not {at_most}")
 
 
 def _links_in(text: str) -> list[str]:
@@ -203,6 +210,7 @@ class Attachments(Rule):
         super().__post_init__()
         if isinstance(self.allowed_kinds, str) or isinstance(self.denied_kinds, str):
             raise ValueError("Attachments takes collections of kinds, not one string")
+        _require_count(self.at_most)
 
     def is_broken_by(self, checked: Checked) -> bool:
         found = checked.message.metadata.get(self.key)

@@ -13,9 +13,10 @@ from chat_aio.chat import Chat, limited_methods
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins import Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing
 from chat_aio.server.callers import Callers
 from chat_aio.server.clients import Clients
+from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.settings import ServeSettings
 from chat_aio.web.health import add_health
 from chat_aio.web.openapi.routes import add_openapi
@@ -30,6 +31,9 @@ PLUGINS: Mapping[str, Callable[[ServeSettings], Plugin]] = {
         lease_seconds=settings.presence_lease_seconds,
     ),
     "receipts": lambda _: Receipts(),
+    "filter": lambda settings: Filter(
+        rules_from(settings.filter_rules), reporter_id=settings.filter_reporter_id
+    ),
 }
 
 

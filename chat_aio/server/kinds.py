@@ -33,12 +33,14 @@ def kind_of(type_: Any) -> Kind:
     # None is never written: it is the default.
     (inner,) = {*get_args(type_)} - {NoneType} if NoneType in get_args(type_) else (type_,)
     origin, inside = get_origin(inner), get_args(inner)
+    if inner == TABLES:
+        return Kind("JSON", "a list of tables", _tables)
     if inner in SCALARS:
         return SCALARS[inner]
     if inner is Quotas:
         return Kind("JSON", _OF_QUOTAS, _quotas)
     if origin is Literal:
-        return Kind("|".join(inside), _one_of(inside), lambda given: _chosen(given, inside))
+        return Kind("|".join(inside), one_of(inside), lambda given: _chosen(given, inside))
     if origin is Mapping and inside == (str, str):
         return Kind("JSON", "a table of texts", _texts)
     if origin in (Collection, frozenset, tuple):
@@ -93,7 +95,8 @@ def _chosen(given: Any, known: Collection[str]) -> str:
     return str(given)
 
 
-def _one_of(known: Collection[str]) -> str:
+def one_of(known: Collection[str]) -> str:
+    """`a, b or c`."""
     *most, last = known
     return f"{', '.join(most)} or {last}"
 
@@ -112,6 +115,14 @@ def _table(given: Any) -> Any:
     return json.loads(given) if isinstance(given, str) else given
 
 
+def _tables(given: Any) -> tuple[dict[str, Any], ...]:
+    """An array of tables; or text, as JSON."""
+    listed = _table(given)
+    if not isinstance(listed, list | tuple) or not all(isinstance(one, dict) for one in listed):
+        raise ValueError(given)
+    return tuple(listed)
+
+
 def _texts(given: Any) -> dict[str, str]:
     return {name: _text(each) for name, each in _table(given).items()}
 
@@ -125,6 +136,8 @@ def _quotas(given: Any) -> Quotas | None:
         raise ValueError(unknown)
     return Quotas(**{name: None if each is False else each for name, each in table.items()})
 
+
+TABLES = tuple[Mapping[str, Any], ...]
 
 SCALARS = {
     bool: Kind(None, "true or false", _switch),

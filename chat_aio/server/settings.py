@@ -12,6 +12,7 @@ from chat_aio.options import Options, Quotas
 from chat_aio.plugins import Presence
 from chat_aio.schema.fields import is_id
 from chat_aio.server.clients import client_of
+from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.kinds import Kind, kind_of
 from chat_aio.server.logging_setup import LogFormat
 from chat_aio.server.loop import LoopKind
@@ -19,13 +20,16 @@ from chat_aio.server.option_meanings import MEANINGS
 
 PREFIX = "CHAT_AIO_"
 
-PluginName = Literal["typing", "presence", "receipts"]
+PluginName = Literal["typing", "presence", "receipts", "filter"]
 
 LIBRARY_ONLY = {
     "auth": "a function; `auth_header` names the user",
     "hooks": "functions; `moderators` and `moderator_header` stand for `can_moderate`",
     "plugins of your own": "objects; the package's own are `plugins`",
-    "Filter(rules)": "objects, some with functions in them",
+    "Filter(classifier)": "a function",
+    "Filter(classifier_timeout)": "goes with the classifier",
+    "Filter(on_failure)": "goes with the classifier",
+    "Filter(clock)": "a function, for tests",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "clock": "a function, for tests",
     "renew": "a function; `serve` replaces a stuck client by itself",
@@ -129,7 +133,7 @@ class ServeSettings:
         ),
     )
     plugins: tuple[PluginName, ...] = field(
-        default=(), metadata=_means("any of `typing`, `presence` and `receipts`")
+        default=(), metadata=_means("any of `typing`, `presence`, `receipts` and `filter`")
     )
     presence_offline_delay_ms: int = field(
         default=5_000,
@@ -143,6 +147,21 @@ class ServeSettings:
         metadata=_means(
             "a process without a sign of life for this long counts as dead, for presence",
             check=lambda value: Presence(lease_seconds=value),
+        ),
+    )
+    filter_rules: tuple[Mapping[str, Any], ...] = field(
+        default=(),
+        metadata=_means(
+            "rules of the plugin `filter`, such as "
+            '`[{"rule": "words", "words": ["moron"], "action": "hold"}]`',
+            check=rules_from,
+        ),
+    )
+    filter_reporter_id: str = field(
+        default="filter",
+        metadata=_means(
+            "who reports messages for the plugin `filter`; an id that no user has",
+            check=lambda value: _check_ids((value,)),
         ),
     )
     metrics: bool | None = field(
@@ -198,6 +217,8 @@ class Setting:
         if isinstance(value, Quotas):
             usual = asdict(Quotas())
             return {name: most for name, most in asdict(value).items() if most != usual[name]}
+        if self.name == "filter_rules":
+            return [*value]
         if isinstance(value, frozenset | tuple):
             return sorted(_named(each) for each in value)
         return value

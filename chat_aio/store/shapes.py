@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import get_type_hints, is_typeddict
 
+from chat_aio.observability import process_wide
+from chat_aio.observability.observer import Observer
 from chat_aio.store import documents
 
 DOCUMENTS: dict[str, Any] = {
@@ -103,7 +105,8 @@ def one_readable(collection: str, row: Row | None) -> Row | None:
 
 
 def note_left_out(collection: str, rows: Sequence[Any]) -> None:
-    """Log malformed rows by their ids, at most the first ten."""
+    """Log malformed rows by their ids, at most the first ten, and notify observers."""
+    process_wide.notify_all(Observer.rows_left_out, collection, len(rows))
     ids = [each.get("_id") for each in rows[:MOST_NAMED]]
     named = {"collection": collection, "document_ids": ids}
     log.error("%s: left out %d malformed rows: %r", collection, len(rows), ids, extra=named)

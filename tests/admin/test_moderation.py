@@ -14,8 +14,12 @@ from tests.conftest import Database
 COMMANDS = (
     *("reports", "report", "resolve", "bans", "ban", "unban", "audit", "find", "context"),
     *("remove-message", "remove-messages", "restore-message", "versions"),
+    *("held", "release-held", "discard-held"),
 )
-WRITING = ("resolve", "ban", "unban", "remove-message", "remove-messages", "restore-message")
+WRITING = (
+    *("resolve", "ban", "unban", "remove-message", "remove-messages", "restore-message"),
+    *("release-held", "discard-held"),
+)
 
 
 async def test_a_ban_ends_streams_and_unban_lets_in(people: People, moderate: Moderate) -> None:
@@ -270,6 +274,8 @@ async def test_refusals_are_one_line(people: People, moderate: Moderate) -> None
         ("resolve", "none", "--status", "triaged", *AS_MOD): "no such report",
         ("unban", "none", *AS_MOD): "no such ban",
         ("remove-message", "none", *AS_MOD): "no such message",
+        ("release-held", "none", *AS_MOD): "no such held message",
+        ("discard-held", "none", *AS_MOD): "no such held message",
         ("find", "--conversation", "none"): "no such conversation",
         ("ban", "eve", *past, *AS_MOD): "must be in the future",
         ("reports", "--database", "empty_database"): "chat-aio indexes apply",

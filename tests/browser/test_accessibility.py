@@ -9,6 +9,7 @@ from tests.browser.acting import details, main_list, message, thread
 from tests.browser.conftest import Visit
 from tests.browser.looking import Looking
 from tests.browser.serving import Complaints, Demo
+from tests.browser.test_held import hold
 from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -178,11 +179,12 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     await expect(details(linus)).to_be_visible()
     await tour.looking.at(linus, "somebody's details")
     margaret = await tour.visit("margaret")
+    await hold(demo, "dennis", await demo.direct("dennis", "grace"), "Free money")
     await demo.post("ada", "/moderation/bans", targetUserId="margaret", reason="a test")
     await expect(margaret.get_by_role("heading", name="You are banned")).to_be_visible()
     await tour.looking.at(margaret, "banned")
     ada = await tour.visit("ada", "moderation")
-    await expect(ada.locator(".cases li")).to_have_count(2)
+    await expect(ada.locator(".cases li")).to_have_count(3)
     await tour.looking.at(ada, "moderation")
     await ada.get_by_role("button", name="Context").click()
     await ada.get_by_role("button", name="What it was").click()
@@ -190,6 +192,7 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     await tour.looking.at(ada, "a message in its context")
     await ada.get_by_role("button", name="Standing of Dennis").click()
     await expect(ada.get_by_text("1 received, 1 waiting")).to_be_visible()
+    await ada.get_by_text("Only some of them").click()
     await ada.get_by_role("button", name="Remove all messages of this user").click()
     await expect(ada.get_by_role("button", name="Remove 1 message")).to_be_focused()
     await tour.looking.at(ada, "a standing")

@@ -196,6 +196,54 @@ async def test_all_messages_of_somebody_are_counted_then_removed(visit: Visit, d
     await expect(message(main_list(linus), "This message was deleted")).to_have_count(2)
 
 
+async def test_some_messages_of_somebody_are_counted_then_removed(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    group_id = await demo.group("linus", "dennis", name="Kernel")
+    direct_id = await demo.direct("dennis", "linus")
+    await demo.send("dennis", group_id, "spam here", "a patch")
+    await demo.send("dennis", direct_id, "spam there")
+    moderator = await visit(MODERATOR, "moderation")
+    dialog = await standing(moderator, "dennis", "Dennis", demo)
+    messages = dialog.get_by_role("region", name="Messages")
+    await messages.get_by_text("Only some of them").click()
+    conversation = messages.get_by_label("Conversation")
+    offered = messages.locator(f"option[value='{group_id}']")
+    assert await offered.text_content() == "Kernel"
+    await conversation.fill(group_id)
+    await messages.get_by_label("With these words").fill("spam")
+    await messages.get_by_label("Since").fill("2020-01-31T09:30")
+    count = messages.get_by_role("button", name="Remove these messages of this user")
+    async with moderator.expect_request("**/moderation/desk/removals?*") as asked:
+        await count.click()
+    given = json.loads((await asked.value).post_data or "{}")
+    assert (given["conversationId"], given["contains"]) == (group_id, "spam")
+    assert given["since"].startswith("2020-01-3")
+    assert given["since"].endswith(":30:00.000Z")
+    await expect(messages).to_contain_text("1 message that fit.")
+
+    # What was counted is not what is meant any more.
+    await messages.get_by_label("Until").fill("2020-02-01T09:30")
+    await expect(messages.get_by_role("button", name="Remove 1 message")).to_be_hidden()
+    await count.click()
+    await expect(messages).to_contain_text("There are no messages.")
+    await messages.get_by_label("Until").fill("")
+    await count.click()
+    await messages.get_by_role("button", name="Remove 1 message").click()
+    await expect(messages).to_contain_text("Done: 1 message removed.")
+    assert await demo.bodies("linus", group_id) == ["", "a patch"]
+    assert await demo.bodies("linus", direct_id) == ["spam there"]
+
+    complaints.excuse("400")
+    await messages.get_by_label("With these words").fill("?!")
+    await count.click()
+    await expect(messages.get_by_role("alert")).not_to_be_empty()
+    await dialog.get_by_role("button", name="Close").click()
+    await moderator.get_by_role("button", name="Standing: Dennis").click()
+    await expect(messages.get_by_role("button", name="Remove all messages")).to_be_visible()
+    await expect(conversation).to_be_hidden()
+
+
 class Portions:
     """Answers as the service does with one message in each portion, of which the second one that
     removes is held."""

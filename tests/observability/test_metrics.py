@@ -197,3 +197,21 @@ async def test_what_prometheus_asks_for(measured: Measured, accept: str) -> None
         wanted = "application/openmetrics-text" if accept else "text/plain"
         assert response.headers["Content-Type"].startswith(wanted)
         assert (await response.text()).endswith("# EOF\n") == bool(accept)
+
+
+async def test_malformed_rows_are_counted_each_time_they_are_met(
+    measured: Measured, database: Database
+) -> None:
+    """Once, also where two chats of a process share their Metrics."""
+    alice = measured("alice")
+    group = await alice.group()
+    sent = await alice.send(group, "hello")
+    twin = Chat(database, observers=alice.chat._context.observers)
+    async with twin:
+        await database["messages"].update_one(
+            {"_id": sent["id"]}, {"$set": {"body": 5}}, bypass_document_validation=True
+        )
+        async with measured.counting("malformed_rows_total"):
+            assert await alice.listed(f"/conversations/{group}/messages") == []
+    async with measured.counting("malformed_rows_total"):
+        await alice.listed(f"/conversations/{group}/messages")

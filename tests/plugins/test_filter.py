@@ -375,6 +375,8 @@ def test_repeats_are_bounded() -> None:
         lambda: Links(denied_hosts=["a.example/x"]),
         lambda: Attachments(allowed_kinds="image/*"),
         lambda: Repeats(at_most=0),
+        lambda: Links(at_most=-1),
+        lambda: Attachments(at_most=-1),
         lambda: Filter(on_failure="half"),  # type: ignore[arg-type]
         lambda: Filter(classifier_timeout=0),
     ],

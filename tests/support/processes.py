@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from aiohttp import ClientError, ClientSession
 
-from chat_aio.embedded import _free_port
+from chat_aio.embedded import _end_with_parent, _free_port
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90
@@ -73,7 +73,11 @@ class Service:
     async def start(self) -> None:
         """Until it is ready."""
         self._process = process = await asyncio.create_subprocess_exec(
-            *(sys.executable, *self._command), stderr=self._log, env=self._environment, cwd=ROOT
+            *(sys.executable, *self._command),
+            stderr=self._log,
+            env=self._environment,
+            cwd=ROOT,
+            preexec_fn=_end_with_parent,
         )
         async with ClientSession() as session, asyncio.timeout(START_SECONDS):
             while process.returncode is None:

@@ -1,4 +1,4 @@
-"""A replica set of three real mongods on loopback, whose members can be killed and paused."""
+"""A replica set of real mongods on loopback, whose members can be killed and paused."""
 
 import asyncio
 import signal
@@ -36,12 +36,13 @@ OPTIONS = (
 class Member:
     """One mongod over its own folder and port, however often it is started."""
 
-    def __init__(self, folder: Path, options: Sequence[str]) -> None:
+    def __init__(self, folder: Path, options: Sequence[str], *, stderr: int | None = None) -> None:
         self.port = _free_port()
         self.host = f"127.0.0.1:{self.port}"
         self.process: asyncio.subprocess.Process | None = None
         self._folder = folder
         self._options = options
+        self._stderr = stderr
         self.client = AsyncMongoClient[dict[str, Any]](
             self.host, directConnection=True, serverSelectionTimeoutMS=500
         )
@@ -55,6 +56,7 @@ class Member:
             *(*OPTIONS, *self._options),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
+            stderr=self._stderr,
             preexec_fn=_end_with_parent,
             start_new_session=True,
         )
@@ -86,9 +88,19 @@ class Member:
 
 
 class ReplicaSet:
-    """An async context manager; `options` are further options of each mongod."""
+    """An async context manager over `size` members; `options` are further options of mongod, and
+    `stderr` is where one writes that cannot write its log."""
 
-    def __init__(self, folder: Path, *, options: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        size: int = 3,
+        options: Sequence[str] = (),
+        stderr: int | None = None,
+    ) -> None:
+        self._size = size
+        self._stderr = stderr
         self._folder = folder
         self._options = options
         self.members: list[Member] = []
@@ -101,7 +113,8 @@ class ReplicaSet:
 
     async def __aenter__(self) -> Self:
         self.members = [
-            Member(self._folder / f"member{number}", self._options) for number in range(3)
+            Member(self._folder / f"member{number}", self._options, stderr=self._stderr)
+            for number in range(self._size)
         ]
         try:
             for each in self.members:
@@ -148,9 +161,9 @@ class ReplicaSet:
                 said = await asyncio.gather(*(each.hello() for each in self.members))
                 primaries = [_written(each) for each in said if each.get("isWritablePrimary")]
                 others = [_written(each) for each in said if each.get("secondary")]
-                if len(primaries) == 1 and len(others) == 2:
+                if len(primaries) == 1 and len(others) == self._size - 1:
                     seen = seen or primaries[0]
-                    if min(others) >= seen:
+                    if all(each >= seen for each in others):
                         return
                 await asyncio.sleep(0.05)
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chat_aio.actions import bans, reports
+from chat_aio.actions import bans, held_messages, reports
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
 from chat_aio.errors import BanNotFound
 from chat_aio.schema.inputs import Keep
-from chat_aio.schema.models import Ban, Report, ReportStatus
+from chat_aio.schema.models import Ban, HeldMessage, Report, ReportStatus
 from chat_aio.store import bans as stored_bans
 from chat_aio.store.documents import BanDocument
 from chat_aio.store.maintenance import users
@@ -89,3 +89,17 @@ async def plan_report(
 async def move_report(context: Context, user_id: str, plan: ReportPlan) -> Report:
     """The report with its new fields."""
     return await reports.put_fields(context, user_id, plan.before.id, plan.new)
+
+
+async def plan_release(context: Context, user_id: str, held_id: str) -> HeldMessage:
+    """The held message, if it could be sent now. Raises UserBanned, and as
+    `release_held_message`."""
+    await require_user(context, user_id)
+    return await held_messages.require_releasable(context, user_id, held_id)
+
+
+async def plan_discard(context: Context, user_id: str, held_id: str) -> HeldMessage:
+    """The held message, if it could be discarded now. Raises UserBanned, and as
+    `discard_held_message`."""
+    await require_user(context, user_id)
+    return await held_messages.require_discardable(context, user_id, held_id)

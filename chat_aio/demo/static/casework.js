@@ -1,4 +1,4 @@
-/** What moderators work on: reports, and bans. No DOM. A change that fails rejects. */
+/** What moderators work on: reports, held messages, and bans. No DOM. A change that fails rejects. */
 
 import { Paged } from "./paged.js";
 import { gathered } from "./tasks.js";
@@ -12,21 +12,27 @@ export class Casework {
   /** Calls of many reports at once ask once. */
   outdated = gathered(GATHER_MS, () => this.#refresh());
 
+  #chat;
+  #releasing;
   #moderation;
   #desk;
   #ofStatus;
 
-  constructor(chat, store) {
+  /** `releasing` is a chat whose refusals say nothing of whoever asks: they may be the sender's. */
+  constructor(chat, store, releasing) {
     const changed = () => store.changed();
     const keyOf = ({ targetType, targetId }) => `${targetType} ${targetId}`;
     const groups = (status) => (page) => this.#loadGroups({ status: status(), ...page });
+    this.#chat = chat;
+    this.#releasing = releasing;
     this.#moderation = chat.moderation;
     this.#desk = chat.desk;
     /** By what was reported, and counted beside the link that leads to them. */
     this.waiting = new Paged({ load: groups(() => null), keyOf, changed });
     this.#ofStatus = new Paged({ load: groups(() => this.status), keyOf, changed });
-    const keyOfBan = (each) => each.id;
-    this.bans = new Paged({ load: (page) => this.#loadBans(page), keyOf: keyOfBan, changed });
+    const listOf = (load) => new Paged({ load, keyOf: (each) => each.id, changed });
+    this.bans = listOf((page) => this.#loadBans(page));
+    this.held = listOf((page) => this.#loadHeld(page));
   }
 
   /** The reports that are listed. */
@@ -36,6 +42,7 @@ export class Casework {
 
   reload() {
     this.groups.reload();
+    this.held.reload();
     this.bans.reload();
   }
 
@@ -75,6 +82,17 @@ export class Casework {
     else this.bans.replace(revoked);
   }
 
+  /** Send it in the name of its sender. */
+  async release(held) {
+    await this.#releasing.releaseHeldMessage(held.id);
+    this.held.drop(held);
+  }
+
+  async discard(held) {
+    await this.#chat.discardHeldMessage(held.id);
+    this.held.drop(held);
+  }
+
   #refresh() {
     const others = this.status ? [this.groups] : [];
     return Promise.all([this.waiting, ...others].map((each) => each.refresh()));
@@ -83,6 +101,11 @@ export class Casework {
   async #loadGroups(given) {
     const { reportGroups, nextCursor } = await this.#desk.listReportGroups(given);
     return { items: reportGroups, nextCursor };
+  }
+
+  async #loadHeld(page) {
+    const { heldMessages, nextCursor } = await this.#chat.listHeldMessages(page);
+    return { items: heldMessages, nextCursor };
   }
 
   async #loadBans(page) {

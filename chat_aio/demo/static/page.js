@@ -54,7 +54,8 @@ export class Page {
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
     });
-    const casework = new Casework(chat, store);
+    // USER_BANNED of a release may be the sender's ban: it does not end this page.
+    const casework = new Casework(chat, store, chatAs(people.userId));
     this.#store = store;
     this.#session = new Session(chat, store, {
       onGone: (...gone) => this.#gone(...gone),

@@ -1,4 +1,4 @@
-/** Removing all messages of a user: counted first, then removed up to that time. No DOM. */
+/** Removing messages of a user, all or some: counted first, then removed up to that time. No DOM. */
 
 export class Removals {
   /** null, "counting", "counted", "removing", "stopped" or "done". */
@@ -9,6 +9,7 @@ export class Removals {
   #desk;
   #userId;
   #changed;
+  #narrowing = {};
   #until = null;
   #cursor = null;
   #isAsking = false;
@@ -20,8 +21,10 @@ export class Removals {
     this.#changed = changed;
   }
 
-  async count() {
+  /** `narrowing` is {conversationId?, since?, until?, contains?}: which of them. */
+  async count(narrowing = {}) {
     if (this.#isAsking) return;
+    this.#narrowing = narrowing;
     [this.#until, this.#cursor] = [null, null];
     this.#show({ state: "counting", counted: 0, removed: 0 });
     const isDone = await this.#follow("counting", true, ({ messages, until }) => {
@@ -42,6 +45,15 @@ export class Removals {
     this.#show({ state: isDone ? "done" : "stopped" });
   }
 
+  get isNarrowed() {
+    return Object.keys(this.#narrowing).length > 0;
+  }
+
+  /** What was counted is not what is meant any more. */
+  forget() {
+    if (!this.#isAsking) this.#show({ state: null });
+  }
+
   /** After the portion at hand. */
   stop() {
     if (this.state === "counting") this.#show({ state: null });
@@ -52,7 +64,8 @@ export class Removals {
   async #follow(state, dryRun, told) {
     this.#isAsking = true;
     try {
-      const which = { userId: this.#userId, dryRun, ...(this.#until && { until: this.#until }) };
+      const end = this.#until && { until: this.#until };
+      const which = { userId: this.#userId, dryRun, ...this.#narrowing, ...end };
       do {
         const done = await this.#desk.removeMessages({ ...which, cursor: this.#cursor });
         this.#cursor = done.nextCursor;

@@ -1,8 +1,9 @@
-/** The moderators' screen: what was reported, and who is banned. */
+/** The moderators' screen: what was reported, what is held, and who is banned. */
 
 import { setText } from "../dom.js";
 import { BanDialog, BansSection } from "./bans.js";
 import { ContextDialog } from "./context.js";
+import { HeldSection } from "./held.js";
 import { ReportsSection } from "./reports.js";
 import { StandingDialog } from "./standing.js";
 
@@ -10,6 +11,7 @@ export class ModerationScreen {
   #screen = document.querySelector("#moderation");
   #badge = document.querySelector("#waiting");
   #reports;
+  #held;
   #bans;
   #casework;
   #store;
@@ -19,17 +21,19 @@ export class ModerationScreen {
     this.#store = store;
     const ban = (userId) => banning.open(userId);
     const standing = new StandingDialog(desk, people, { ban });
-    const context = new ContextDialog(desk, people, (userId) => standing.open(userId));
+    const look = (userId) => standing.open(userId);
+    const context = new ContextDialog(desk, people, look);
     const banning = new BanDialog(people, async (given) => {
       await casework.ban(given);
       standing.load();
     });
     this.#reports = new ReportsSection(casework, people, {
       context: (messageId) => context.open(messageId),
-      standing: (userId) => standing.open(userId),
+      standing: look,
     });
+    this.#held = new HeldSection(casework, store, people, look);
     this.#bans = new BansSection(casework, people, ban);
-    for (const { node } of [this.#reports, this.#bans]) {
+    for (const { node } of [this.#reports, this.#held, this.#bans]) {
       node.querySelector("h3").ariaLevel = "2";
       this.#screen.querySelector(".screen-body").append(node);
     }
@@ -37,8 +41,7 @@ export class ModerationScreen {
   }
 
   open() {
-    this.#reports.complain("");
-    this.#bans.complain("");
+    for (const each of [this.#reports, this.#held, this.#bans]) each.complain("");
     this.#casework.reload();
   }
 
@@ -51,7 +54,6 @@ export class ModerationScreen {
     this.#badge.hidden = items.length === 0;
     setText(this.#badge.firstElementChild, `${items.length}${nextCursor ? "+" : ""}`);
     if (this.#store.elsewhere !== "moderation") return;
-    this.#reports.show();
-    this.#bans.show();
+    for (const each of [this.#reports, this.#held, this.#bans]) each.show();
   }
 }

@@ -1,14 +1,18 @@
-/** Removing all messages of somebody: counted, confirmed, and followed to the end. */
+/** Removing messages of somebody: counted, confirmed, and followed to the end. */
 
 import { element, setText } from "../dom.js";
 import { Removals } from "../removals.js";
+import { Narrowing } from "./narrowing.js";
 import { Section, smallButton } from "./section.js";
 
 export class RemovalsSection {
   #words = element("p", { class: "terms", role: "status" });
   #bar = element("progress", { "aria-label": "Messages removed" });
-  #count = smallButton("Remove all messages of this user", () => this.#run("count"));
-  #confirm = smallButton("", () => this.#run("remove"), { class: "primary danger small" });
+  #narrowing = new Narrowing(() => this.#removals?.forget());
+  #count = smallButton("", () => this.#run(() => this.#removals.count(this.#narrowing.given)));
+  #confirm = smallButton("", () => this.#run(() => this.#removals.remove()), {
+    class: "primary danger small",
+  });
   #stop = smallButton("Stop", () => this.stop());
   #section;
   #removals = null;
@@ -17,14 +21,21 @@ export class RemovalsSection {
   constructor(desk) {
     this.#desk = desk;
     const buttons = element("div", { class: "ending" }, this.#stop, this.#count, this.#confirm);
-    this.#section = new Section("Messages", [], this.#words, this.#bar, buttons);
+    const content = [this.#narrowing.node, this.#words, this.#bar, buttons];
+    this.#section = new Section("Messages", [], ...content);
     this.node = this.#section.node;
   }
 
   open(userId) {
     this.#section.complain("");
+    this.#narrowing.clear();
     this.#removals = new Removals(this.#desk, userId, () => this.#show());
     this.#show();
+  }
+
+  /** The conversations that may be chosen, as {id, title}. */
+  suggest(conversations) {
+    this.#narrowing.suggest(conversations);
   }
 
   stop() {
@@ -32,9 +43,8 @@ export class RemovalsSection {
   }
 
   async #run(act) {
-    const removals = this.#removals;
     await this.#section.explain(() => {
-      const isOver = removals[act]();
+      const isOver = act();
       this.#keepFocus();
       return isOver;
     });
@@ -51,7 +61,11 @@ export class RemovalsSection {
   #show() {
     const { state, counted, removed } = this.#removals;
     const isRunning = state === "counting" || state === "removing";
+    const isNarrowed = Object.keys(this.#narrowing.given).length > 0;
     setText(this.#words, wordsOf(this.#removals));
+    const which = isNarrowed ? "these" : "all";
+    setText(this.#count, `Remove ${which} messages of this user`);
+    this.#narrowing.lock(isRunning || state === "stopped");
     this.#bar.hidden = state !== "removing";
     this.#bar.max = Math.max(counted, removed, 1);
     this.#bar.value = removed;
@@ -62,10 +76,11 @@ export class RemovalsSection {
   }
 }
 
-function wordsOf({ state, counted, removed }) {
+function wordsOf({ state, counted, removed, isNarrowed }) {
   if (state === "counting") return `Counting… ${counted}`;
   if (state === "counted") {
-    return counted > 0 ? `${messages(counted)} in all conversations.` : "There are no messages.";
+    const where = isNarrowed ? "that fit" : "in all conversations";
+    return counted > 0 ? `${messages(counted)} ${where}.` : "There are no messages.";
   }
   if (state === "removing") return `Removing… ${removed} of ${counted}`;
   if (state === "stopped") return `Stopped: ${removed} of ${counted} removed.`;

@@ -61,6 +61,9 @@ export class StandingDialog {
       latestReportsReceived.map((each) => this.#ofReport(each)),
       `${reportsReceived} received, ${unresolvedReportsReceived} waiting · ${reportsMade} made`,
     );
+    this.#removals.suggest(
+      conversations.map((each) => ({ id: each.conversationId, title: ofConversation(each).words })),
+    );
     this.#conversations.show(
       conversations.map(ofConversation),
       conversationCount === 1 ? "In one" : `In ${conversationCount}`,

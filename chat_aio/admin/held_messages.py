@@ -1,0 +1,78 @@
+"""`chat-aio moderation held`, `release-held` and `discard-held`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from chat_aio.actions import held_messages
+from chat_aio.actions.maintenance import decisions
+from chat_aio.admin.options import an_id, limit, listing, writing
+from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
+from chat_aio.admin.session import Session, first, in_session
+from chat_aio.admin.tables import held_messages_table
+from chat_aio.schema import pagination
+from chat_aio.schema.models import HeldMessage
+
+ID = click.argument("held_id", metavar="ID", type=an_id)
+
+
+@click.command()
+@limit
+@listing
+def held(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
+    """List the messages that wait for a moderator, newest first."""
+
+    async def work(session: Session) -> Outcome:
+        async def page(cursor: str | None) -> tuple[Sequence[HeldMessage], str | None]:
+            read = await held_messages.list_held_messages(
+                session.context, session.user_id, limit=pagination.MAX_LIMIT, cursor=cursor
+            )
+            return read.held_messages, read.next_cursor
+
+        found = await first(limit + 1, page)
+        return listed("heldMessages", found, held_messages_table(found[:limit]), limit=limit)
+
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
+
+
+@click.command("release-held")
+@ID
+@writing
+def release_held(held_id: str, as_json: bool, **place: Any) -> None:
+    """Send a held message in the name of its sender, who must still be allowed to write.
+
+    It keeps its id, and clients see it at once. Rules are not asked about it again.
+    """
+
+    async def work(session: Session) -> Outcome:
+        context, user_id = session.context, session.user_id
+        plan = await decisions.plan_release(context, user_id, held_id)
+        if session.dry_run:
+            said = f"send held message {held_id} of {plan.sender_id}"
+            return dry_run_outcome(said, heldMessage=plan)
+        message = await held_messages.release_held_message(context, user_id, held_id)
+        return Outcome(
+            {"message": message}, f"Released: message {held_id} of {message.sender_id} is sent."
+        )
+
+    show(in_session(work, **place), as_json=as_json)
+
+
+@click.command("discard-held")
+@ID
+@writing
+def discard_held(held_id: str, as_json: bool, **place: Any) -> None:
+    """Remove a held message for good; its sender is not told."""
+
+    async def work(session: Session) -> Outcome:
+        context, user_id = session.context, session.user_id
+        plan = await decisions.plan_discard(context, user_id, held_id)
+        if session.dry_run:
+            said = f"discard held message {held_id} of {plan.sender_id}"
+            return dry_run_outcome(said, heldMessage=plan)
+        await held_messages.discard_held_message(context, user_id, held_id)
+        said = f"Discarded held message {held_id} of {plan.sender_id}."
+        return Outcome({"discarded": True}, said)
+
+    show(in_session(work, **place), as_json=as_json)

@@ -1,0 +1,105 @@
+/** The messages that a filter holds, for moderators: each is sent or removed for good. */
+
+import { element, Rows, setAttribute, setText } from "../dom.js";
+import { agoOf, momentOf, shortMomentOf } from "../times.js";
+import { ListFoot, Section, smallButton } from "./section.js";
+
+const WORDS = { failed: "The held messages did not load.", empty: "No messages are held." };
+
+export class HeldSection {
+  #list = element("ul", { class: "cases" });
+  #foot;
+  #rows;
+  #section;
+  #casework;
+  #store;
+  #people;
+
+  /** `standing(userId)` shows what is known of somebody. */
+  constructor(casework, store, people, standing) {
+    this.#casework = casework;
+    this.#store = store;
+    this.#people = people;
+    this.#foot = new ListFoot(() => casework.held.more());
+    const release = (held) => this.#act(() => casework.release(held));
+    const discard = (held) => this.#act(() => casework.discard(held));
+    this.#rows = new Rows(this.#list, { release, discard, standing });
+    this.#section = new Section("Held messages", [], this.#list, this.#foot.node);
+    this.node = this.#section.node;
+  }
+
+  complain(words) {
+    this.#section.complain(words);
+  }
+
+  show() {
+    const { held } = this.#casework;
+    this.#rows.show(held.items.map((each) => this.#rowOf(each)));
+    this.#foot.show(held, WORDS);
+  }
+
+  #rowOf(held) {
+    const { senderId, conversationId, releasedBy } = held;
+    const conversation = this.#store.conversation(conversationId);
+    const place = conversation ? this.#people.titleOf(conversation) : conversationId;
+    const by = releasedBy && this.#people.nameOf(releasedBy);
+    const state = { held, sender: this.#people.nameOf(senderId), place, by };
+    return { key: held.id, Row: HeldRow, state };
+  }
+
+  async #act(work) {
+    await this.#section.attempt(work);
+    this.#section.keepFocus();
+  }
+}
+
+class HeldRow {
+  #title = element("span", { class: "person-name" });
+  #ago = element("time", { class: "row-time" });
+  #about = element("p", { class: "terms" });
+  #rule = element("p", { class: "case-reason", dir: "auto" });
+  #body = element("p", { class: "excerpt", dir: "auto" });
+  #standing;
+  #discard;
+  #release;
+  #held = null;
+
+  constructor({ release, discard, standing }) {
+    this.#standing = smallButton("Standing", () => standing(this.#held.senderId));
+    this.#discard = smallButton("Discard", () => discard(this.#held));
+    const fields = { class: "primary small" };
+    this.#release = smallButton("Release", () => release(this.#held), fields);
+    const buttons = [this.#standing, this.#discard, this.#release];
+    this.node = element(
+      "li",
+      {},
+      element("div", { class: "person" }, this.#title, this.#ago),
+      ...[this.#about, this.#rule, this.#body],
+      element("div", { class: "ending" }, ...buttons),
+    );
+  }
+
+  show({ held, sender, place, by }) {
+    this.#held = held;
+    const title = `A message by ${sender}`;
+    setText(this.#title, title);
+    setText(this.#ago, agoOf(held.createdAt));
+    setAttribute(this.#ago, "datetime", held.createdAt);
+    setAttribute(this.#ago, "title", momentOf(held.createdAt));
+    setText(this.#about, aboutOf(held, place, by));
+    setText(this.#rule, held.reason);
+    setText(this.#body, held.body);
+    // Whoever has begun to release it may not have come to the end; nobody can discard it.
+    this.#discard.hidden = by !== null;
+    setAttribute(this.#standing, "aria-label", `Standing: ${sender}`);
+    for (const each of [this.#discard, this.#release]) {
+      setAttribute(each, "aria-label", `${each.textContent}: ${title}`);
+    }
+  }
+}
+
+function aboutOf({ expiresAt }, place, by) {
+  const until = expiresAt ? [`Kept until ${shortMomentOf(expiresAt)}`] : [];
+  const begun = by ? [`Release begun by ${by}`] : [];
+  return [`In ${place}`, ...until, ...begun].join(" · ");
+}

@@ -1,0 +1,61 @@
+/** Which messages of somebody are meant: of one conversation, of a span of time, with some words. */
+
+import { element } from "../dom.js";
+import { field } from "./dialog.js";
+
+const MOST_WORDS = 200;
+const SUGGESTIONS = "narrowing-conversations";
+
+export class Narrowing {
+  #suggestions = element("datalist", { id: SUGGESTIONS });
+  #conversation = element("input", { list: SUGGESTIONS, autocomplete: "off", maxlength: 256 });
+  #since = element("input", { type: "datetime-local" });
+  #until = element("input", { type: "datetime-local" });
+  #contains = element("input", { maxlength: MOST_WORDS });
+  #fields = element("fieldset", { class: "narrowing" });
+
+  /** `changed()` is called when something else is meant. */
+  constructor(changed) {
+    this.#fields.append(
+      field("Conversation", this.#conversation),
+      field("With these words", this.#contains),
+      field("Since", this.#since),
+      field("Until", this.#until),
+    );
+    this.#fields.addEventListener("input", changed);
+    const summary = element("summary", {}, "Only some of them");
+    this.node = element("details", {}, summary, this.#fields, this.#suggestions);
+  }
+
+  /** As the service takes it; moments are the clock's of whoever fills them in. */
+  get given() {
+    const given = {
+      conversationId: this.#conversation.value.trim(),
+      contains: this.#contains.value.trim(),
+      since: momentFrom(this.#since),
+      until: momentFrom(this.#until),
+    };
+    return Object.fromEntries(Object.entries(given).filter(([, value]) => value));
+  }
+
+  clear() {
+    this.node.open = false;
+    for (const each of this.#fields.querySelectorAll("input")) each.value = "";
+    this.suggest([]);
+  }
+
+  /** While messages are counted or removed, it stays which. */
+  lock(isLocked) {
+    this.#fields.disabled = isLocked;
+  }
+
+  /** `conversations` are {id, title}; any other id may be typed, of one that was left. */
+  suggest(conversations) {
+    const options = conversations.map(({ id, title }) => element("option", { value: id }, title));
+    this.#suggestions.replaceChildren(...options);
+  }
+}
+
+function momentFrom({ value }) {
+  return value ? new Date(value).toISOString() : "";
+}
