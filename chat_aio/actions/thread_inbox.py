@@ -1,0 +1,128 @@
+"""The threads that concern a user, with what is unread in them. All of it needs the option `inbox`
+(docs/behaviour.md 15.5)."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_readable, load_within
+from chat_aio.actions.inbox import readable_anywhere
+from chat_aio.actions.reading import fill, load_parents
+from chat_aio.errors import MessageNotFound, ThreadsUnsupported
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.inbox import ThreadPage, ViewedThread
+from chat_aio.schema.models import aware
+from chat_aio.store import thread_states
+from chat_aio.store.documents import MessageDocument, ThreadStateDocument
+from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.rows import Rows
+
+CURSOR = "threads"
+
+
+async def list_threads(
+    context: Context, user_id: str, *, limit: int | None = None, cursor: str | None = None
+) -> ThreadPage:
+    """The threads that the user follows, has written in or is mentioned in, unless they have
+    unfollowed them; the latest reply first. Raises InvalidInput and ThreadsUnsupported."""
+    _require_threads(context)
+    size = pagination.limit_from(limit)
+    position = pagination.after_from(CURSOR, cursor)
+    database = context.database
+    written = await thread_states.written_in(database, user_id)
+    mentioned = await thread_states.mentioned_in(database, user_id)
+    states = await thread_states.of_user(database, user_id)
+    followed = {root_id for root_id, each in states.items() if each["follows"]}
+    unfollowed = {root_id for root_id, each in states.items() if each["follows"] is False}
+    ids = (written.keys() | mentioned | followed) - unfollowed
+
+    async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
+        behind = _position(last) if last else position
+        return await thread_states.list_roots(database, ids, behind, limit=limit)
+
+    async def sift(found: Sequence[MessageDocument]) -> Sequence[MessageDocument]:
+        return await readable_anywhere(context, user_id, found)
+
+    found = await fill(fetch, sift, count=size + 1)
+    page = found.rows[:size]
+    starts = {each["_id"]: _start(each["_id"], written, states) for each in page}
+    unread = await thread_states.count_unread(database, user_id, starts)
+    parents = await load_parents(context, user_id, page)
+
+    def shown(root: MessageDocument) -> ViewedThread:
+        return ViewedThread(
+            root=message_from(root, parents),
+            unread_reply_count=unread.get(root["_id"], 0),
+            last_read_seq=starts[root["_id"]],
+        )
+
+    made, count = await shapes_of(context, page, shown, stored_bytes=found.stored_bytes)
+    last = found.behind(page, count) if page else found.stopped
+    behind = last and pagination.cursor_after(CURSOR, *_position(last))
+    return ThreadPage(threads=made, next_cursor=behind)
+
+
+def _position(root: MessageDocument) -> tuple[datetime, str]:
+    return aware(root["thread"]["lastReplyAt"]), root["_id"]
+
+
+def _start(
+    root_id: str, written: Mapping[str, int], states: Mapping[str, ThreadStateDocument]
+) -> int:
+    """The seq up to which the user has read a thread. Who writes has read what was there."""
+    state = states.get(root_id)
+    return max(written.get(root_id, 0), state["lastReadSeq"] if state else 0)
+
+
+async def follow_thread(context: Context, user_id: str, conversation_id: str, root_id: str) -> None:
+    """Follow a thread, or a message that has no replies yet. Raises ConversationNotFound,
+    ForbiddenRead, MessageNotFound (also for a reply) and ThreadsUnsupported."""
+    root = await _load_root(context, user_id, conversation_id, root_id)
+    await thread_states.put(context.database, user_id, conversation_id, root["_id"], follows=True)
+
+
+async def unfollow_thread(
+    context: Context, user_id: str, conversation_id: str, root_id: str
+) -> None:
+    """Leave a thread out of the user's list, also if they write or are mentioned in it. Raises
+    ConversationNotFound, ForbiddenRead, MessageNotFound and ThreadsUnsupported."""
+    root = await _load_root(context, user_id, conversation_id, root_id)
+    await thread_states.put(context.database, user_id, conversation_id, root["_id"], follows=False)
+
+
+async def mark_thread_read(
+    context: Context, user_id: str, conversation_id: str, root_id: str, message_id: str
+) -> None:
+    """Mark a thread as read up to a message; an older one than before changes nothing. The
+    read-state of the conversation, and its unread count, stay.
+
+    Raises InvalidInput, ConversationNotFound, ForbiddenRead, MessageNotFound (also for a message
+    that is not of the thread) and ThreadsUnsupported.
+    """
+    given = inputs.read(inputs.Mark, message_id=message_id)
+    root = await _load_root(context, user_id, conversation_id, root_id)
+    found = await load_within(context, conversation_id, given.message_id)
+    if root["_id"] not in (found["_id"], found["threadRootMessageId"]):
+        raise MessageNotFound
+    await thread_states.put(
+        context.database, user_id, conversation_id, root["_id"], read_to=found["seq"]
+    )
+
+
+async def _load_root(
+    context: Context, user_id: str, conversation_id: str, root_id: str
+) -> MessageDocument:
+    _require_threads(context)
+    await load_readable(context, user_id, conversation_id)
+    root = await load_within(context, conversation_id, root_id)
+    if context.permissions.asks_for_messages:
+        await load_readable(context, user_id, conversation_id, bare_message_from(root))
+    if root["threadRootMessageId"] is not None:
+        raise MessageNotFound
+    return root
+
+
+def _require_threads(context: Context) -> None:
+    if not context.options.threads:
+        raise ThreadsUnsupported

@@ -1,0 +1,29 @@
+"""The shapes of the inbox, which a chat has with the option `inbox`."""
+
+from chat_aio.schema.models import Message, Wire
+
+
+class Mention(Wire):
+    """A message that mentions the caller, and whether it is unread."""
+
+    message: Message
+    unread: bool
+
+
+class MentionPage(Wire):
+    mentions: tuple[Mention, ...]
+    next_cursor: str | None
+
+
+class ViewedThread(Wire):
+    """A thread, up to which seq the caller has read it, and how many replies of others follow; 100
+    of them means 100 or more."""
+
+    root: Message
+    last_read_seq: int
+    unread_reply_count: int
+
+
+class ThreadPage(Wire):
+    threads: tuple[ViewedThread, ...]
+    next_cursor: str | None

@@ -1,0 +1,137 @@
+"""Threads that concern a user: those they wrote in, are mentioned in, or follow; and how far they
+have read them, beside the contract's read-state."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
+
+from chat_aio.store import keyset_query, shapes
+from chat_aio.store.database import Database
+from chat_aio.store.documents import MessageDocument, ThreadStateDocument
+from chat_aio.store.messages import READ
+from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
+
+ROOTS_INDEX, REPLIES_INDEX = "sender_thread_roots", "sender_thread_replies"
+MENTIONS_INDEX = "mentioned_threads"
+"""Named as hints: other indexes have all that the user has written, or is mentioned in."""
+
+MOST_COUNTED = 100
+"""Unread replies of a thread are counted up to this number."""
+
+LAST_REPLY = "thread.lastReplyAt"
+
+
+def state_id(user_id: str, root_id: str) -> dict[str, str]:
+    return {"userId": user_id, "rootId": root_id}
+
+
+async def written_in(database: Database, user_id: str) -> dict[str, int]:
+    """The roots of threads that a user has written in, and the seq of their newest message there;
+    their own message counts if it is the root."""
+    whole = {"senderId": user_id, "seq": {"$type": shapes.WHOLE}}
+    replies = await database.aggregate(
+        database.messages,
+        [
+            {"$match": {**whole, "threadRootMessageId": {"$type": "string"}}},
+            {"$group": {"_id": "$threadRootMessageId", "seq": {"$max": "$seq"}}},
+        ],
+        hint=REPLIES_INDEX,
+    )
+    own = {**whole, "_id": {"$type": "string"}, LAST_REPLY: {"$type": "date"}}
+    roots = await database.read(
+        lambda: database.messages.find(own, {"seq": 1}).hint(ROOTS_INDEX).to_list(None)
+    )
+    found = {each["_id"]: each["seq"] for each in roots}
+    return found | {each["_id"]: each["seq"] for each in replies}
+
+
+async def mentioned_in(database: Database, user_id: str) -> set[str]:
+    """The roots of threads in which others mention a user."""
+    rows = await database.aggregate(
+        database.messages,
+        [
+            {
+                "$match": {
+                    "mentions.userId": user_id,
+                    "threadRootMessageId": {"$type": "string"},
+                    "senderId": {"$ne": user_id},
+                    "deletedAt": None,
+                }
+            },
+            {"$group": {"_id": "$threadRootMessageId"}},
+        ],
+        hint=MENTIONS_INDEX,
+    )
+    return {each["_id"] for each in rows}
+
+
+async def of_user(database: Database, user_id: str) -> dict[str, ThreadStateDocument]:
+    """What is stored of threads for a user, by root."""
+    found = await database.read(
+        lambda: database.thread_states.find({"userId": user_id}).to_list(None)
+    )
+    rows = shapes.readable("thread_states", cast(list[ThreadStateDocument], found))
+    return {each["rootId"]: each for each in rows}
+
+
+async def put(
+    database: Database,
+    user_id: str,
+    conversation_id: str,
+    root_id: str,
+    *,
+    follows: bool | None = None,
+    read_to: int = 0,
+) -> None:
+    """Store whether a user follows a thread, if it is given, or up to which seq they have read it,
+    which never falls."""
+    new: dict[str, Any] = {"conversationId": conversation_id, **state_id(user_id, root_id)}
+    if follows is None:
+        new["follows"] = None
+    update: dict[str, Any] = {"$setOnInsert": new, "$max": {"lastReadSeq": read_to}}
+    if follows is not None:
+        update["$set"] = {"follows": follows}
+    here = {"_id": state_id(user_id, root_id)}
+    await database.write(lambda: database.thread_states.update_one(here, update, upsert=True))
+
+
+async def list_roots(
+    database: Database,
+    root_ids: Collection[str],
+    position: keyset_query.After | None,
+    *,
+    limit: int,
+) -> Rows[MessageDocument]:
+    """Those of the roots that have replies, behind a position, the latest reply first. Their times
+    are naive UTC."""
+    behind = keyset_query.behind(position, at=LAST_REPLY)
+    chosen = {"$and": [{"_id": {"$in": list(root_ids)}, LAST_REPLY: {"$type": "date"}}, behind]}
+    plain = database.plain_messages
+
+    def opened() -> Any:
+        found = plain.find_raw_batches(chosen, READ, batch_size=limit)
+        return found.sort(keyset_query.newest(at=LAST_REPLY)).limit(limit)
+
+    return await read_rows(database, plain, opened, most=MOST_BYTES)
+
+
+async def count_unread(
+    database: Database, user_id: str, starts: Mapping[str, int]
+) -> dict[str, int]:
+    """How many replies of others each thread has behind a seq, up to 100."""
+    pipelines = [_unread(user_id, root_id, start) for root_id, start in starts.items()]
+    if not pipelines:
+        return {}
+    name = database.messages.name
+    joined = [{"$unionWith": {"coll": name, "pipeline": each}} for each in pipelines[1:]]
+    rows = await database.aggregate(database.messages, [*pipelines[0], *joined])
+    return {each["rootId"]: each["count"] for each in rows}
+
+
+def _unread(user_id: str, root_id: str, start: int) -> Sequence[dict[str, Any]]:
+    behind = {"$type": shapes.WHOLE, "$gt": start}
+    return [
+        {"$match": {"timelines": root_id, "seq": behind, "senderId": {"$ne": user_id}}},
+        {"$limit": MOST_COUNTED},
+        {"$count": "count"},
+        {"$set": {"rootId": {"$literal": root_id}}},
+    ]
