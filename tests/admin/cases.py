@@ -31,6 +31,7 @@ from tests.admin.planting import (
     request,
     row,
     stub,
+    thread_of_another,
     twin_messages,
     twin_requests,
     update,
@@ -238,7 +239,7 @@ CASES: dict[str, Case] = {
         row("reports", {"targetType": "message"}, openKey="x"), of("report.open-key")
     ),
     "another's mute": Case(row("mutes", {}, userId="bob"), of("mute.id")),
-    "another's thread": Case(row("thread_states", {}, userId="bob"), of("thread_state.id")),
+    "another's thread": Case(thread_of_another, of("thread_state.id")),
     "another's block": Case(
         row("blocks", {"blockedUserId": "stranger"}, blockerUserId="x"), of("block.id")
     ),

@@ -104,6 +104,19 @@ def row(collection: str, where: dict[str, Any], **fields: Any) -> Plant:
     return update(collection, lambda _: where, lambda _: {"$set": fields})
 
 
+async def thread_of_another(database: Database, world: World) -> None:
+    of_thread = {"rootId": world.root, "conversationId": world.group}
+    await database["thread_states"].insert_one(
+        {
+            "_id": {"userId": "alice", "rootId": world.root},
+            "userId": "bob",
+            "follows": True,
+            "lastReadSeq": 0,
+            **of_thread,
+        }
+    )
+
+
 async def no_head(database: Database, world: World) -> None:
     await database["counters"].delete_one({"_id": world.group})
 
