@@ -234,6 +234,12 @@ class GroupLimitExceeded(ChatError):
     code, status = "GROUP_LIMIT_EXCEEDED", 422
 
 
+class PinLimitExceeded(ChatError):
+    """A conversation has at most 50 pinned messages."""
+
+    code, status = "PIN_LIMIT_EXCEEDED", 422
+
+
 class InviteLimitExceeded(ChatError):
     """A group has at most 50 invites; revoke one first."""
 

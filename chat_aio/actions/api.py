@@ -19,6 +19,7 @@ from chat_aio.actions import (
     join_requests,
     messages,
     mutes,
+    pins,
     reactions,
     reports,
     rooms,
@@ -141,6 +142,9 @@ class RoomsAPI(_API):
     ban_from_conversation = method(rooms.ban_from_conversation)
     unban_from_conversation = method(rooms.unban_from_conversation)
     list_conversation_bans = method(rooms.list_conversation_bans)
+    pin_message = method(pins.pin_message)
+    unpin_message = method(pins.unpin_message)
+    list_pins = method(pins.list_pins)
 
 
 class InboxAPI(_API):

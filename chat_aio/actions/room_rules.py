@@ -15,7 +15,7 @@ from chat_aio.store.documents import ConversationDocument
 from chat_aio.store.membership import Locked
 from chat_aio.store.snapshots import Snapshot
 
-UNSET: Mapping[str, Any] = {"frozen": False, "slowModeSeconds": 0}
+UNSET: Mapping[str, Any] = {"frozen": False, "slowModeSeconds": 0, "topic": ""}
 """What holds in a conversation in which nothing was ever set."""
 
 

@@ -32,6 +32,10 @@ from chat_aio.store.mapping import conversation_ban_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.shapes import readable
 
+NOTHING_GIVEN = (
+    "name, visibility, joinPolicy, frozen, slowModeSeconds and topic are missing: give at least one"
+)
+
 
 async def update_conversation(
     context: Context,
@@ -43,9 +47,11 @@ async def update_conversation(
     join_policy: JoinPolicy | None = None,
     frozen: bool | None = None,
     slow_mode_seconds: int | None = None,
+    topic: str | None = None,
 ) -> ViewedConversation:
     """Rename a group (None clears the name), publish it, set how users join it, freeze it (only
-    admins can write) or set slow mode: a member may send one message in so many seconds, 0 to 3600.
+    admins can write), set slow mode (a member may send one message in so many seconds, 0 to 3600)
+    or its topic, of up to 500 characters; "" clears it.
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
     NotGroupConversation and NotConversationAdmin (docs/behaviour.md 13.1).
@@ -59,13 +65,11 @@ async def update_conversation(
         join_policy=join_policy,
         frozen=frozen,
         slow_mode_seconds=slow_mode_seconds,
+        topic=topic,
     )
     fields = fields_of(given, named)
     if not fields:
-        raise InvalidInput(
-            "name, visibility, joinPolicy, frozen and slowModeSeconds are missing: "
-            "give at least one"
-        )
+        raise InvalidInput(NOTHING_GIVEN)
     require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)
     if not 0 <= fields.get("slowModeSeconds", 0) <= MAX_SLOW_SECONDS:

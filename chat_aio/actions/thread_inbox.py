@@ -14,7 +14,8 @@ from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import ThreadPage, ViewedThread
 from chat_aio.schema.models import aware
 from chat_aio.store import thread_states
-from chat_aio.store.documents import MessageDocument, ThreadStateDocument
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.inbox_documents import ThreadStateDocument
 from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.rows import Rows
 

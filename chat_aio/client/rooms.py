@@ -7,6 +7,7 @@ from chat_aio.schema.models import (
     ConversationBan,
     ConversationBanPage,
     JoinPolicy,
+    Message,
     ViewedConversation,
     Visibility,
 )
@@ -24,8 +25,9 @@ class Rooms(Calls):
         join_policy: JoinPolicy | None = None,
         frozen: bool | None = None,
         slow_mode_seconds: int | None = None,
+        topic: str | None = None,
     ) -> ViewedConversation:
-        """As the client's own, and freeze a group or set slow mode."""
+        """As the client's own, and freeze a group, set slow mode or a topic."""
         answer = await self._patch(
             *("conversations", conversation_id),
             name=name,
@@ -33,6 +35,7 @@ class Rooms(Calls):
             join_policy=join_policy,
             frozen=frozen,
             slow_mode_seconds=slow_mode_seconds,
+            topic=topic,
         )
         return read(ViewedConversation, answer["conversation"])
 
@@ -53,6 +56,24 @@ class Rooms(Calls):
         answer = await self._get(*_bans(conversation_id), limit=limit, cursor=cursor)
         return read(ConversationBanPage, answer)
 
+    async def pin_message(self, conversation_id: str, message_id: str) -> ViewedConversation:
+        """Pin a message: admins in a group, both in a direct conversation."""
+        answer = await self._post(*_pins(conversation_id), message_id=message_id)
+        return read(ViewedConversation, answer["conversation"])
+
+    async def unpin_message(self, conversation_id: str, message_id: str) -> ViewedConversation:
+        answer = await self._delete(*_pins(conversation_id), message_id)
+        return read(ViewedConversation, answer["conversation"])
+
+    async def list_pins(self, conversation_id: str) -> tuple[Message, ...]:
+        """The pinned messages, the latest pinned first."""
+        answer = await self._get(*_pins(conversation_id))
+        return tuple(read(Message, each) for each in answer["messages"])
+
 
 def _bans(conversation_id: str) -> tuple[str, ...]:
     return "conversations", conversation_id, "bans"
+
+
+def _pins(conversation_id: str) -> tuple[str, ...]:
+    return "conversations", conversation_id, "pins"

@@ -36,6 +36,8 @@ MAX_QUERY_LENGTH = 2_048
 MAX_INVITE_SECONDS = 10 * 365 * 24 * 3600
 MAX_INVITE_USES = 1_000_000
 MAX_SLOW_SECONDS = 3_600
+MAX_TOPIC_LENGTH = 500
+MAX_PINS = 50
 
 
 ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
@@ -235,6 +237,13 @@ def _emoji(value: str) -> str:
     return emoji
 
 
+def _topic(value: str) -> str:
+    topic = _text(value).strip()
+    if len(topic) > MAX_TOPIC_LENGTH:
+        raise ValueError(f"must be at most {MAX_TOPIC_LENGTH} characters after trimming")
+    return topic
+
+
 def _query(value: str) -> str:
     if not value.strip() or len(value) > MAX_QUERY_LENGTH:
         raise ValueError(f"must be 1 to {MAX_QUERY_LENGTH} characters, not blank")
@@ -295,4 +304,5 @@ Seconds = Annotated[
 SlowSeconds = Annotated[
     StrictInt, Field(json_schema_extra={"minimum": 0, "maximum": MAX_SLOW_SECONDS})
 ]
+Topic = Annotated[StrictStr, AfterValidator(_topic), _text_of(maxLength=MAX_TOPIC_LENGTH)]
 Uses = Annotated[StrictInt, Field(json_schema_extra={"minimum": 1, "maximum": MAX_INVITE_USES})]

@@ -27,6 +27,7 @@ from chat_aio.schema.fields import (
     Reason,
     Seconds,
     SlowSeconds,
+    Topic,
     Uses,
 )
 from chat_aio.schema.models import (
@@ -135,6 +136,7 @@ class ConversationChange(Input):
 class RoomChange(ConversationChange):
     frozen: bool | None = None
     slow_mode_seconds: SlowSeconds | None = None
+    topic: Topic | None = None
 
 
 class NewConversationBan(Input):

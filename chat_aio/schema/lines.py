@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from chat_aio.schema.fields import (
     MAX_MENTIONS,
     MAX_PARTICIPANTS,
+    MAX_PINS,
     ClientId,
     Emoji,
     Id,
@@ -18,6 +19,7 @@ from chat_aio.schema.fields import (
     Moment,
     Name,
     SlowSeconds,
+    Topic,
     is_text,
 )
 from chat_aio.schema.inputs import SENTENCES
@@ -79,6 +81,8 @@ class ConversationLine(Line):
     join_policy: JoinPolicy | None = None
     frozen: bool | None = None
     slow_mode_seconds: SlowSeconds | None = None
+    topic: Topic | None = None
+    pins: Annotated[list[Id], Field(max_length=MAX_PINS)] | None = None
     activity_at: Moment | None = None
     floor_seq: Whole = 0
 

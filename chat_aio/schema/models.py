@@ -88,8 +88,8 @@ def _is_none(value: object) -> bool:
 
 
 class Conversation(Wire):
-    """A conversation as all of its participants see it, also in events. `frozen` and
-    `slow_mode_seconds` are None, and not in the JSON, without the option `room_controls`."""
+    """A conversation as all of its participants see it, also in events. The last four are None, and
+    not in the JSON, without the option `room_controls`."""
 
     id: str
     type: ConversationType
@@ -102,6 +102,8 @@ class Conversation(Wire):
     join_policy: JoinPolicy
     frozen: bool | None = Field(default=None, exclude_if=_is_none)
     slow_mode_seconds: int | None = Field(default=None, exclude_if=_is_none)
+    topic: str | None = Field(default=None, exclude_if=_is_none)
+    pinned_message_ids: tuple[str, ...] | None = Field(default=None, exclude_if=_is_none)
 
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:

@@ -55,8 +55,8 @@ class ParticipantDocument(TypedDict):
 
 
 class ConversationDocument(TypedDict):
-    """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen` and
-    `slowModeSeconds`, of a group, are missing until they are first set (docs/decisions/0058).
+    """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen`,
+    `slowModeSeconds`, `topic` and `pins` are missing until they are set (docs/decisions/0058).
 
     `epoch` is raised with every change of who may write (docs/decisions/0002). An imported one has
     `importedAt`, and in `importDigest` what its lines were (docs/decisions/0062).
@@ -75,6 +75,8 @@ class ConversationDocument(TypedDict):
     blockedBy: NotRequired[list[str]]
     frozen: NotRequired[bool]
     slowModeSeconds: NotRequired[int]
+    topic: NotRequired[str]
+    pins: NotRequired[list[str]]
     importedAt: NotRequired[datetime]
     importDigest: NotRequired[str]
     change: NotRequired[Stamp]
@@ -136,17 +138,6 @@ class MuteDocument(TypedDict):
     userId: str
     conversationId: str
     createdAt: datetime
-
-
-class ThreadStateDocument(TypedDict):
-    """`_id` is `{userId, rootId}`. `follows` is null if it was neither followed nor unfollowed."""
-
-    _id: dict[str, str]
-    userId: str
-    rootId: str
-    conversationId: str
-    follows: bool | None
-    lastReadSeq: int
 
 
 class ReportDocument(TypedDict):

@@ -116,6 +116,8 @@ def _conversation_fields(
     if room_controls:
         fields["frozen"] = document.get("frozen", False)
         fields["slowModeSeconds"] = document.get("slowModeSeconds", 0)
+        fields["topic"] = document.get("topic", "")
+        fields["pinnedMessageIds"] = document.get("pins", [])
     return fields
 
 

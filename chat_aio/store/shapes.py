@@ -13,7 +13,7 @@ from typing_extensions import get_type_hints, is_typeddict
 
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
-from chat_aio.store import documents
+from chat_aio.store import documents, inbox_documents
 
 DOCUMENTS: dict[str, Any] = {
     "conversations": documents.ConversationDocument,
@@ -25,7 +25,7 @@ DOCUMENTS: dict[str, Any] = {
     "conversation_bans": documents.ConversationBanDocument,
     "blocks": documents.BlockDocument,
     "mutes": documents.MuteDocument,
-    "thread_states": documents.ThreadStateDocument,
+    "thread_states": inbox_documents.ThreadStateDocument,
     "reports": documents.ReportDocument,
     "held_messages": documents.HeldMessageDocument,
     "bans": documents.BanDocument,

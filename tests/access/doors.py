@@ -56,6 +56,7 @@ GIVEN: dict[str, Given] = {
     "POST /conversations/{conversation_id}/typing": {"isTyping": True},
     "GET /presence": {"userIds": "{asker}"},
     "POST /conversations/{conversation_id}/bans": {"userId": "{asker}"},
+    "POST /conversations/{conversation_id}/pins": {"messageId": "{message_id}"},
     "POST /conversations/{conversation_id}/unread": {"messageId": "{message_id}"},
     "POST /conversations/{conversation_id}/threads/{root_id}/read": {"messageId": "{root_id}"},
     "GET /moderation/desk/messages": {"userId": "{asker}"},

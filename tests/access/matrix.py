@@ -188,6 +188,18 @@ GET /conversations/{conversation_id}/bans rooms.list_conversation_bans
 DELETE /conversations/{conversation_id}/bans/{target_user_id} rooms.unban_from_conversation
   group barred    admin     admin   admin   ok      admin   admin   ban     admin     401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
+POST /conversations/{conversation_id}/pins rooms.pin_message
+  group           admin     admin   admin   ok      admin   admin   ban     admin     401
+  channel         admin     admin   admin   ok      admin   admin   ban     admin     401
+  direct          write     -       -       ok      block   block   ban     write     401
+DELETE /conversations/{conversation_id}/pins/{message_id} rooms.unpin_message
+  group           admin     admin   admin   ok      admin   admin   ban     admin     401
+  channel         admin     admin   admin   ok      admin   admin   ban     admin     401
+  direct          write     -       -       ok      block   block   ban     write     401
+GET /conversations/{conversation_id}/pins rooms.list_pins
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
 POST /conversations/{conversation_id}/unread inbox.mark_unread
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401

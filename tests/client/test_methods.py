@@ -230,6 +230,13 @@ async def keep_order(ada: ChatClient, bob: ChatClient) -> None:
         await ada.add_participants(group.id, ["bob"])
     await ada.rooms.unban_from_conversation(group.id, "bob")
     await ada.add_participants(group.id, ["bob"])
+    sent = await ada.send_message(group.id, "read this first")
+    named = await ada.rooms.update_conversation(group.id, topic=" Engines ")
+    assert (named.topic, named.pinned_message_ids) == ("Engines", ())
+    pinned = await ada.rooms.pin_message(group.id, sent.id)
+    assert pinned.pinned_message_ids == (sent.id,)
+    assert await bob.rooms.list_pins(group.id) == (sent,)
+    assert (await ada.rooms.unpin_message(group.id, sent.id)).pinned_message_ids == ()
 
 
 async def sit_at_the_desk(ada: ChatClient, bob: ChatClient) -> None:

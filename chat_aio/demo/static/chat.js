@@ -28,7 +28,8 @@
  *   lastReadMessageId: string | null}} Participant
  * @typedef {{id: string, type: "direct" | "group", pairKey: string | null, name: string | null,
  *   createdAt: string, metadata: Json, participants: Participant[], visibility: Visibility,
- *   joinPolicy: JoinPolicy, frozen?: boolean, slowModeSeconds?: number}} Conversation
+ *   joinPolicy: JoinPolicy, frozen?: boolean, slowModeSeconds?: number, topic?: string,
+ *   pinnedMessageIds?: string[]}} Conversation
  * @typedef {Conversation & {unreadCount: number}} ViewedConversation
  * @typedef {{id: string, senderId: string, excerpt: string, deleted: boolean}} ReplyPreview
  * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
@@ -103,7 +104,7 @@
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean}} Draft
  * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
- *   frozen?: boolean, slowModeSeconds?: number}} GroupFields
+ *   frozen?: boolean, slowModeSeconds?: number, topic?: string}} GroupFields
  * @typedef {{message?: string}} Note  to the admins, where they decide
  * @typedef {{conversationId?: string, since?: string, until?: string, contains?: string}} Which
  *   messages: times are ISO strings
@@ -264,7 +265,7 @@ export class Chat {
    *   Promise<ViewedConversation>} */
   createGroupConversation = (group = {}) =>
     this.#post("/conversations/group", group, "conversation");
-  /** A name that is null is cleared; `frozen` and `slowModeSeconds` need `room_controls`.
+  /** A name that is null is cleared; `frozen`, `slowModeSeconds` and `topic` need `room_controls`.
    * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
   updateConversation = (id, changed) =>
     this.#patch(path`/conversations/${id}`, changed, "conversation");
@@ -325,7 +326,7 @@ export class Chat {
   /** @type {(heldId: string) => Promise<{ok: true}>} */
   discardHeldMessage = (heldId) => this.#post("/moderation/held/discard", { heldId });
 
-  /** Bans from a group, where the service has `room_controls`. */
+  /** Bans from a group and pins, where the service has `room_controls`. */
   rooms = {
     /** @type {(conversationId: string, given: {userId: string, reason?: string}) =>
      *   Promise<ConversationBan>} */
@@ -336,6 +337,14 @@ export class Chat {
     /** Newest first. @type {(conversationId: string, paging?: Paging) =>
      *   Page<"conversationBans", ConversationBan>} */
     listConversationBans: (id, paging) => this.#get(path`/conversations/${id}/bans`, paging),
+    /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
+    pinMessage: (id, messageId) =>
+      this.#post(path`/conversations/${id}/pins`, { messageId }, "conversation"),
+    /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
+    unpinMessage: (id, messageId) =>
+      this.#delete(path`/conversations/${id}/pins/${messageId}`, undefined, "conversation"),
+    /** The latest pinned first. @type {(conversationId: string) => Promise<Message[]>} */
+    listPins: (id) => this.#get(path`/conversations/${id}/pins`, {}, "messages"),
   };
 
   /** What waits for one, where the service has `inbox`. */

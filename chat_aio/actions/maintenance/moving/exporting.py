@@ -137,7 +137,7 @@ def conversation_line(conversation: ConversationDocument, head: CounterDocument)
             for each in people
         ],
     }
-    for name in ("frozen", "slowModeSeconds"):
+    for name in ("frozen", "slowModeSeconds", "topic", "pins"):
         if name in conversation:
             line[name] = conversation[name]
     return _json(line)

@@ -146,10 +146,13 @@ class Incoming:
             "epoch": 0,
             "participants": self._participants,
         }
-        if line.frozen is not None:
-            conversation["frozen"] = line.frozen
-        if line.slow_mode_seconds is not None:
-            conversation["slowModeSeconds"] = line.slow_mode_seconds
+        controls = {
+            "frozen": line.frozen,
+            "slowModeSeconds": line.slow_mode_seconds,
+            "topic": line.topic,
+            "pins": line.pins,
+        }
+        conversation |= {name: value for name, value in controls.items() if value is not None}
         head = self._head(users)
         made: ConversationDocument = conversation  # type: ignore[assignment]
         return made, head, digest(conversation_line(made, head), self._digest.digest())

@@ -1,0 +1,100 @@
+"""Pinned messages, with the option `room_controls` (docs/behaviour.md 13.6)."""
+
+from chat_aio.actions.blocks import require_unblocked
+from chat_aio.actions.context import Context
+from chat_aio.actions.guards import (
+    load_conversation,
+    load_manageable,
+    load_readable,
+    load_within,
+    load_writable,
+)
+from chat_aio.actions.membership import change_membership, new_change, require_still_managing
+from chat_aio.actions.permissions import is_participant
+from chat_aio.actions.reading import readable_in, show
+from chat_aio.errors import DirectInteractionBlocked, ForbiddenWrite, PinLimitExceeded
+from chat_aio.schema import inputs
+from chat_aio.schema.fields import MAX_PINS
+from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.store import messages
+from chat_aio.store.mapping import bare_message_from
+from chat_aio.store.membership import Locked, MembershipChange
+
+
+async def pin_message(
+    context: Context, user_id: str, conversation_id: str, message_id: str
+) -> ViewedConversation:
+    """Pin a message of the conversation; it becomes the first of `pinned_message_ids`, or stays
+    where it is. In a group admins pin, in a direct conversation both.
+
+    Raises InvalidInput, ConversationNotFound, NotConversationAdmin, ForbiddenWrite, ForbiddenRead,
+    DirectInteractionBlocked, MessageNotFound, and PinLimitExceeded for more than 50.
+    """
+    given = inputs.read(inputs.Mark, message_id=message_id)
+    await _require_pinner(context, user_id, conversation_id)
+    found = await load_within(context, conversation_id, given.message_id)
+    snapshot = await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    pinned = snapshot.conversation.pinned_message_ids or ()
+    there = {each["_id"] for each in await messages.find_many(context.database, pinned)}
+
+    async def decide(locked: Locked) -> MembershipChange | None:
+        _require_still_pinning(context, locked, user_id)
+        pins = locked.conversation.get("pins", [])
+        if found["_id"] in pins:
+            return None
+        # Retention may have removed some of them since.
+        kept = [each for each in pins if each in there or each not in pinned]
+        if len(kept) >= MAX_PINS:
+            raise PinLimitExceeded
+        change = new_change(context, "conversation.updated", user_id)
+        return MembershipChange(change=change, fields={"pins": [found["_id"], *kept]})
+
+    return await change_membership(context, user_id, conversation_id, decide)
+
+
+async def unpin_message(
+    context: Context, user_id: str, conversation_id: str, message_id: str
+) -> ViewedConversation:
+    """Unpin a message; nothing happens if it is not pinned. Raises ConversationNotFound,
+    NotConversationAdmin, ForbiddenWrite and DirectInteractionBlocked."""
+    await _require_pinner(context, user_id, conversation_id)
+
+    async def decide(locked: Locked) -> MembershipChange | None:
+        _require_still_pinning(context, locked, user_id)
+        pins = locked.conversation.get("pins", [])
+        if message_id not in pins:
+            return None
+        change = new_change(context, "conversation.updated", user_id)
+        kept = [each for each in pins if each != message_id]
+        return MembershipChange(change=change, fields={"pins": kept})
+
+    return await change_membership(context, user_id, conversation_id, decide)
+
+
+async def list_pins(context: Context, user_id: str, conversation_id: str) -> tuple[Message, ...]:
+    """The pinned messages that the user may read, the latest pinned first; deleted ones are
+    tombstones. Raises ConversationNotFound and ForbiddenRead."""
+    snapshot = await load_readable(context, user_id, conversation_id)
+    pinned = snapshot.conversation.pinned_message_ids or ()
+    found = {each["_id"]: each for each in await messages.find_many(context.database, pinned)}
+    rows = [found[each] for each in pinned if each in found]
+    allowed = await readable_in(context, user_id, snapshot.conversation, rows)
+    return await show(context, user_id, allowed)
+
+
+async def _require_pinner(context: Context, user_id: str, conversation_id: str) -> None:
+    found = await load_conversation(context, conversation_id)
+    if found.conversation.type == "group":
+        await load_manageable(context, user_id, conversation_id)
+    else:
+        await require_unblocked(context, await load_writable(context, user_id, conversation_id))
+
+
+def _require_still_pinning(context: Context, locked: Locked, user_id: str) -> None:
+    if locked.conversation["type"] == "group":
+        require_still_managing(context, locked, user_id)
+        return
+    if locked.conversation.get("blockedBy"):
+        raise DirectInteractionBlocked
+    if context.permissions.can_write is is_participant and locked.role_of(user_id) is None:
+        raise ForbiddenWrite
