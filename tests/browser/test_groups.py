@@ -168,8 +168,10 @@ async def test_the_keyboard_opens_and_closes_the_details(visit: Visit, demo: Dem
     direct_id = await demo.direct("linus", "dennis")
     await linus.evaluate("id => { location.hash = `linus/${id}/details`; }", direct_id)
     await expect(linus.get_by_role("heading", name="Dennis")).to_be_visible()
-    region = details(linus).get_by_role("region")
-    await expect(region).to_have_accessible_name("Mute, block and report")
+    regions = details(linus).get_by_role("region")
+    await expect(regions).to_have_count(2)
+    for number, name in enumerate(("Pinned", "Mute, block and report")):
+        await expect(regions.nth(number)).to_have_accessible_name(name)
 
 
 async def test_on_a_phone_the_details_are_a_screen(visit: Visit, demo: Demo) -> None:

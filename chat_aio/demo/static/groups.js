@@ -17,8 +17,8 @@ export class GroupChanges {
   }
 
   /**
-   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?}; a name that is null is
-   * cleared.
+   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?, topic?}; a name that is
+   * null is cleared.
    */
   update({ id }, fields) {
     return this.#take(() => this.#chat.updateConversation(id, fields));
@@ -39,6 +39,19 @@ export class GroupChanges {
 
   setRole({ id }, userId, role) {
     return this.#take(() => this.#chat.setParticipantRole(id, userId, role));
+  }
+
+  pin({ id }, messageId) {
+    return this.#take(() => this.#chat.rooms.pinMessage(id, messageId));
+  }
+
+  unpin({ id }, messageId) {
+    return this.#take(() => this.#chat.rooms.unpinMessage(id, messageId));
+  }
+
+  /** The pinned messages, the latest pinned first. */
+  listPins({ id }) {
+    return this.#chat.rooms.listPins(id);
   }
 
   async leave({ id }) {

@@ -70,6 +70,7 @@ export class Page {
       find: (messageId, rootId) => this.#find(messageId, rootId),
       composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
       report: (message) => this.#reporting.openForMessage(message),
+      groups: this.#session.groups,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#list = this.#makeList();
@@ -168,6 +169,7 @@ export class Page {
       reporting: this.#reporting,
       hrefOf,
       go: (conversationId) => this.#go(conversationId),
+      goToMessage: (message) => this.#goToMessage(message),
       enter: (conversationId) => location.replace(hrefOf(conversationId)),
     });
   }

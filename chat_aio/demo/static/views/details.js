@@ -7,6 +7,7 @@ import { setAttribute, setText } from "../dom.js";
 import { BoundariesSection } from "./boundaries.js";
 import { InvitesSection } from "./invites.js";
 import { MembersSection } from "./members.js";
+import { PinsSection } from "./pins.js";
 import { RequestsSection } from "./requests.js";
 import { RoomBansSection } from "./room-bans.js";
 import { SettingsSection } from "./settings.js";
@@ -21,6 +22,7 @@ export class DetailsPanel {
   #requests;
   #bans;
   #boundaries;
+  #pins;
   #store;
   #people;
   #needs;
@@ -30,8 +32,9 @@ export class DetailsPanel {
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` knows who is here, `needs.admissionTo(id)` brings links and requests, and
-   * `needs.hrefOf(conversationId, part?)` is where links lead.
+   * `needs.presence` knows who is here, `needs.admissionTo(id)` brings links and requests,
+   * `needs.goToMessage(message)` shows one, and `needs.hrefOf(conversationId, part?)` is where links
+   * lead.
    */
   constructor(store, people, needs) {
     this.#store = store;
@@ -44,7 +47,8 @@ export class DetailsPanel {
     this.#requests = new RequestsSection(people);
     this.#bans = new RoomBansSection(people);
     this.#boundaries = new BoundariesSection(store, people, needs);
-    const sections = [...this.#groupSections, this.#boundaries];
+    this.#pins = new PinsSection(people, needs);
+    const sections = [this.#pins, ...this.#groupSections, this.#boundaries];
     this.#panel.querySelector(".details").append(...sections.map((each) => each.node));
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) location.hash = this.#close.hash;
@@ -63,6 +67,7 @@ export class DetailsPanel {
       setText(document.querySelector("#details-subtitle"), this.#people.titleOf(openDetails));
       this.#close.href = this.#needs.hrefOf(openDetails.id);
       this.#boundaries.show(openDetails);
+      this.#pins.show(openDetails);
     }
     this.#showGroup(openDetails?.type === "group" ? openDetails : null);
   }

@@ -77,7 +77,7 @@ export class Frame {
     const presence = otherId ? this.#presence.of(otherId) : null;
     this.#dot.hidden = !presence?.online;
     const words = presence ? presenceWords(presence) : "";
-    setText(this.#subtitle, words || (open ? this.#people.subtitleOf(open) : ""));
+    setText(this.#subtitle, words || (open ? aboutOf(open, this.#people) : ""));
   }
 
   /** What stands beside the conversation, or before it where there is no room for both. */
@@ -101,4 +101,10 @@ export class Frame {
     link.href = `#${other?.id}`;
     setText(link, `Open a second window as ${other?.name}`);
   }
+}
+
+/** A group's topic, in one line, before who is in it. */
+function aboutOf(group, people) {
+  const topic = group.topic?.replace(/\s+/gu, " ");
+  return [topic, people.subtitleOf(group)].filter(Boolean).join(" · ");
 }

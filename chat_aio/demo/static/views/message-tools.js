@@ -2,6 +2,7 @@
 
 import { isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
+import { mayPinIn } from "./pins.js";
 import { Menu, ReactionPicker } from "./popovers.js";
 
 export class MessageTools {
@@ -16,7 +17,8 @@ export class MessageTools {
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
-   * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why.
+   * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
+   * `needs.groups` pins.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -67,6 +69,7 @@ export class MessageTools {
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
     const items = [{ name: "forward", label: "Forward", act: forward }];
+    items.push(...this.#pinning(message, composer));
     const report = () => this.#needs.report(message);
     if (message.senderId !== this.#people.userId) {
       return [...items, { name: "report", label: "Report", act: report }];
@@ -76,6 +79,17 @@ export class MessageTools {
       { name: "edit", label: "Edit", act: edit },
       { name: "delete", label: "Delete", act: remove },
     ];
+  }
+
+  /** Pinning or unpinning, for who may. */
+  #pinning({ id, conversationId }, composer) {
+    const conversation = this.#store.conversation(conversationId);
+    if (!conversation || !mayPinIn(conversation, this.#people)) return [];
+    const isPinned = conversation.pinnedMessageIds.includes(id);
+    const { groups } = this.#needs;
+    const change = () => (isPinned ? groups.unpin(conversation, id) : groups.pin(conversation, id));
+    const act = () => change().catch((error) => composer().complain(error.message));
+    return [{ name: "pin", label: isPinned ? "Unpin" : "Pin", act }];
   }
 
   async #toggleReaction(message, emoji, composer) {

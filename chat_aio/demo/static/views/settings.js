@@ -8,6 +8,7 @@ import { Section } from "./section.js";
 
 export class SettingsSection {
   #name = element("input", { name: "name", maxlength: 200, autocomplete: "off" });
+  #topic = element("textarea", { name: "topic", maxlength: 500, rows: 2 });
   #visibility = select("visibility", VISIBILITIES);
   #joinPolicy = select("joinPolicy", JOIN_POLICIES);
   #writers = select("frozen", WRITERS);
@@ -29,6 +30,7 @@ export class SettingsSection {
       "form",
       {},
       field("Name", this.#name),
+      field("Topic", this.#topic),
       field("Who can find it", this.#visibility),
       field("How people join", this.#joinPolicy),
       field("Who can write", this.#writers),
@@ -88,9 +90,8 @@ export class SettingsSection {
   #changed() {
     const before = valuesOf(this.#group);
     const given = Object.fromEntries(new FormData(this.#form));
-    const changed = Object.entries({ ...given, name: given.name.trim() }).filter(
-      ([name, value]) => value !== before[name],
-    );
+    const trimmed = { ...given, name: given.name.trim(), topic: topicFrom(given) };
+    const changed = Object.entries(trimmed).filter(([name, value]) => value !== before[name]);
     return Object.fromEntries(changed.map(([name, value]) => [name, FIELDS[name](value)]));
   }
 
@@ -99,6 +100,7 @@ export class SettingsSection {
     const isDone = await this.#section.attempt(() => this.#update(group, this.#changed()));
     if (!isDone || group.id !== this.#group.id) return;
     this.#name.value = this.#name.value.trim();
+    this.#topic.value = this.#topic.value.trim();
     setText(this.#done, "Saved.");
     this.#follow();
   }
@@ -107,13 +109,19 @@ export class SettingsSection {
 /** What the service takes for what the form has. */
 const FIELDS = {
   name: (value) => value || null,
+  topic: (value) => value,
   visibility: (value) => value,
   joinPolicy: (value) => value,
   frozen: (value) => value === "true",
   slowModeSeconds: Number,
 };
 
-function valuesOf({ name, visibility, joinPolicy, frozen, slowModeSeconds }) {
+function valuesOf({ name, topic, visibility, joinPolicy, frozen, slowModeSeconds }) {
   const writing = { frozen: String(frozen), slowModeSeconds: String(slowModeSeconds) };
-  return { name: name ?? "", visibility, joinPolicy, ...writing };
+  return { name: name ?? "", topic, visibility, joinPolicy, ...writing };
+}
+
+/** A form gives line breaks as two characters. */
+function topicFrom({ topic }) {
+  return topic.replaceAll("\r\n", "\n").trim();
 }

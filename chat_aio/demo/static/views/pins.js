@@ -1,0 +1,106 @@
+/** The pinned messages of a conversation: each leads to where it stands. */
+
+import { element, Rows, setText } from "../dom.js";
+import { momentOf } from "../times.js";
+import { Section, smallButton } from "./section.js";
+
+export class PinsSection {
+  #list = element("ul", { class: "requests" });
+  #hint = element("p", { class: "hint", role: "status" });
+  #rows = new Rows(this.#list, {
+    go: (message) => this.#needs.goToMessage(message),
+    unpin: (message) => this.#unpin(message),
+  });
+  #section = new Section("Pinned", [], this.#list, this.#hint);
+  #people;
+  #needs;
+  #conversation = null;
+  #shown = null;
+  #messages = [];
+  node = this.#section.node;
+
+  /** `needs.groups` lists and unpins, `needs.goToMessage(message)` shows one. */
+  constructor(people, needs) {
+    this.#people = people;
+    this.#needs = needs;
+  }
+
+  show(conversation) {
+    if (conversation.id !== this.#conversation?.id) {
+      this.#section.complain("");
+      this.#messages = [];
+    }
+    this.#conversation = conversation;
+    const pinned = [conversation.id, ...conversation.pinnedMessageIds].join(" ");
+    if (pinned !== this.#shown) this.#load(pinned);
+    this.#draw();
+  }
+
+  #draw() {
+    const { id, pinnedMessageIds } = this.#conversation;
+    const mayPin = mayPinIn(this.#conversation, this.#people);
+    const shown = this.#messages.filter((each) => each.conversationId === id);
+    this.#rows.show(shown.map((message) => this.#rowOf(message, mayPin)));
+    setText(this.#hint, pinnedMessageIds.length === 0 ? "Nothing is pinned." : "");
+    this.#hint.hidden = pinnedMessageIds.length > 0;
+  }
+
+  #rowOf(message, mayPin) {
+    const name = this.#people.nameOf(message.senderId);
+    return { key: message.id, Row: PinRow, state: { message, name, mayPin } };
+  }
+
+  async #load(pinned) {
+    this.#shown = pinned;
+    const conversation = this.#conversation;
+    const isDone = await this.#section.explain(async () => {
+      const found = await this.#needs.groups.listPins(conversation);
+      if (this.#shown === pinned) this.#messages = found;
+    });
+    if (!isDone && this.#shown === pinned) this.#shown = null;
+    if (this.#conversation.id === conversation.id) this.#draw();
+  }
+
+  async #unpin(message) {
+    const conversation = this.#conversation;
+    await this.#section.attempt(() => this.#needs.groups.unpin(conversation, message.id));
+    this.#section.keepFocus();
+  }
+}
+
+/** Admins pin in a group, both in a direct conversation. */
+export function mayPinIn(conversation, people) {
+  return conversation.type === "direct" || people.isAdminOf(conversation);
+}
+
+class PinRow {
+  #name = element("span", { class: "person-name" });
+  #time = element("time", { class: "row-time" });
+  #body = element("p", { class: "request-note pinned", dir: "auto" });
+  #go;
+  #unpin;
+  #message = null;
+
+  constructor({ go, unpin }) {
+    this.#go = smallButton("Show", () => go(this.#message));
+    this.#unpin = smallButton("Unpin", () => unpin(this.#message));
+    this.node = element(
+      "li",
+      {},
+      element("div", { class: "person" }, this.#name, this.#time),
+      this.#body,
+      element("div", { class: "ending" }, this.#go, this.#unpin),
+    );
+  }
+
+  show({ message, name, mayPin }) {
+    this.#message = message;
+    setText(this.#name, name);
+    setText(this.#time, momentOf(message.createdAt));
+    this.#time.setAttribute("datetime", message.createdAt);
+    setText(this.#body, message.deletedAt ? "This message was deleted." : message.body);
+    this.#unpin.hidden = !mayPin;
+    this.#go.setAttribute("aria-label", `Show the message of ${name}`);
+    this.#unpin.setAttribute("aria-label", `Unpin the message of ${name}`);
+  }
+}
