@@ -69,15 +69,16 @@ export class MessageTools {
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
     const items = [{ name: "forward", label: "Forward", act: forward }];
-    items.push(...this.#pinning(message, composer));
     const report = () => this.#needs.report(message);
+    const pinning = this.#pinning(message, composer);
     if (message.senderId !== this.#people.userId) {
-      return [...items, { name: "report", label: "Report", act: report }];
+      return [...items, { name: "report", label: "Report", act: report }, ...pinning];
     }
     return [
       ...items,
       { name: "edit", label: "Edit", act: edit },
       { name: "delete", label: "Delete", act: remove },
+      ...pinning,
     ];
   }
 
