@@ -11,6 +11,7 @@ from chat_aio.client.desk import Desk
 from chat_aio.client.joining import GroupAccess
 from chat_aio.client.messages import Messages
 from chat_aio.client.moderation import Moderation
+from chat_aio.client.notifications import NotificationRoutes
 from chat_aio.client.plugin_routes import Company
 from chat_aio.client.rooms import Rooms
 from chat_aio.client.stream import EventStream
@@ -42,6 +43,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         self.moderation = Moderation(self._connection)
         self.rooms = Rooms(self._connection)
         self.desk = Desk(self._connection)
+        self.notifications = NotificationRoutes(self._connection)
         self._streams: list[EventStream] = []
 
     def stream(

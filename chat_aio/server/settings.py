@@ -26,6 +26,7 @@ LIBRARY_ONLY = {
     "hooks": "functions; `moderators` and `moderator_header` stand for `can_moderate`",
     "plugins of your own": "objects; the package's own are `plugins`",
     "Filter(rules)": "objects, some with functions in them",
+    "Notifications(deliver)": "an object with a function or keys in it",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "clock": "a function, for tests",
     "renew": "a function; `serve` replaces a stuck client by itself",

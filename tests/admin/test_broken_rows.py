@@ -12,7 +12,7 @@ import pytest
 from chat_aio import Hooks
 from chat_aio.actions.maintenance import holding
 from chat_aio.actions.maintenance.check import violations_in
-from chat_aio.plugins import Filter, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing, Words
 from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
@@ -150,6 +150,8 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         *(("invites", "join_requests"), ("blocks", "mutes", "reports", "message_versions")),
         ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
+        ("notification_messages", "notifications", "notification_settings"),
+        ("notification_shown", "push_subscriptions"),
     ),
 }
 """What is broken at once: a row of each lane, where none of them hides another from its routes;
@@ -181,6 +183,7 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
     plugins = [Presence(), Receipts(), Typing(), Filter([Words(["qqq"], action="hold")])]
+    plugins.append(Notifications())
     people = await serve(HOOKS, plugins=plugins, room_controls=True, moderation_desk=True)
     world = await make_world(people)
     await people("carol").edit(world.plain, "as it was")
