@@ -2,7 +2,7 @@
 
     python examples/notifying_by_mail.py
 
-`deliver` only notes what is to be told, under the notification's id, so a repetition changes nothing.
+`deliver` notes what is to be told, under the notification's id, so a repetition changes nothing.
 A task sends it: one mail for each user. If the process ends between a mail and the removal of what
 was in it, the mail is sent again. With several processes, run the task in one of them, such as from
 cron. The header stands in for your login, and the address is made of the user's id.

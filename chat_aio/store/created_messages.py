@@ -1,5 +1,6 @@
 """The created messages of a chat from a stored position on, for a reader that must miss none."""
 
+import logging
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,11 +14,13 @@ from pymongo.errors import PyMongoError
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import change_stream
 from chat_aio.store.calls import LateCall, maybe_await
-from chat_aio.store.change_stream import ChangesBroken, HistoryLost, broken
+from chat_aio.store.change_stream import HistoryLost, broken
 from chat_aio.store.clock import Clock
-from chat_aio.store.database import Database
+from chat_aio.store.database import Database, is_out_of_reach
 from chat_aio.store.maintenance.scanning import listed, scan
 from chat_aio.store.shapes import WHOLE
+
+log = logging.getLogger(__name__)
 
 MOST_TOGETHER = 256
 AWAIT_MS = 200
@@ -72,7 +75,9 @@ class CreatedMessages:
         except LateCall:
             raise StorageUnavailable from None
         except PyMongoError as error:
-            raise _translated(broken(error)) from error
+            lost = broken(error)
+            log.warning("the stream of created messages was lost: %s", lost)
+            raise lost if isinstance(lost, HistoryLost) else StorageUnavailable from error
         if any(each["operationType"] != "insert" for each in found):
             raise HistoryLost("the messages were dropped or renamed")
         created = [*filter(None, map(_message_in, found))]
@@ -127,7 +132,10 @@ async def follow(database: Database, *, clock: Clock, after: Position | None) ->
     except LateCall:
         raise StorageUnavailable from None
     except PyMongoError as error:
-        raise _translated(broken(error)) from error
+        if is_out_of_reach(error):
+            raise StorageUnavailable from error
+        # Whatever the database has against this position, it will have again.
+        raise HistoryLost(str(error)) from error
 
 
 async def created_since(database: Database, at: datetime) -> AsyncIterator[list[CreatedMessage]]:
@@ -144,10 +152,6 @@ async def created_since(database: Database, at: datetime) -> AsyncIterator[list[
             }
             async for found in listed(database, database.messages, chosen):
                 yield [*filter(None, map(_message_from, found))]
-
-
-def _translated(error: ChangesBroken) -> Exception:
-    return error if isinstance(error, HistoryLost) else StorageUnavailable()
 
 
 def _message_in(change: Mapping[str, Any]) -> CreatedMessage | None:

@@ -1,6 +1,6 @@
-"""The shapes of documents.py and notification_documents.py as MongoDB validators, and as a filter for
-readers: a row that another program wrote in another shape is left out and logged, and never fails
-its page."""
+"""The shapes of documents.py and notification_documents.py as MongoDB validators, and as a filter
+for readers: a row that another program wrote in another shape is left out and logged, and never
+fails its page."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -43,7 +43,7 @@ def test_it_is_valid() -> None:
 
 
 def test_every_route_is_described() -> None:
-    plugins: list[Plugin] = [Typing(), Presence(), Receipts(), Filter()]
+    plugins: list[Plugin] = [Typing(), Presence(), Receipts(), Filter(), Notifications()]
     routes = {(each.method, each.path) for each in routes_with(EVERYTHING)}
     routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes

@@ -67,6 +67,11 @@ class Decider:
             self._remember_decided(message_id, recipients)
         return decided
 
+    async def close(self) -> None:
+        """Wait for what is being read."""
+        if under_way := {each for _, each in self._recent.values() if not each.done()}:
+            await asyncio.wait(under_way)
+
     async def decide_again(self, message_id: str) -> Recipients | None:
         """The recipients of a message as of the last five seconds; None if it is deleted. Users who
         are told of the same message share the reads."""

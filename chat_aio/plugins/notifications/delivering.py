@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterable, Sequence
 from contextvars import Context
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from chat_aio.errors import StorageUnavailable
@@ -26,7 +27,10 @@ log = logging.getLogger(__name__)
 
 READ_AT_ONCE = 50
 LOOKS_AT_ONCE = 32
-LANE_SECONDS = 30.0
+LANE_SECONDS = 2.0
+MOST_LANES = 500
+"""So many lanes are made for what has waited before; what is new always gets one."""
+
 PAUSE_SECONDS = 1.0
 LONGEST_BACK_OFF = 3_600.0
 ERROR_LENGTH = 200
@@ -61,9 +65,15 @@ class Delivery:
         self._slots_after_failure = asyncio.Semaphore(max(1, concurrency // 4))
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
+        self._failing: set[str] = set()
+
+    def wake_again(self, user_ids: Iterable[str]) -> None:
+        """Something has waited for these users, in this order; some of them get a lane."""
+        room = max(0, MOST_LANES - len(self._lanes))
+        self.wake([*islice((each for each in user_ids if each not in self._lanes), room)])
 
     def wake(self, user_ids: Iterable[str]) -> None:
-        """Something waits for these users."""
+        """Something new waits for these users."""
         for user_id in user_ids:
             self._again.add(user_id)
             if user_id not in self._lanes:
@@ -114,7 +124,8 @@ class Delivery:
 
     async def _tell_one(self, row: Row, waiting: Sequence[Row]) -> bool:
         """Deliver one notification; False if the waiting rows have to be read again."""
-        slots = self._slots_after_failure if row["tries"] else self._slots
+        failing = row["tries"] or row["userId"] in self._failing
+        slots = self._slots_after_failure if failing else self._slots
         async with slots:
             self._lease.require()
             recipients = await self._decider.decide_again(row["messageId"])
@@ -163,6 +174,7 @@ class Delivery:
         )
         errors = [each for each in outcomes if isinstance(each, BaseException)]
         if not errors:
+            self._failing.discard(row["userId"])
             await self._end(row, "delivered", state="delivered", done=sorted(done), error=None)
             return True
         if isinstance(errors[0], asyncio.CancelledError):
@@ -171,6 +183,7 @@ class Delivery:
         return False
 
     async def _fail(self, row: Row, error: BaseException, done: list[str]) -> None:
+        self._failing.add(row["userId"])
         tries = row["tries"] + 1
         said = {"tries": tries, "done": done, "error": _text_of(error)}
         if tries >= self._most_tries or self._api.now() - row["due"] > TOO_OLD:

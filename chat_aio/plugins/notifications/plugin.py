@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
+from datetime import timedelta
 from typing import TypeVar
 
 from chat_aio.errors import ConversationNotFound, ForbiddenRead, InvalidInput, PushUnsupported
 from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Function
-from chat_aio.plugins.notifications.deciding import Decider
+from chat_aio.plugins.notifications.deciding import FRESH_SECONDS, Decider
 from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.lease import Lease
 from chat_aio.plugins.notifications.preferences import Preferences, default_level
@@ -191,6 +192,9 @@ class Notifications(Plugin):
             except ValueError as error:
                 raise InvalidInput(f"quietHours {error}") from None
         await self._preferences.set_quiet_hours(request.user_id, hours)
+        # Later than what the deciding process may remember of the hours before.
+        later = self.api.now() + timedelta(seconds=FRESH_SECONDS + 1)
+        await Rows(self.api).release(request.user_id, later)
         return {"quietHours": hours}
 
     async def _show_level(self, request: PluginRequest) -> Mapping[str, object]:

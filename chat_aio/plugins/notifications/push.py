@@ -12,7 +12,6 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, T
 
 from chat_aio.errors import InvalidInput, SetupError
 from chat_aio.plugins.api import PluginAPI
-from chat_aio.plugins.breaker import Breaker
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of
 from chat_aio.plugins.notifications.rows import Row, has_types
@@ -23,8 +22,6 @@ GONE = (404, 410)
 MOST_FAILURES = 30
 """A subscription that has failed so often in a row is removed."""
 
-BREAKER_FAILURES = 20
-BREAKER_SECONDS = 30.0
 TOKEN_SECONDS = 3_600
 HOLDS_SECONDS = 12 * 3_600
 """How long a token for a push service is used, and how long it would be valid."""
@@ -58,7 +55,7 @@ class Push(Channel):
         *,
         hosts: Sequence[str] = PUSH_HOSTS,
         per_user: int = 10,
-        seconds: float = 10.0,
+        seconds: float = 5.0,
         ttl_seconds: int = 86_400,
         connector: Callable[[], TCPConnector] = public_connector,
     ) -> None:
@@ -78,7 +75,6 @@ class Push(Channel):
         self._ttl = str(ttl_seconds)
         self._connector = connector
         self._tokens: dict[str, tuple[float, str]] = {}
-        self._breakers: dict[str, Breaker] = {}
 
     @property
     def _rows(self) -> Any:
@@ -158,22 +154,18 @@ class Push(Channel):
         except (InvalidInput, ValueError):
             await self._remove(row)  # Of hosts that are no longer allowed, or with impossible keys.
             return
-        breaker = self._breakers.setdefault(
-            host, Breaker(failures=BREAKER_FAILURES, open_seconds=BREAKER_SECONDS)
-        )
-        if not breaker.lets_through():
-            raise DeliveryFailed(f"{host} is out of reach")
-        status = await self._post(row["endpoint"], body, breaker)
+        status = await self._post(row["endpoint"], body)
         if status in GONE:
             await self._remove(row)
         elif not 200 <= status < 300:
             await self._count_failure(row)
-            raise DeliveryFailed(f"{host} answered {status}")
+            said = f"answered {status}" if status else "did not answer"
+            raise DeliveryFailed(f"{host} {said}")
         elif row["failures"]:
             here = {"_id": row["_id"]}
             await self._api.write(lambda: self._rows.update_one(here, {"$set": {"failures": 0}}))
 
-    async def _post(self, endpoint: str, body: bytes, breaker: Breaker) -> int:
+    async def _post(self, endpoint: str, body: bytes) -> int:
         """The status of the answer, 0 for none in time."""
         headers = {
             "Authorization": self._token(endpoint),
@@ -185,14 +177,9 @@ class Push(Channel):
             async with self._session.post(
                 endpoint, data=body, headers=headers, allow_redirects=False
             ) as response:
-                status = response.status
+                return response.status
         except (ClientError, OSError, TimeoutError):
-            status = 0
-        if status == 0 or status >= 500:
-            breaker.failed()
-        else:
-            breaker.succeeded()
-        return status
+            return 0
 
     def _encrypted(self, row: Row, data: bytes) -> bytes:
         keys = {each: row[each] for each in ("p256dh", "auth")}

@@ -111,6 +111,11 @@ class Rows:
             lambda: self._told.update_many(chosen, {"$set": {"notBefore": until}})
         )
 
+    async def release(self, user_id: str, at: datetime) -> None:
+        """Let what quiet hours hold for a user be decided again."""
+        chosen = {"userId": user_id, "state": "waiting", "held": True}
+        await self._api.write(lambda: self._told.update_many(chosen, {"$set": {"notBefore": at}}))
+
     async def change(self, row: Row, **fields: Any) -> None:
         """Change a row that waits. One that is over gets its time of expiry."""
         if fields.get("state", "waiting") != "waiting":

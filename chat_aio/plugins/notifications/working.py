@@ -20,7 +20,11 @@ from chat_aio.tasks import cancel_and_wait
 log = logging.getLogger(__name__)
 
 DECIDED_AT_ONCE = 50
-LOOK_SECONDS = 10.0
+LOOK_SECONDS = 1.0
+LOOKS_SHARE = 20
+"""A look at all who wait may take a twentieth of the time."""
+
+COUNT_SECONDS = 10.0
 MOVE_SECONDS = 10.0
 """While nothing is created the position is stored so often: its token must stay in the oplog."""
 
@@ -97,6 +101,7 @@ class Worker:
         finally:
             await cancel_and_wait(*works)
             await delivery.close()
+            await self._decider.close()
             self._api.notify_observers(Observer.notifications_counted, None)
 
     async def _renew(self) -> None:
@@ -205,10 +210,14 @@ class Worker:
 
     async def _look(self, delivery: Delivery) -> None:
         """Wake those for whom something waits, also what another process has left, and count."""
+        counted = -COUNT_SECONDS
         while True:
             self._lease.require()
-            soon = self._api.now() + timedelta(seconds=2 * LOOK_SECONDS)
-            delivery.wake(await self._rows.users_waiting(soon))
-            backlog = await self._rows.backlog()
-            self._api.notify_observers(Observer.notifications_counted, backlog)
-            await asyncio.sleep(LOOK_SECONDS)
+            began = time.monotonic()
+            delivery.wake_again(await self._rows.users_waiting(self._api.now()))
+            if began - counted > COUNT_SECONDS:
+                backlog = await self._rows.backlog()
+                self._api.notify_observers(Observer.notifications_counted, backlog)
+                counted = began
+            took = time.monotonic() - began
+            await asyncio.sleep(max(LOOK_SECONDS, LOOKS_SHARE * took))
