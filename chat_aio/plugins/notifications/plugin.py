@@ -83,7 +83,7 @@ class Notifications(Plugin):
                 opened.push_async_callback(each.close)
             self._preferences = Preferences(self.api)
             # Well within the delay: what was shown must be written before it is asked for.
-            self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 4))
+            self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 8))
             opened.push_async_callback(self._shown.close)
             if self._channels:
                 worker = self._make_worker()
@@ -112,6 +112,12 @@ class Notifications(Plugin):
             )
 
         return Worker(self.api, lease, rows, decider, make_delivery, delay_seconds=self._delay)
+
+    def stream_opened(self, user_id: str) -> None:
+        self._shown.opened(user_id)
+
+    def stream_closed(self, user_id: str) -> None:
+        self._shown.closed(user_id)
 
     def message_delivered(self, user_id: str, message: DeliveredMessage) -> None:
         self._shown.note(user_id, message)

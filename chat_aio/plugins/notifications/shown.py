@@ -1,12 +1,12 @@
 """What streams have shown: whoever has seen a message is not told of it.
 
 A process notes stretches of consecutive messages for each user and conversation, and writes them in
-one go every second at most.
+one go every second at most, a second after they were sent or later.
 """
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import Context
 from datetime import datetime
@@ -35,6 +35,8 @@ class Shown:
         self._api = api
         self._seconds = seconds
         self._stretches: OrderedDict[Place, tuple[int, int]] = OrderedDict()
+        self._streams: Counter[str] = Counter()
+        self._settling: dict[str, list[tuple[float, str, int]]] = {}
         self._unwritten: dict[tuple[str, str, int], int] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
@@ -43,39 +45,72 @@ class Shown:
     def _rows(self) -> Any:
         return self._api.collection("notification_shown")
 
+    def opened(self, user_id: str) -> None:
+        """A stream of a user has opened."""
+        self._streams[user_id] += 1
+
+    def closed(self, user_id: str) -> None:
+        """A stream of a user has ended. After the last one it is not known whether the client has
+        read what it was sent in the last moments, so that does not count as shown."""
+        self._streams[user_id] -= 1
+        if self._streams[user_id] <= 0:
+            del self._streams[user_id]
+            self._settling.pop(user_id, None)
+
     def note(self, user_id: str, message: DeliveredMessage) -> None:
-        """A stream of a user has shown a message."""
-        place = (user_id, message.conversation_id)
-        first, last = self._stretches.pop(place, (0, 0))
-        if not first <= message.seq <= last + 1 or not first:
-            # A gap: what lies in between was not shown, so a new stretch begins.
-            first = last = message.seq
-        self._stretches[place] = (first, max(last, message.seq))
-        self._unwritten[(*place, first)] = max(last, message.seq)
-        if len(self._stretches) > REMEMBERED:
-            self._stretches.popitem(last=False)
+        """A message was sent to a stream of a user."""
+        now = asyncio.get_running_loop().time()
+        noted = (now, message.conversation_id, message.seq)
+        self._settling.setdefault(user_id, []).append(noted)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._start)
 
+    def _settle(self) -> None:
+        """Take as shown what was sent long enough ago."""
+        before = asyncio.get_running_loop().time() - self._seconds
+        waiting, self._settling = self._settling, {}
+        for user_id, noted in waiting.items():
+            for at, conversation_id, seq in noted:
+                if at <= before:
+                    self._extend((user_id, conversation_id), seq)
+            if left := [each for each in noted if each[0] > before]:
+                self._settling[user_id] = left
+
+    def _extend(self, place: Place, seq: int) -> None:
+        first, last = self._stretches.pop(place, (0, 0))
+        if not first or not first <= seq <= last + 1:
+            # A gap: what lies in between was not shown, so a new stretch begins.
+            first = last = seq
+        self._stretches[place] = (first, max(last, seq))
+        self._unwritten[(*place, first)] = max(last, seq)
+        if len(self._stretches) > REMEMBERED:
+            self._stretches.popitem(last=False)
+
     async def close(self) -> None:
-        """Write what is left."""
+        """Write what is left. The streams have ended."""
         if self._timer is not None:
             self._timer.cancel()
-            self._start()
+            self._write_later()
         if self._writing is not None:
             await asyncio.wait({self._writing})
 
     def _start(self) -> None:
+        """Write what has settled, and come back for the rest."""
         self._timer = None
-        if self._writing is not None and not self._writing.done():
-            # The database is slow: the next write takes all that has gathered.
+        self._settle()
+        # If the database is slow, the next write takes all that has gathered.
+        if self._writing is None or self._writing.done():
+            self._write_later()
+        if self._settling or self._unwritten:
             self._timer = asyncio.get_running_loop().call_later(self._seconds, self._start)
-            return
-        # A fresh context: the deadline of a request must not limit this write.
-        self._writing = asyncio.create_task(self._write(), context=Context())
 
-    async def _write(self) -> None:
+    def _write_later(self) -> None:
         noted, self._unwritten = [*self._unwritten.items()], {}
+        if noted:
+            # A fresh context: the deadline of a request must not limit this write.
+            self._writing = asyncio.create_task(self._write(noted), context=Context())
+
+    async def _write(self, noted: Sequence[tuple[tuple[str, str, int], int]]) -> None:
         try:
             now = self._api.now()
             for start in range(0, len(noted), WRITTEN_AT_ONCE):
