@@ -27,6 +27,11 @@ SUBSCRIPTIONS = "/notifications/subscriptions"
 
 
 @pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
 async def service(tmp_path: Path) -> AsyncIterator[PushService]:
     async with push_service(tmp_path) as opened:
         yield opened
@@ -107,6 +112,23 @@ async def test_only_those_that_failed_are_tried_again(
     await alice.send(direct, "again")
     await all_told(database, 2)
     assert await rows.count_documents({}) == 1
+
+
+async def test_rows_of_other_programs_are_left_out(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    """Of subscriptions and of notifications: the others are listed, and delivered."""
+    people = await serve(plugins=[quick(told, channels=[make_push()])])
+    await ready(database)
+    bob = people("bob")
+    await bob.post(SUBSCRIPTIONS, a_subscription())
+    bad = {"_id": 5, "userId": "bob", "endpoint": ["x"], "createdAt": "never"}
+    await database["push_subscriptions"].insert_one(bad, bypass_document_validation=True)
+    assert len((await bob.get(SUBSCRIPTIONS)).json["subscriptions"]) == 1
+    row = {"_id": 5, "userId": "carol", "state": "waiting", "at": datetime(2020, 1, 1, tzinfo=UTC)}
+    await database["notifications"].insert_one(row, bypass_document_validation=True)
+    await people("alice").send(await people("alice").direct("carol"), "hi")
+    await until(lambda: told.of("carol") == ["hi"])
 
 
 async def test_a_browser_belongs_to_whoever_has_subscribed_it_last_and_a_user_has_few(
