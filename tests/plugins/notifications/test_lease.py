@@ -15,6 +15,7 @@ from chat_aio.plugins.notifications.lease import NAME, Lease, LeaseLost
 from chat_aio.plugins.notifications.working import Worker
 from tests.conftest import Database, MakeChat
 from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready, until
+from tests.support.hosts import connected
 from tests.support.saboteurs import prove
 
 
@@ -82,7 +83,7 @@ class Heard(Observer):
         self.gaps += 1
 
 
-async def opened(database: Database, told: Told, heard: Heard | None = None) -> Chat:
+async def opened(database: Any, told: Told, heard: Heard | None = None) -> Chat:
     chat = Chat(database, plugins=[quick(told)], observers=[heard] if heard else ())
     await chat.open()
     return chat
@@ -104,6 +105,18 @@ async def test_what_is_sent_while_nobody_holds_it_is_told(
     await all_told(database, 2)
     await second.close()
     assert told.of("bob") == ["1", "2"]
+
+
+async def test_over_motor(make_chat: MakeChat, database: Database, client_url: str) -> None:
+    told, sender = Told(), await make_chat()
+    group = await sender.api.create_group_conversation("ada", user_ids=["bob"])
+    async with connected("motor", client_url) as client:
+        chat = await opened(client[database.name], told)
+        await ready(database)
+        await sender.api.send_message("ada", group.id, "1")
+        await all_told(database, 1)
+        await chat.close()
+    assert told.of("bob") == ["1"]
 
 
 @pytest.mark.parametrize("lost", ["token", "none"])
