@@ -23,7 +23,7 @@ from chat_aio.plugins.notifications.rows import Row
 from chat_aio.plugins.notifications.shown import Shown
 
 FRESH_SECONDS = 5.0
-REMEMBERED = 500
+REMEMBERED = 200
 
 
 @dataclass(frozen=True, slots=True)

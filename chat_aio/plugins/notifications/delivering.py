@@ -66,6 +66,8 @@ class Delivery:
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._again: set[str] = set()
         self._failing: set[str] = set()
+        self._trying: set[asyncio.Task[None]] = set()
+        self._finishing = False
 
     def wake_again(self, user_ids: Iterable[str]) -> None:
         """Something has waited for these users, in this order; some of them get a lane."""
@@ -80,6 +82,13 @@ class Delivery:
                 lane = asyncio.create_task(self._serve(user_id), context=Context())
                 self._lanes[user_id] = lane
 
+    async def finish(self, *, seconds: float) -> None:
+        """Begin nothing new, and wait for what is under way: in another process it would be
+        delivered again."""
+        self._finishing = True
+        if self._trying:
+            await asyncio.wait(self._trying, timeout=seconds)
+
     async def close(self) -> None:
         """End all lanes. What is under way is tried again by whoever holds the lease next."""
         await cancel_and_wait(*self._lanes.values())
@@ -87,7 +96,7 @@ class Delivery:
 
     async def _serve(self, user_id: str) -> None:
         try:
-            while user_id in self._again:
+            while user_id in self._again and not self._finishing:
                 self._again.discard(user_id)
                 try:
                     await self._tell(user_id)
@@ -111,6 +120,8 @@ class Delivery:
             if not waiting:
                 return
             for row in waiting:
+                if self._finishing:
+                    return
                 left = (row["notBefore"] - self._api.now()).total_seconds()
                 if left > LANE_SECONDS:
                     # Without a lane meanwhile: the next look at all who wait makes one in time.
@@ -126,19 +137,30 @@ class Delivery:
         """Deliver one notification; False if the waiting rows have to be read again."""
         failing = row["tries"] or row["userId"] in self._failing
         slots = self._slots_after_failure if failing else self._slots
+        lane = self._lanes[row["userId"]]
         async with slots:
             self._lease.require()
-            recipients = await self._decider.decide_again(row["messageId"])
-            if recipients is None or row["userId"] not in recipients.quiet_until:
-                await self._end(row, "dropped", state="dropped")
-                return True
-            until = recipients.quiet_until[row["userId"]]
-            if until is not None and until > self._api.now():
-                await self._rows.change(row, held=True, due=until, notBefore=until)
+            if self._finishing:
                 return False
-            if row["held"] and await self._merge(row, waiting):
-                return False
-            return await self._try(row, recipients)
+            self._trying.add(lane)
+            try:
+                return await self._tell_wanted(row, waiting)
+            finally:
+                self._trying.discard(lane)
+
+    async def _tell_wanted(self, row: Row, waiting: Sequence[Row]) -> bool:
+        """As `_tell_one`, unless the notification is no longer wanted, or not now."""
+        recipients = await self._decider.decide_again(row["messageId"])
+        if recipients is None or row["userId"] not in recipients.quiet_until:
+            await self._end(row, "dropped", state="dropped")
+            return True
+        until = recipients.quiet_until[row["userId"]]
+        if until is not None and until > self._api.now():
+            await self._rows.change(row, held=True, due=until, notBefore=until)
+            return False
+        if row["held"] and await self._merge(row, waiting):
+            return False
+        return await self._try(row, recipients)
 
     async def _merge(self, row: Row, waiting: Sequence[Row]) -> bool:
         """After quiet hours a user is told once of each conversation: of the newest message, with

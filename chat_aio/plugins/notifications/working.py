@@ -29,6 +29,7 @@ MOVE_SECONDS = 10.0
 """While nothing is created the position is stored so often: its token must stay in the oplog."""
 
 PAUSE_SECONDS = 0.5
+FINISH_SECONDS = 1.5
 LONGEST_WAIT = 1.0
 
 
@@ -53,6 +54,7 @@ class Worker:
         self._delay = timedelta(seconds=delay_seconds)
         self._noted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._delivery: Delivery | None = None
 
     def open(self) -> None:
         self._task = asyncio.create_task(self._run(), context=Context())
@@ -61,6 +63,8 @@ class Worker:
         """Stop, and give the lease to another process."""
         if self._task is None:
             return
+        if self._delivery is not None:
+            await self._delivery.finish(seconds=FINISH_SECONDS)
         await cancel_and_wait(self._task)
         if self._lease.is_held:
             try:
@@ -82,7 +86,7 @@ class Worker:
     async def _work(self) -> None:
         """Work until the lease is lost."""
         log.info("this process delivers notifications, with fence %d", self._lease.fence)
-        delivery = self._make_delivery()
+        delivery = self._delivery = self._make_delivery()
         works = {
             asyncio.create_task(each)
             for each in (
@@ -100,6 +104,7 @@ class Worker:
             log.warning("another process delivers notifications from now on")
         finally:
             await cancel_and_wait(*works)
+            self._delivery = None
             await delivery.close()
             await self._decider.close()
             self._api.notify_observers(Observer.notifications_counted, None)

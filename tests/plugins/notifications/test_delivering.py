@@ -12,11 +12,12 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from standardwebhooks.webhooks import Webhook as Verifier
 
+from chat_aio import Chat
 from chat_aio.plugins import Notification, Webhook
 from chat_aio.plugins.notifications import Channel
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.rows import _unless_there as unless_there
-from tests.conftest import Database, MakePeople
+from tests.conftest import Database, MakeChat, MakePeople
 from tests.plugins.notifications.telling import (
     Told,
     all_told,
@@ -196,6 +197,36 @@ async def receiver(take: Callable[[web.Request], Any]) -> AsyncIterator[str]:
     app.router.add_post("/hook", take)
     async with TestServer(app) as server:
         yield str(server.make_url("/hook"))
+
+
+async def test_a_shutdown_waits_for_what_is_under_way(
+    make_chat: MakeChat, told: Told, database: Database
+) -> None:
+    """Otherwise the next process would deliver it again. What comes behind it is left to that."""
+    began, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(notification: Notification) -> None:
+        began.set()
+        await goes_on.wait()
+        await told(notification)
+
+    sender = await make_chat()
+    chat = Chat(database, plugins=[quick(slowly)])
+    await chat.open()
+    await ready(database)
+    direct = await sender.api.get_or_create_conversation("ada", "bob")
+    for body in ("1", "2"):
+        await sender.api.send_message("ada", direct.id, body)
+    await began.wait()
+    closing = asyncio.create_task(chat.close())
+    await asyncio.sleep(0.1)
+    goes_on.set()
+    await closing
+    assert told.of("bob") == ["1"]
+    rows = await database["notifications"].find().sort("seq", 1).to_list(None)
+    assert rows[0]["state"] == "delivered"
+    async with Chat(database, plugins=[quick(told)]):
+        await until(lambda: told.of("bob") == ["1", "2"])
 
 
 async def test_webhooks_are_signed_and_repeated_under_one_id(
