@@ -299,6 +299,12 @@ class ModerationUnsupported(ChatError):
     code, status = "MODERATION_UNSUPPORTED", 501
 
 
+class PushUnsupported(ChatError):
+    """This installation sends no Web Push."""
+
+    code, status = "PUSH_UNSUPPORTED", 501
+
+
 class SearchUnsupported(ChatError):
     """This installation has no search."""
 

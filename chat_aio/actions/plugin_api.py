@@ -1,12 +1,13 @@
 """The plugin API (`chat_aio.plugins.PluginAPI`) of one chat."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from chat_aio.actions.audience import audiences_of
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_writable
+from chat_aio.actions.guards import load_readable, load_writable
 from chat_aio.actions.held_messages import (
     discard_held_message,
     list_held_messages,
@@ -14,14 +15,17 @@ from chat_aio.actions.held_messages import (
 )
 from chat_aio.actions.presence import noticeable
 from chat_aio.actions.room_rules import require_unfrozen
-from chat_aio.plugins.api import PluginAPI
-from chat_aio.schema.models import HeldMessagePage, Message, timestamp
-from chat_aio.store import conversations
+from chat_aio.observability.dispatch import notify
+from chat_aio.plugins.api import Audience, PluginAPI
+from chat_aio.schema.models import Conversation, HeldMessagePage, Message, timestamp
+from chat_aio.store import conversations, created_messages
+from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
 from chat_aio.store.turns import SHORT_TEXT
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Services(PluginAPI):
@@ -80,6 +84,24 @@ class Services(PluginAPI):
         snapshot = await load_writable(self._context, user_id, conversation_id)
         await require_unblocked(self._context, snapshot)
         await require_unfrozen(self._context, user_id, snapshot)
+
+    async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
+        return (await load_readable(self._context, user_id, conversation_id)).conversation
+
+    async def follow_created(self, after: Position | None = None) -> CreatedMessages:
+        database, clock = self._context.database, self._context.clock
+        return await created_messages.follow(database, clock=clock, after=after)
+
+    def created_since(self, at: datetime) -> AsyncIterator[Sequence[CreatedMessage]]:
+        return created_messages.created_since(self._context.database, at)
+
+    async def audiences_of(self, message_ids: Collection[str]) -> dict[str, Audience]:
+        return await audiences_of(self._context, message_ids)
+
+    def notify_observers(
+        self, event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs
+    ) -> None:
+        notify(self._context.observers, event, *said, **named)
 
     async def conversation_ids_of(self, user_id: str) -> list[str]:
         return await conversations.ids_of_user(self._context.database, user_id)

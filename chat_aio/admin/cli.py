@@ -58,6 +58,7 @@ OPERATORS = {
     "config": "chat_aio.admin.config:config",
     "doctor": "chat_aio.admin.doctor.command:doctor",
     "records": "chat_aio.admin.records:records",
+    "notifications": "chat_aio.admin.notifications:notifications",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
 }
 """The operators' commands, each as `module:command`."""

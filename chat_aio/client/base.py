@@ -27,6 +27,10 @@ class Calls:
         """A write with an idempotency key, which is repeated after a temporary failure."""
         return await self._connection.call("POST", path, body=_body(fields), repeats=True)
 
+    async def _put(self, *path: str, **fields: object) -> dict[str, Any]:
+        """A write of a whole, which is repeated after a temporary failure."""
+        return await self._connection.call("PUT", path, body=_body(fields), repeats=True)
+
     async def _patch(self, *path: str, **fields: object) -> dict[str, Any]:
         return await self._connection.call("PATCH", path, body=_body(fields))
 

@@ -12,6 +12,7 @@ from chat_aio.client.inbox import Inbox
 from chat_aio.client.joining import GroupAccess
 from chat_aio.client.messages import Messages
 from chat_aio.client.moderation import Moderation
+from chat_aio.client.notifications import NotificationRoutes
 from chat_aio.client.plugin_routes import Company
 from chat_aio.client.rooms import Rooms
 from chat_aio.client.stream import EventStream
@@ -44,6 +45,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         self.rooms = Rooms(self._connection)
         self.inbox = Inbox(self._connection)
         self.desk = Desk(self._connection)
+        self.notifications = NotificationRoutes(self._connection)
         self._streams: list[EventStream] = []
 
     def stream(

@@ -18,6 +18,8 @@ from chat_aio.observability.observer import (
     Ending,
     FeedDelivery,
     Hook,
+    NotificationBacklog,
+    NotificationOutcome,
     Observer,
     Replayed,
     Request,
@@ -30,6 +32,7 @@ from chat_aio.observability.observer import (
 REQUEST_SECONDS = (0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 BATCH_SECONDS = (0.001, *REQUEST_SECONDS)
 LAG_SECONDS = (*REQUEST_SECONDS, 30.0)
+NOTIFICATION_SECONDS = (0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0, 3_600.0)
 MESSAGES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
@@ -50,6 +53,10 @@ class _Maker:
 
     def histogram(self, name: str, text: str, buckets: Sequence[float], *labels: str) -> Histogram:
         return Histogram(f"chat_aio_{name}", text, labels, buckets=buckets, registry=self._registry)
+
+    def gauge(self, name: str, text: str) -> Gauge:
+        """A gauge that one of several processes sets; the others have 0."""
+        return Gauge(f"chat_aio_{name}", text, registry=self._registry, multiprocess_mode="livesum")
 
     def build_info(self) -> None:
         """How many processes run which versions."""
@@ -110,6 +117,21 @@ class Metrics(Observer):
         self._replay_events = new.counter("replay_events", "Events replayed", source=Source)
         self._replay_bytes = new.counter("replay_bytes", "Bytes replayed", source=Source)
         self._resets = new.counter("resets", "Streams that told of a reset", reason=Reset)
+        self._add_notifications(new)
+
+    def _add_notifications(self, new: _Maker) -> None:
+        self._notifications = new.counter(
+            "notifications", "Notifications", outcome=NotificationOutcome
+        )
+        self._notification_seconds = new.histogram(
+            "notification_seconds", "From due to delivered", NOTIFICATION_SECONDS
+        )
+        self._notification_gaps = new.counter(
+            "notification_gaps", "Times the position of notifications was lost"
+        )
+        self._pending = new.gauge("notifications_pending", "Messages that are not due yet")
+        self._waiting = new.gauge("notifications_waiting", "Notifications to be delivered")
+        self._dead = new.gauge("notifications_dead", "Notifications that were given up")
 
     def chat_opened(self, state: Callable[[], State]) -> None:
         self._gauges.add(state)
@@ -168,6 +190,19 @@ class Metrics(Observer):
 
     def ban_enforced(self, banned: Banned) -> None:
         self._bans.labels(banned).inc()
+
+    def notification_ended(self, outcome: NotificationOutcome, seconds: float) -> None:
+        self._notifications.labels(outcome).inc()
+        if outcome == "delivered":
+            self._notification_seconds.observe(seconds)
+
+    def notifications_counted(self, backlog: NotificationBacklog | None) -> None:
+        self._pending.set(backlog.pending if backlog else 0)
+        self._waiting.set(backlog.waiting if backlog else 0)
+        self._dead.set(backlog.dead if backlog else 0)
+
+    def notification_gap(self) -> None:
+        self._notification_gaps.inc()
 
 
 def _outcome(call: Call) -> str:

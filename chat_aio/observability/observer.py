@@ -21,6 +21,7 @@ Ending = Literal[
     "closing",
 ]
 Banned = Literal["request", "stream"]
+NotificationOutcome = Literal["delivered", "failed", "dead", "dropped"]
 Hook = Literal[
     "auth",
     "user_exists",
@@ -109,6 +110,16 @@ class Replayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationBacklog:
+    """What there is of notifications in the database: messages whose delay is not over, and
+    notifications that wait for their delivery or are dead letters."""
+
+    pending: int
+    waiting: int
+    dead: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """The current state of one chat in this process."""
 
@@ -180,3 +191,14 @@ class Observer:
 
     def ban_enforced(self, banned: Banned) -> None:
         """A banned user was refused, or a stream of theirs was ended."""
+
+    def notification_ended(self, outcome: NotificationOutcome, seconds: float) -> None:
+        """A notification was delivered, a try has failed, it became a dead letter, or it was
+        dropped because its message was read, deleted or muted meanwhile. `seconds` have passed
+        since it was due."""
+
+    def notifications_counted(self, backlog: NotificationBacklog | None) -> None:
+        """The backlog, in the process that delivers notifications; None when it no longer does."""
+
+    def notification_gap(self) -> None:
+        """The position in the change stream was lost; the messages since are read from storage."""

@@ -3,6 +3,7 @@
 from chat_aio.plugins.api import BeforeMessageSend, PluginAPI
 from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.filter import Filter
+from chat_aio.plugins.notifications import Notification, Notifications, Push, Webhook
 from chat_aio.plugins.presence import Presence
 from chat_aio.plugins.receipts import Receipts
 from chat_aio.plugins.rules import Attachments, Checked, Links, Repeats, Rule, Words
@@ -17,11 +18,14 @@ __all__ = [
     "Filter",
     "Hold",
     "Links",
+    "Notification",
+    "Notifications",
     "Plugin",
     "PluginAPI",
     "PluginRequest",
     "PluginRoute",
     "Presence",
+    "Push",
     "Receipts",
     "Refuse",
     "Repeats",
@@ -29,5 +33,6 @@ __all__ = [
     "Rule",
     "Typing",
     "Verdict",
+    "Webhook",
     "Words",
 ]

@@ -1,17 +1,49 @@
 """The plugin API: what a plugin may call."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.schema.models import Conversation, HeldMessagePage, Message
+from chat_aio.schema.models import BareMessage, Conversation, HeldMessagePage, Message
+from chat_aio.store.change_stream import HistoryLost as PositionLost
+from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session
 
-__all__ = ["BeforeMessageSend", "Conversation", "EphemeralEvent", "PluginAPI", "Session"]
+__all__ = [
+    "Audience",
+    "BeforeMessageSend",
+    "Conversation",
+    "CreatedMessage",
+    "CreatedMessages",
+    "EphemeralEvent",
+    "PluginAPI",
+    "Position",
+    "PositionLost",
+    "Session",
+]
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """A message, its conversation, and the users who have not read it and may be told of it."""
+
+    message: BareMessage
+    mentions: frozenset[str]
+    conversation: Conversation
+    user_ids: tuple[str, ...]
 
 
 class PluginAPI(Protocol):
@@ -57,6 +89,35 @@ class PluginAPI(Protocol):
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
         """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen
         as a send would."""
+
+    async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
+        """A conversation. Raises ConversationNotFound and ForbiddenRead as a read would."""
+
+    async def follow_created(self, after: Position | None = None) -> CreatedMessages:
+        """Follow the messages that are created after a position, or from now on. Imported ones are
+        left out.
+
+        Raises PositionLost if the database no longer has what came after the position: go on with
+        `created_since`. Raises StorageUnavailable.
+        """
+
+    def created_since(self, at: datetime) -> AsyncIterator[Sequence[CreatedMessage]]:
+        """The stored messages that were created since a minute before a time. The heads of all
+        conversations are read. Raises StorageUnavailable."""
+
+    async def audiences_of(self, message_ids: Collection[str]) -> dict[str, Audience]:
+        """Whom some messages still concern, by message id, as of now, without deleted messages.
+
+        They are the participants who have not read it, who were there when it was sent, may read
+        it, are not banned and have not muted the conversation; never its sender, nor anybody in a
+        direct conversation with a block. With `Options(separate_blocked=True)` a block between the
+        sender and a participant counts in groups as well.
+        """
+
+    def notify_observers(
+        self, event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs
+    ) -> None:
+        """Call a method of the chat's observers, such as `Observer.notification_ended`."""
 
     async def conversation_ids_of(self, user_id: str) -> list[str]:
         """The conversations of which a user is a participant."""

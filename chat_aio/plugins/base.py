@@ -34,10 +34,10 @@ class PluginRequest:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRoute:
     """A route below the mount. `handler` returns a JSON object or raises a ChatError. The OpenAPI
-    description is made of its docstring, of `takes` (the query of a GET, the body of a POST), of
+    description is made of its docstring, of `takes` (the query of a GET, otherwise the body), of
     `gives`, and of `errors`, the ones that `handler` raises."""
 
-    method: Literal["GET", "POST"]
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
     handler: Callable[[PluginRequest], Awaitable[Mapping[str, object]]]
     takes: type[BaseModel] | None = None

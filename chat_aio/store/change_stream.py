@@ -100,7 +100,7 @@ class Changes:
         except PyMongoError as error:
             # A read that fails after `stop` is no loss: its cursor was killed.
             if not self._stopped:
-                raise _broken(error) from error
+                raise broken(error) from error
         finally:
             self.stop()
 
@@ -166,7 +166,7 @@ async def open_changes(
     except (LateCall, StorageUnavailable) as error:
         raise ChangesBroken("the change stream could not be opened in time") from error
     except PyMongoError as error:
-        raise _broken(error) from error
+        raise broken(error) from error
     finally:
         wanted = False
 
@@ -184,7 +184,8 @@ def lag_of(changes: Sequence[StreamChange], *, now: datetime) -> float | None:
     return max(0.0, (now - min(written)).total_seconds()) if written else None
 
 
-def _broken(error: PyMongoError) -> ChangesBroken:
+def broken(error: PyMongoError) -> ChangesBroken:
+    """The failure of a change stream, as what it means."""
     lost = isinstance(error, OperationFailure) and error.code in _HISTORY_LOST
     return HistoryLost(str(error)) if lost else ChangesBroken(str(error))
 

@@ -52,6 +52,11 @@ COLLECTIONS = (
     "processes",
     "signals",
     "daily_stats",
+    "notification_messages",
+    "notifications",
+    "notification_settings",
+    "notification_shown",
+    "push_subscriptions",
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP

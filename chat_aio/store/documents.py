@@ -340,7 +340,9 @@ class SettingDocument(TypedDict):
 
     `direct_conversation_key` has `value`; a pseudonym `erasures`; `schema` has `version`, and
     during a migration its progress (`migrating`); `restored` has `at`, when a backup came back;
-    `daily_stats` has `at`, up to when days are rolled up, and in `rolling` where a run is.
+    `daily_stats` has `at`, up to when days are rolled up, and in `rolling` where a run is;
+    `notifications` has who delivers them (`holder`, `fence`, `until`), and how far the created
+    messages are read (`token`, `at`).
     """
 
     _id: str
@@ -350,6 +352,10 @@ class SettingDocument(TypedDict):
     migrating: NotRequired[dict[str, Any]]
     at: NotRequired[datetime]
     rolling: NotRequired[dict[str, Any]]
+    holder: NotRequired[str]
+    fence: NotRequired[int]
+    until: NotRequired[datetime]
+    token: NotRequired[dict[str, Any] | None]
 
 
 class PresenceDocument(TypedDict):

@@ -1,10 +1,14 @@
 """Mutes: conversations that a user wants no notifications of; a hint for clients only."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MuteDocument
+
+PAIRS_AT_A_TIME = 1_000
 
 
 async def put(database: Database, mute: MuteDocument) -> MuteDocument:
@@ -41,6 +45,18 @@ async def list_newest(
         )
     )
     return cast(list[MuteDocument], found)
+
+
+async def muted_among(database: Database, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Those of some pairs of user and conversation where the user has muted it. A mute that cannot
+    be read stays in force."""
+    found: set[tuple[str, str]] = set()
+    for start in range(0, len(pairs), PAIRS_AT_A_TIME):
+        ids = [mute_id(*each) for each in pairs[start : start + PAIRS_AT_A_TIME]]
+        rows = database.mutes.find({"_id": {"$in": ids}}, {"_id": 1})
+        muted = await database.read(partial(rows.to_list, None))
+        found |= {(each["_id"]["userId"], each["_id"]["conversationId"]) for each in muted}
+    return found
 
 
 def mute_id(user_id: str, conversation_id: str) -> dict[str, str]:

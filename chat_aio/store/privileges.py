@@ -25,6 +25,11 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "presence": ("insert", "update"),
     "processes": ("insert", "update", "remove"),
     "signals": ("insert",),
+    "notification_messages": ("insert", "update"),
+    "notifications": ("insert", "update"),
+    "notification_settings": ("insert", "update", "remove"),
+    "notification_shown": ("insert", "update"),
+    "push_subscriptions": ("insert", "update", "remove"),
 }
 
 Privilege = Mapping[str, Any]

@@ -1,5 +1,6 @@
-"""The shapes of documents.py as MongoDB validators, and as a filter for readers: a row that another
-program wrote in another shape is left out and logged, and never fails its page."""
+"""The shapes of documents.py and notification_documents.py as MongoDB validators, and as a filter
+for readers: a row that another program wrote in another shape is left out and logged, and never
+fails its page."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing_extensions import get_type_hints, is_typeddict
 
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
-from chat_aio.store import documents, inbox_documents
+from chat_aio.store import documents, inbox_documents, notification_documents
 
 DOCUMENTS: dict[str, Any] = {
     "conversations": documents.ConversationDocument,
@@ -36,6 +37,11 @@ DOCUMENTS: dict[str, Any] = {
     "processes": documents.ProcessDocument,
     "signals": documents.SignalDocument,
     "daily_stats": documents.DailyStatsDocument,
+    "notification_messages": notification_documents.NotificationMessageDocument,
+    "notifications": notification_documents.NotificationDocument,
+    "notification_settings": notification_documents.NotificationSettingDocument,
+    "notification_shown": notification_documents.ShownDocument,
+    "push_subscriptions": notification_documents.PushSubscriptionDocument,
 }
 
 REVISION = 3

@@ -24,7 +24,7 @@ from chat_aio.web.replies import reply, reply_json, reply_page, reply_rows, repl
 from chat_aio.web.request_body import read_object
 from chat_aio.web.spending import give_back, spend
 
-Method = Literal["GET", "POST", "PATCH", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Action = Callable[..., Awaitable[Any]]
 
 

@@ -40,7 +40,7 @@ def preflight_reply(request: web.Request) -> web.Response | None:
     return web.Response(
         status=204,
         headers={
-            "Access-Control-Allow-Methods": "GET, HEAD, POST, PATCH, DELETE",
+            "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
             "Access-Control-Allow-Headers": request.headers.get(
                 "Access-Control-Request-Headers", ""
             ),

@@ -40,7 +40,7 @@ class PluginOperation:
         user_id = request[USER_ID]
         # Before the body is read: a request that cannot be read counts as well.
         async with context.rate_limits.counting(user_id, self.route.name):
-            body = await self._read(request) if self.method == "POST" else {}
+            body = await self._read(request) if self.method != "GET" else {}
             plugin_request = PluginRequest(
                 user_id=user_id, path=request.match_info, query=request.query, body=body
             )

@@ -15,6 +15,7 @@ from chat_aio.plugins import (
     BeforeMessageSend,
     Filter,
     Hold,
+    Notifications,
     Plugin,
     Presence,
     Receipts,
@@ -34,7 +35,7 @@ class HoldsWhatAsksForIt(Plugin):
         return Hold("as asked for") if "hold" in message.metadata else None
 
 
-PLUGINS = (Typing, Presence, Receipts, Filter, HoldsWhatAsksForIt)
+PLUGINS = (Typing, Presence, Receipts, Filter, Notifications, HoldsWhatAsksForIt)
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,13 @@ GIVEN: dict[str, Given] = {
     },
     "POST /moderation/held/release": {"heldId": "{held_id}"},
     "POST /moderation/held/discard": {"heldId": "{held_id}"},
+    "PUT /notifications/settings": {"quietHours": None},
+    "PUT /conversations/{conversation_id}/notifications": {"level": "none"},
+    "POST /notifications/subscriptions": {
+        "endpoint": "https://fcm.googleapis.com/x",
+        "keys": {"p256dh": "BA" + "A" * 85, "auth": "A" * 22},
+    },
+    "DELETE /notifications/subscriptions": {"subscriptionId": "x"},
     "": {"seq": 0},
 }
 """The body, or the query of a GET, with a world's names in braces; others need nothing. Without a

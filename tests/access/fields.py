@@ -20,6 +20,8 @@ JSON_TYPES = {
 WITHOUT_SHAPE: dict[str, tuple[Place, str, str]] = {
     "GET /stream": ("query", "lastEventId", "string"),
     "POST /conversations/{conversation_id}/typing": ("body", "isTyping", "boolean"),
+    "PUT /notifications/settings": ("body", "quietHours", "object"),
+    "PUT /conversations/{conversation_id}/notifications": ("body", "level", "string"),
     "GET /presence": ("query", "userIds", "string"),
 }
 

@@ -34,6 +34,7 @@ MEANINGS: dict[str, tuple[int, str | None]] = {
     "direct": (409, "NOT_GROUP_CONVERSATION"),
     "last": (409, "LAST_ADMIN_REMAINING"),
     "in": (409, "ALREADY_PARTICIPANT"),
+    "push": (501, "PUSH_UNSUPPORTED"),
     "spent": (410, "INVITE_EXPIRED"),
 }
 
@@ -253,6 +254,24 @@ POST /moderation/held/release -
   group held      moder     moder   moder   moder   moder   moder   ban     ok        401
 POST /moderation/held/discard -
   group held      moder     moder   moder   moder   moder   moder   ban     ok        401
+GET /notifications/settings -
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+PUT /notifications/settings -
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
+GET /conversations/{conversation_id}/notifications -
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+PUT /conversations/{conversation_id}/notifications -
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+GET /notifications/subscriptions -
+  mine            push      push    push    push    push    push    ban     push      401
+POST /notifications/subscriptions -
+  mine            push      push    push    push    push    push    ban     push      401
+DELETE /notifications/subscriptions -
+  mine            push      push    push    push    push    push    ban     push      401
 - list_messages_after
   group           read      read    ok      ok      ok      ok      ban     read      -
   channel         read      read    ok      ok      ok      ok      ban     read      -

@@ -52,6 +52,7 @@ async def live(people: People, database: Database) -> Life:
     await _report(people, life)
     await _ban(people, life, database)
     await _be_counted(life, database)
+    await _be_told(life, database)
     return life
 
 
@@ -197,6 +198,44 @@ async def _be_counted(life: Life, database: Database) -> None:
     counts = {"public": False, "messages": 3, "senderIds": ["alice", USER], "answers": [1, 1]}
     await database["daily_stats"].insert_one({"_id": "2020-01-01:shared", **where, **counts})
     life.rows["activeDay"] = [where]
+
+
+async def _be_told(life: Life, database: Database) -> None:
+    """A notification, what they have set, what a stream has shown, and a browser."""
+    here = {"conversationId": life.shared}
+    named = {"messageId": life.touched["plain"]["id"], **here}
+    await database["notifications"].insert_one(
+        {
+            "_id": {"userId": USER, "messageId": named["messageId"]},
+            "userId": USER,
+            **named,
+            "seq": 2,
+            "at": PAST,
+            "due": PAST,
+            "state": "delivered",
+            "held": False,
+            "count": 1,
+            "tries": 0,
+            "notBefore": PAST,
+            "done": [],
+            "error": None,
+        }
+    )
+    await database["notification_settings"].insert_one(
+        {"_id": {"userId": USER, **here}, "userId": USER, **here, "level": "none"}
+    )
+    stretch = {**here, "first": 1, "last": 2}
+    await database["notification_shown"].insert_one(
+        {"_id": {"userId": USER, **here, "first": 1}, "userId": USER, **stretch, "at": PAST}
+    )
+    endpoint, keys = "https://push.example/x", {"p256dh": "x", "auth": "x"}
+    row = {"_id": "s", "userId": USER, "endpoint": endpoint, "createdAt": PAST, "failures": 0}
+    await database["push_subscriptions"].insert_one({**row, **keys})
+    at = timestamp(PAST)
+    life.rows["notification"] = [{**named, "state": "delivered", "dueAt": at}]
+    life.rows["notificationSetting"] = [{**here, "level": "none"}]
+    life.rows["shown"] = [{**stretch, "at": at}]
+    life.rows["pushSubscription"] = [{"endpoint": endpoint, "createdAt": at}]
 
 
 async def done(who: Person, method: str, path: str, **given: Any) -> dict[str, Any]:

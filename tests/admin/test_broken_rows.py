@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from chat_aio import Hooks
+from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import holding
 from chat_aio.actions.maintenance.check import violations_in
-from chat_aio.plugins import Filter, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing, Words
 from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
@@ -141,6 +142,10 @@ def _writes(world: World, held_id: str) -> Iterator[Call]:
     yield "mod", "GET", f"{desk}/report-groups", None
     given = {"targetType": "user", "targetId": "mallory", "status": "triaged"}
     yield "mod", "POST", f"{desk}/report-groups/resolve", given
+    yield "alice", "GET", "/notifications/settings", None
+    yield "alice", "GET", f"{group}/notifications", None
+    yield "alice", "PUT", f"{group}/notifications", {"level": "all"}
+    yield "alice", "PUT", "/notifications/settings", {"quietHours": None}
     held = {"body": "qqq", "clientMessageId": "held"}
     yield "alice", "POST", f"{group}/messages", held
     for act in ("discard", "release"):
@@ -159,6 +164,8 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("thread_states",),
         ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
+        ("notification_messages", "notifications", "notification_settings"),
+        ("notification_shown", "push_subscriptions"),
     ),
 }
 """What is broken at once: a row of each lane, where none of them hides another from its routes;
@@ -190,6 +197,7 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
     plugins = [Presence(), Receipts(), Typing(), Filter([Words(["qqq"], action="hold")])]
+    plugins.append(Notifications())
     people = await serve(
         HOOKS, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
     )
@@ -211,7 +219,42 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     async with people("alice").tab():
         await people("alice").told_all()
     await roll_up_all(database)
+    await be_notified(database, world)
     return people, world
+
+
+async def be_notified(database: Database, world: World) -> None:
+    """A row of each kind that notifications keep."""
+    here, now = {"userId": "alice", "conversationId": world.group}, utc_now()
+    named = {**here, "messageId": world.plain}
+    message = {"conversationId": world.group, "seq": 2, "due": now, "state": "decided"}
+    await database["notification_messages"].insert_one({"_id": "noted", **message})
+    await database["notifications"].insert_one(
+        {
+            "_id": {"userId": "alice", "messageId": world.plain},
+            **named,
+            "seq": 2,
+            "at": now,
+            "due": now,
+            "state": "dead",
+            "held": False,
+            "count": 1,
+            "tries": 9,
+            "notBefore": now,
+            "done": [],
+            "error": None,
+        }
+    )
+    settings = database["notification_settings"]
+    await settings.insert_one({"_id": here, **here, "level": "none"})
+    stretch = {**here, "first": 1}
+    await database["notification_shown"].insert_one(
+        {"_id": stretch, **stretch, "last": 2, "at": now}
+    )
+    row = {"userId": "alice", "endpoint": "https://push.example/x", "p256dh": "x", "auth": "x"}
+    await database["push_subscriptions"].insert_one(
+        {"_id": "s", **row, "createdAt": now, "failures": 0}
+    )
 
 
 def test_every_collection_is_in_a_lane() -> None:

@@ -26,7 +26,7 @@ from chat_aio.errors import (
     SlowMode,
     UserBanned,
 )
-from chat_aio.plugins import Filter, Presence, Typing, Words
+from chat_aio.plugins import Filter, Notifications, Presence, Typing, Words
 from chat_aio.schema.models import (
     ConversationHead,
     ConversationPage,
@@ -34,11 +34,13 @@ from chat_aio.schema.models import (
     MessagePage,
     ViewedConversation,
 )
+from chat_aio.schema.notifications import QuietHours
 from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
+from tests.plugins.notifications.pushing import a_subscription, make_push
 
 LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 
@@ -95,13 +97,17 @@ async def test_each_route_has_one(
     connect: Connect, chat: Chat, requested: set[tuple[str, str]]
 ) -> None:
     """Each is called, and answers as the server API does."""
-    plugins = [Typing(), Presence(), Filter([Words(["spam"], action="hold")])]
+    plugins = [
+        *(Typing(), Presence(), Filter([Words(["spam"], action="hold")])),
+        Notifications(channels=[make_push()]),
+    ]
     client_of = await connect(Hooks(can_moderate=lambda _: True), plugins=plugins)
     ada, bob = await client_of("ada"), await client_of("bob")
     await talk(ada, bob, chat)
     await come_in(ada, bob, chat)
     await moderate(ada, bob)
     await hold(ada, bob)
+    await choose(ada)
     async with ada.stream():
         pass
     expect_all([*ROUTES, *(route for each in plugins for route in each.routes)], requested)
@@ -328,3 +334,22 @@ async def hold(ada: ChatClient, bob: ChatClient) -> None:
     assert (await bob.list_messages(group.id)).messages == (released,)
     await ada.discard_held_message(newer.id)
     assert (await ada.list_held_messages()).held_messages == ()
+
+
+async def choose(ada: ChatClient) -> None:
+    """What she is told of, and where."""
+    mine = ada.notifications
+    group = await ada.create_group_conversation()
+    assert (await mine.get_settings()).quiet_hours is None
+    hours = QuietHours(start="22:00", end="07:00", time_zone="Europe/Berlin")
+    assert (await mine.set_quiet_hours(hours)) == (await mine.get_settings())
+    assert (await mine.get_settings()).quiet_hours == hours
+    assert (await mine.set_quiet_hours(None)).quiet_hours is None
+    assert (await mine.get_level(group.id)).level == "all"
+    assert (await mine.set_level(group.id, "none")) == (await mine.get_level(group.id))
+    given = a_subscription()
+    made = await mine.subscribe(given["endpoint"], given["keys"])
+    listed = await mine.list_subscriptions()
+    assert (made, listed.subscriptions) == (listed.subscriptions[0], (made,))
+    await mine.unsubscribe(made.id)
+    assert (await mine.list_subscriptions()).subscriptions == ()

@@ -1,13 +1,16 @@
 """Hosts to copy from: people log in as each example says, and talk."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession
 
 from chat_aio.client import ChatClient
+from tests.conftest import Database
 from tests.examples.conftest import loaded
 from tests.examples.talking import heard, talk
+from tests.plugins.notifications.telling import all_told, ready, until
 
 ADA, BOB = {"X-User": "ada"}, {"X-User": "bob"}
 CHAT = "/api/chat"
@@ -72,6 +75,37 @@ async def test_motor_host(serve_example: Any) -> None:
         session.get("/profile") as answer,
     ):
         assert await answer.json() == {"visits": 1, "messages": 1}
+
+
+async def test_notifying_by_mail(
+    environment: Any, aiohttp_server: Any, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One mail for all conversations, with the newest message of each."""
+    example = loaded("notifying_by_mail")
+    mails: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(example, "DELAY_SECONDS", 0.4)
+    monkeypatch.setattr(example, "EVERY_SECONDS", 0.3)
+    monkeypatch.setattr(example, "send_mail", lambda *mail: mails.append(mail))
+    send_digests = example.send_digests
+    is_open = asyncio.Event()
+
+    async def once_open(notes: Any) -> None:
+        if is_open.is_set():
+            await send_digests(notes)
+
+    monkeypatch.setattr(example, "send_digests", once_open)
+    server = await aiohttp_server(await example.make_app())
+    await ready(database)
+    origin = str(server.make_url("")).rstrip("/")
+    async with ChatClient(origin + CHAT, headers=ADA) as ada:
+        group = await ada.create_group_conversation(user_ids=["bob"], name="Crew")
+        direct = await ada.get_or_create_conversation("bob")
+        for here, body in ((group.id, "first"), (group.id, "second"), (direct.id, "hi")):
+            await ada.send_message(here, body)
+        await all_told(database, 3)
+        is_open.set()
+        await until(lambda: bool(mails))
+    assert mails == [("bob", ["Crew: second", "ada: hi"])]
 
 
 async def test_ping_bot(serve_example: Any) -> None:

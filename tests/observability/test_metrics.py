@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry
 from chat_aio import Chat, Hooks
 from chat_aio.capabilities import Capability
 from chat_aio.observability.metrics import Metrics
+from chat_aio.observability.observer import NotificationBacklog
 from chat_aio.store.batch import write_batch
 from chat_aio.store.transactions import Conflict
 from chat_aio.web.metrics import add_metrics
@@ -215,3 +216,27 @@ async def test_malformed_rows_are_counted_each_time_they_are_met(
             assert await alice.listed(f"/conversations/{group}/messages") == []
     async with measured.counting("malformed_rows_total"):
         await alice.listed(f"/conversations/{group}/messages")
+
+
+def test_notifications_are_counted() -> None:
+    registry = CollectorRegistry()
+    metrics = Metrics(registry)
+    metrics.notification_ended("delivered", 2.0)
+    metrics.notification_ended("failed", 3.0)
+    metrics.notification_gap()
+    metrics.notifications_counted(NotificationBacklog(pending=1, waiting=2, dead=3))
+    names = ("pending", "waiting", "dead")
+
+    def backlog() -> list[float | None]:
+        return [registry.get_sample_value(f"chat_aio_notifications_{each}") for each in names]
+
+    assert backlog() == [1, 2, 3]
+    metrics.notifications_counted(None)
+    assert backlog() == [0, 0, 0]
+    for name, value, labels in (
+        ("chat_aio_notifications_total", 1, {"outcome": "delivered"}),
+        ("chat_aio_notifications_total", 0, {"outcome": "dead"}),
+        ("chat_aio_notification_seconds_sum", 2, {}),
+        ("chat_aio_notification_gaps_total", 1, {}),
+    ):
+        assert registry.get_sample_value(name, labels) == value, name

@@ -5,7 +5,7 @@ import inspect
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -20,7 +20,7 @@ from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, Ser
 from chat_aio.actions.maintenance import holding
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
-from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Filter, Notifications, Plugin, Presence, Receipts, Typing, Words
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
@@ -35,8 +35,12 @@ from chat_aio.web.plugins import operations_of
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
+from tests.plugins.notifications.pushing import a_subscription, make_push
+from tests.plugins.notifications.telling import Told, all_told, quick, ready, until
 from tests.support.histories import roll_up_all
+from tests.support.people import Person
 
+People = Callable[[str], Person]
 ROOT = Path(__file__).parents[2]
 REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 DATA_MODEL = (ROOT / "docs" / "data-model.md").read_text()
@@ -100,7 +104,7 @@ def test_every_error_is_documented() -> None:
 
 
 def test_every_error_is_documented_at_its_routes() -> None:
-    plugins = [Typing(), Presence(), Receipts(), Filter()]
+    plugins = [Typing(), Presence(), Receipts(), Filter(), Notifications()]
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
@@ -238,7 +242,11 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     serve: MakePeople, database: Any
 ) -> None:
     hooks = Hooks(can_moderate=lambda _: True)
-    plugins = [Presence(), Filter([Words(["spam"], action="hold")])]
+    told = Told()
+    plugins = [
+        *(Presence(), Filter([Words(["spam"], action="hold")])),
+        quick(told, channels=[make_push()]),
+    ]
     person = await serve(
         hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
     )
@@ -262,9 +270,26 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await chat.inbox.follow_thread("ada", group.id, sent.id)
     await holding.place(chat._context, "ada", "user", "mallory", "case 12")
     await roll_up_all(database)
+    await be_notified(person, group.id, told)
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name
+
+
+async def be_notified(person: People, group_id: str, told: Told) -> None:
+    """Grace is notified of a message, and sees the next one. Ada has subscribed a browser."""
+    ada, grace = person("ada"), person("grace")
+    await ada.chat.api.add_participants("ada", group_id, ["grace"])
+    level = {"level": "all"}
+    await grace.call("PUT", f"/conversations/{group_id}/notifications", json=level)
+    await ada.post("/notifications/subscriptions", a_subscription())
+    await ready(ada.chat._context.database.handle)
+    await ada.send(group_id, "first")
+    async with grace.tab() as tab:
+        await ada.send(group_id, "second")
+        await tab.event("message.created")
+        await until(lambda: told.of("grace") == ["first"])
+        await all_told(ada.chat._context.database.handle, 1)
 
 
 def test_index_files_name_what_they_serve() -> None:

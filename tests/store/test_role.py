@@ -1,16 +1,23 @@
 """The role of docs/operations.md: enough for everything the chat does, and no more."""
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from aiohttp import ClientSession
 from pymongo.errors import OperationFailure
 
 from chat_aio import Chat, Hooks, Options
+from chat_aio.plugins.base import DeliveredMessage, PluginRequest
+from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.store import indexes
 from chat_aio.store.database import Database
 from tests.admin.running import run
+from tests.plugins.notifications.pushing import a_subscription, make_push
+from tests.plugins.notifications.telling import Told, all_told, quick, ready
 from tests.support.guarded import Client, Guarded, guarded
 from tests.support.orphans import killed_amid_transaction
 from tests.support.people import Tab
@@ -49,6 +56,39 @@ async def test_the_role_is_enough_and_no_more(service: Client) -> None:
         with pytest.raises(OperationFailure, match="not authorized"):
             await refused
     assert await database["audit"].count_documents({}) == 4
+
+
+async def test_the_role_is_enough_for_notifications(service: Client) -> None:
+    """Also to read from storage what the oplog no longer has."""
+    told, push = Told(), make_push(per_user=1)
+    notifications = quick(told, channels=[push], tries=2)
+    database = service["chat"]
+    options = Options(manage_indexes=False)
+    lost = {"_id": "notifications", "token": None, "at": datetime.now(UTC)}
+    await database["settings"].insert_one(lost)
+    async with Chat(database, plugins=[notifications], options=options) as chat:
+        await ready(database)
+        group = await chat.api.create_group_conversation("alice", user_ids=["bob"])
+        request = partial(PluginRequest, user_id="bob", query={})
+        own = {"conversation_id": group.id}
+        await notifications._set_level(request(path=own, body={"level": "mentions"}))
+        await notifications._set_level(request(path=own, body={"level": "all"}))
+        await notifications._set_settings(request(path={}, body={}))
+        for _ in range(2):
+            made = await notifications._subscribe(request(path={}, body=a_subscription()))
+        gone = {"subscriptionId": cast(Any, made["subscription"]).id}
+        await notifications._unsubscribe(request(path={}, body=gone))
+        seen = DeliveredMessage("m", group.id, 7, "alice")
+        notifications.stream_opened("bob")
+        notifications.message_delivered("bob", seen)
+        told.failures["bob"] = 1
+        await chat.api.send_message("alice", group.id, "hello")
+        await all_told(database, 1)
+        rows = Rows(notifications.api)
+        assert (await rows.backlog()).dead == 0
+        assert await rows.retry(None, None) == 0
+    assert told.of("bob") == ["hello"]
+    assert await database["notification_shown"].count_documents({"last": 7}) == 1
 
 
 async def test_what_a_killed_process_has_locked_is_free_soon(service: Client) -> None:

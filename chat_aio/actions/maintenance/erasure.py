@@ -272,6 +272,15 @@ def _daily_stats_steps(of: Erasure, row: Any) -> Iterator[Step]:
     yield Step("dailyStats", erasure.rename_in_list(of, row["_id"], "senderIds"))
 
 
+def _delete_as(kind: str) -> Callable[[Erasure, Any], Iterator[Step]]:
+    """Rows that are a user's own go."""
+
+    def steps(of: Erasure, row: Any) -> Iterator[Step]:
+        yield Step(kind, erasure.delete_row(row["_id"], userId=of.user_id))
+
+    return steps
+
+
 WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "counters": _counter_steps,
     "messages": _message_steps,
@@ -287,6 +296,10 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "audit": _audit_steps,
     "legal_holds": _legal_hold_steps,
     "daily_stats": _daily_stats_steps,
+    "notifications": _delete_as("notifications"),
+    "notification_settings": _delete_as("notificationSettings"),
+    "notification_shown": _delete_as("shown"),
+    "push_subscriptions": _delete_as("pushSubscriptions"),
 }
 """The steps about a document of each collection where single writes are enough."""
 

@@ -135,6 +135,27 @@ def _active_day(_: str, document: Any) -> Iterator[Line]:
     yield {"kind": "activeDay", **where}
 
 
+def _notification(_: str, document: Any) -> Iterator[Line]:
+    where = {name: document[name] for name in ("messageId", "conversationId", "state")}
+    yield {"kind": "notification", **where, "dueAt": timestamp(document["due"])}
+
+
+def _notification_setting(_: str, document: Any) -> Iterator[Line]:
+    chosen = {name: document[name] for name in ("level", "quietHours") if name in document}
+    conversation_id = document["conversationId"]
+    yield {"kind": "notificationSetting", "conversationId": conversation_id, **chosen}
+
+
+def _shown(_: str, document: Any) -> Iterator[Line]:
+    where = {name: document[name] for name in ("conversationId", "first", "last")}
+    yield {"kind": "shown", **where, "at": timestamp(document["at"])}
+
+
+def _push_subscription(_: str, document: Any) -> Iterator[Line]:
+    at = timestamp(document["createdAt"])
+    yield {"kind": "pushSubscription", "endpoint": document["endpoint"], "createdAt": at}
+
+
 LINES: Mapping[str, Lines] = {
     "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
     "conversations": _participation,
@@ -155,5 +176,9 @@ LINES: Mapping[str, Lines] = {
     "presence": _presence,
     "audit": lambda _, each: iter(({"kind": "audit", **entry_from(each)},)),
     "daily_stats": _active_day,
+    "notifications": _notification,
+    "notification_settings": _notification_setting,
+    "notification_shown": _shown,
+    "push_subscriptions": _push_subscription,
 }
 """The lines of one document, by its collection."""

@@ -49,6 +49,9 @@
  *   metadata: Json, mentions: string[], replyToMessageId: string | null, reason: string,
  *   threadRootMessageId: string | null, createdAt: string, expiresAt: string | null,
  *   releasedBy: string | null}} HeldMessage
+ * @typedef {"all" | "mentions" | "none"} NotificationLevel
+ * @typedef {{start: string, end: string, timeZone: string}} QuietHours  such as 22:00
+ * @typedef {{id: string, host: string, createdAt: string}} PushSubscribed
  * @typedef {{code: string, conversationId: string, createdBy: string, createdAt: string,
  *   expiresAt: string | null, maxUses: number | null, uses: number, requiresApproval: boolean,
  *   metadata: Json}} Invite
@@ -369,6 +372,30 @@ export class Chat {
       this.#post(path`/conversations/${id}/threads/${rootId}/read`, { messageId }),
   };
 
+  /** What one is told of, where the service has the plugin Notifications. */
+  notifications = {
+    /** @type {() => Promise<{quietHours: QuietHours | null}>} */
+    getSettings: () => this.#get("/notifications/settings"),
+    /** Null: none. @type {(quietHours: QuietHours | null) =>
+     *   Promise<{quietHours: QuietHours | null}>} */
+    setQuietHours: (quietHours) => this.#put("/notifications/settings", { quietHours }),
+    /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>} */
+    getLevel: (id) => this.#get(path`/conversations/${id}/notifications`),
+    /** Null: the default. @type {(conversationId: string, level: NotificationLevel | null) =>
+     *   Promise<{level: NotificationLevel, isDefault: boolean}>} */
+    setLevel: (id, level) => this.#put(path`/conversations/${id}/notifications`, { level }),
+    /** And the `applicationServerKey`.
+     * @type {() => Promise<{subscriptions: PushSubscribed[], publicKey: string}>} */
+    listSubscriptions: () => this.#get("/notifications/subscriptions"),
+    /** What `PushManager.subscribe` has returned, as JSON.
+     * @type {(subscription: PushSubscriptionJSON) => Promise<PushSubscribed>} */
+    subscribe: ({ endpoint, keys }) =>
+      this.#post("/notifications/subscriptions", { endpoint, keys }, "subscription"),
+    /** @type {(subscriptionId: string) => Promise<{ok: true}>} */
+    unsubscribe: (subscriptionId) =>
+      this.#delete("/notifications/subscriptions", { subscriptionId }),
+  };
+
   moderation = {
     /** @type {(targetUserId: string) => Promise<Block>} */
     blockUser: (targetUserId) => this.#post("/moderation/blocks", { targetUserId }, "block"),
@@ -451,6 +478,8 @@ export class Chat {
   #get = (path, query, of) => this.#ask("GET", path, { query, of });
   /** @param {string} path @param {Json} body @param {string} [of] */
   #post = (path, body, of) => this.#ask("POST", path, { body, of });
+  /** @param {string} path @param {Json} body */
+  #put = (path, body) => this.#ask("PUT", path, { body });
   /** @param {string} path @param {Json} body @param {string} [of] */
   #patch = (path, body, of) => this.#ask("PATCH", path, { body, of });
   /** @param {string} path @param {Json} [body] @param {string} [of] */

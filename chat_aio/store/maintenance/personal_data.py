@@ -43,6 +43,10 @@ PLACES: dict[str, tuple[str, ...]] = {
         *("details.userId", "details.senderId", "details.sharedWith"),
     ),
     "daily_stats": ("senderIds",),
+    "notifications": ("userId",),
+    "notification_settings": ("userId",),
+    "notification_shown": ("userId",),
+    "push_subscriptions": ("userId",),
 }
 """The fields that hold a user's id, by collection. So does the target of a report about a user; and
 in a head it is the name of fields: how many messages they have sent, and when the last one."""
@@ -52,6 +56,9 @@ INDEXED = {
     "mutes": "userId",
     "thread_states": "userId",
     "presence": "_id",
+    "notifications": "userId",
+    "notification_settings": "userId",
+    "push_subscriptions": "userId",
 }
 """The collections in which an index on this field finds the documents that concern a user."""
 

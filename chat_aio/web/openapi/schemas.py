@@ -131,7 +131,7 @@ def _query(each: Described) -> Shape | None:
 
 
 def _body(each: Described) -> Shape | None:
-    if isinstance(each, PluginOperation) and each.method == "POST":
+    if isinstance(each, PluginOperation) and each.method != "GET":
         return each.route.takes
     return None
 

@@ -1,0 +1,89 @@
+"""`chat-aio notifications`: what waits, and dead letters."""
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from chat_aio.actions.plugin_api import Services
+from chat_aio.admin.options import an_id, limit, listing, reading
+from chat_aio.admin.printing import Outcome, card_of, listed, show, table_of
+from chat_aio.admin.session import Session, in_session
+from chat_aio.plugins.notifications.lease import NAME
+from chat_aio.plugins.notifications.rows import Row, Rows
+from chat_aio.schema.models import timestamp
+
+FIELDS = ("userId", "messageId", "conversationId", "tries", "notBefore", "error")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def notifications() -> None:
+    """Notifications that wait, and those that were given up."""
+
+
+@notifications.command()
+@reading
+def status(as_json: bool, **place: Any) -> None:
+    """Say who delivers notifications, how far it has come, and how many wait."""
+
+    async def work(session: Session) -> Outcome:
+        rows = Rows(Services(session.context))
+        backlog, due = await rows.backlog(), await rows.next_due()
+        held = await session.database.read(
+            lambda: session.database.settings.find_one({"_id": NAME})
+        )
+        fields = {
+            "holder": (held or {}).get("holder"),
+            "fence": (held or {}).get("fence"),
+            "heldUntil": _moment((held or {}).get("until")),
+            "readUntil": _moment((held or {}).get("at")),
+            "pending": backlog.pending,
+            "nextDue": _moment(due),
+            "waiting": backlog.waiting,
+            "dead": backlog.dead,
+        }
+        return Outcome({"notifications": fields}, card_of(fields))
+
+    show(in_session(work, **place), as_json=as_json)
+
+
+@notifications.command()
+@limit
+@listing
+def dead(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
+    """List the notifications that were given up, with what went wrong at last."""
+
+    async def work(session: Session) -> Outcome:
+        found = await Rows(Services(session.context)).dead(limit=limit + 1)
+        head = ("USER", "MESSAGE", "CONVERSATION", "TRIES", "LAST TRY BEFORE", "ERROR")
+        table = table_of(head, [[each[name] for name in FIELDS] for each in found[:limit]])
+        return listed("dead", [*map(_entry, found)], table, limit=limit)
+
+    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
+
+
+@notifications.command()
+@click.option("--user", "user_id", type=an_id, metavar="ID", help="Only those of this user.")
+@click.option("--message", "message_id", type=an_id, metavar="ID", help="Only of this message.")
+@click.option("--all", "of_all", is_flag=True, help="All of them.")
+@reading
+def retry(
+    user_id: str | None, message_id: str | None, of_all: bool, as_json: bool, **place: Any
+) -> None:
+    """Try notifications that were given up once more, from the first try on."""
+    if of_all == bool(user_id or message_id):
+        raise click.UsageError("give --user or --message, or --all")
+
+    async def work(session: Session) -> Outcome:
+        count = await Rows(Services(session.context)).retry(user_id, message_id)
+        return Outcome({"retried": count}, f"{count:,} are tried again.")
+
+    show(in_session(work, **place), as_json=as_json)
+
+
+def _moment(value: object) -> str | None:
+    return timestamp(value) if isinstance(value, datetime) else None
+
+
+def _entry(row: Row) -> dict[str, object]:
+    return {**{name: row[name] for name in FIELDS}, "notBefore": timestamp(row["notBefore"])}

@@ -1,0 +1,92 @@
+"""Where notifications go: a function of the host's, webhooks, Web Push."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from chat_aio.plugins.api import Conversation, PluginAPI
+from chat_aio.schema.models import BareMessage, timestamp
+from chat_aio.tasks import answered
+
+EXCERPT = 140
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """What one user is told: a message that they have not seen, as it is now.
+
+    `count` is how many messages of the conversation it stands for, the message being the newest.
+    `id` is the same at each try, so whoever receives it can recognise a repetition.
+    """
+
+    user_id: str
+    message: BareMessage
+    conversation: Conversation
+    mentioned: bool
+    count: int = 1
+    tries: int = 0
+
+    @property
+    def id(self) -> str:
+        return sha256(f"{self.message.id}\0{self.user_id}".encode()).hexdigest()[:32]
+
+    @property
+    def excerpt(self) -> str:
+        """The first 140 code points of the message."""
+        body = self.message.body
+        return body if len(body) <= EXCERPT else body[:EXCERPT] + "…"
+
+    def brief(self) -> dict[str, object]:
+        """The notification as JSON, without more of the message than an excerpt."""
+        return {
+            "id": self.id,
+            "userId": self.user_id,
+            "conversationId": self.conversation.id,
+            "conversationType": self.conversation.type,
+            "conversationName": self.conversation.name,
+            "messageId": self.message.id,
+            "seq": self.message.seq,
+            "senderId": self.message.sender_id,
+            "createdAt": timestamp(self.message.created_at),
+            "excerpt": self.excerpt,
+            "mentioned": self.mentioned,
+            "count": self.count,
+        }
+
+
+Deliver = Callable[[Notification], Awaitable[None]]
+
+
+class DeliveryFailed(Exception):
+    """A notification was not delivered and is to be tried again; the text is for operators."""
+
+
+class Channel:
+    """One way out. `send` adds to `done` what need not be repeated, and raises if anything else is
+    left."""
+
+    name = "channel"
+
+    async def open(self, api: PluginAPI) -> None:
+        """The chat opens."""
+
+    async def close(self) -> None:
+        """The chat closes."""
+
+    async def send(self, notification: Notification, done: set[str]) -> None:
+        raise NotImplementedError
+
+
+class Function(Channel):
+    """An async function of the host's, which has `seconds` for each call and is never cancelled."""
+
+    name = "deliver"
+
+    def __init__(self, deliver: Deliver, *, seconds: float) -> None:
+        self._deliver = deliver
+        self._seconds = seconds
+
+    async def send(self, notification: Notification, done: set[str]) -> None:
+        if self.name not in done:
+            await answered(self._deliver(notification), self._seconds)
+            done.add(self.name)

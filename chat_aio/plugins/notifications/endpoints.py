@@ -1,0 +1,68 @@
+"""Where Web Push may be sent. Endpoints come from users, so only known push services are allowed,
+and only at public addresses."""
+
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.resolver import ThreadedResolver
+
+PUSH_HOSTS = (
+    "fcm.googleapis.com",
+    "updates.push.services.mozilla.com",
+    "web.push.apple.com",
+    "*.push.apple.com",
+    "*.notify.windows.com",
+)
+"""The push services of Chrome, Firefox, Safari and Edge."""
+
+
+def host_of(endpoint: str, allowed: Iterable[str]) -> str:
+    """The host of an endpoint, with its port if it names one. Raises ValueError unless it is HTTPS
+    at one of the allowed hosts; `*.example.org` allows all below it."""
+    try:
+        parts = urlsplit(endpoint)
+        port = parts.port
+    except ValueError:
+        raise ValueError("must be a URL") from None
+    host = parts.hostname or ""
+    if parts.scheme != "https" or "@" in parts.netloc or "\\" in endpoint or " " in endpoint:
+        raise ValueError("must be a URL of https, without a user")
+    place = host if port in (None, 443) else f"{host}:{port}"
+    if not any(_matches(place, each) for each in allowed):
+        raise ValueError("must be of a push service that is allowed here")
+    return place
+
+
+def _matches(place: str, allowed: str) -> bool:
+    if allowed.startswith("*."):
+        return place.endswith(allowed[1:])
+    return place == allowed
+
+
+class PublicResolver(AbstractResolver):
+    """Resolves names to public addresses only: the name of a push service must not lead into the
+    network of the host."""
+
+    def __init__(self) -> None:
+        self._resolver = ThreadedResolver()
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await self._resolver.resolve(host, port, family)
+        public = [each for each in found if is_public(each["host"])]
+        if not public:
+            raise OSError(f"{host} has no public address")
+        return public
+
+    async def close(self) -> None:
+        await self._resolver.close()
+
+
+def is_public(address: str) -> bool:
+    found = ip_address(address.partition("%")[0])
+    inner = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return (inner or found).is_global and not (inner or found).is_multicast

@@ -1,0 +1,200 @@
+"""The rows of notifications: messages to be decided, and what each user is to be told."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from inspect import isawaitable
+from typing import Any
+
+from pymongo import UpdateOne
+
+from chat_aio.observability.observer import NotificationBacklog
+from chat_aio.plugins.api import CreatedMessage, PluginAPI
+
+Row = Mapping[str, Any]
+
+DECIDED_FOR = timedelta(days=1)
+OVER_FOR = timedelta(days=7)
+DEAD_FOR = timedelta(days=30)
+"""How long rows are kept afterwards. What is read or decided again by then is known."""
+
+WRITTEN_AT_ONCE = 500
+
+_TYPES = {
+    **dict.fromkeys(("userId", "messageId", "conversationId"), str),
+    **dict.fromkeys(("seq", "count", "tries"), int),
+    **dict.fromkeys(("at", "due", "notBefore"), datetime),
+    "done": list,
+}
+
+log = logging.getLogger(__name__)
+
+
+class Rows:
+    """The collections `notification_messages` and `notifications`. Each write may be repeated."""
+
+    def __init__(self, api: PluginAPI) -> None:
+        self._api = api
+
+    @property
+    def _messages(self) -> Any:
+        return self._api.collection("notification_messages")
+
+    @property
+    def _told(self) -> Any:
+        return self._api.collection("notifications")
+
+    async def add_messages(self, created: Sequence[CreatedMessage], delay: timedelta) -> None:
+        """Note messages to be decided after a delay, except those that are noted already."""
+        await self._write(
+            self._messages,
+            [
+                _unless_there(
+                    each.message_id,
+                    conversationId=each.conversation_id,
+                    seq=each.seq,
+                    due=each.created_at + delay,
+                    state="pending",
+                )
+                for each in created
+            ],
+        )
+
+    async def due_messages(self, now: datetime, *, limit: int) -> list[Row]:
+        """The messages whose delay is over, in their order."""
+        found = await self._found(
+            self._messages, {"state": "pending", "due": {"$lte": now}}, ("due", "seq"), limit
+        )
+        return [each for each in found if isinstance(each["_id"], str)]
+
+    async def next_due(self) -> datetime | None:
+        """When the next message is due."""
+        found = await self._found(self._messages, {"state": "pending"}, ("due", "seq"), 1)
+        return found[0]["due"] if found else None
+
+    async def set_decided(self, message_ids: Sequence[str]) -> None:
+        over = {"state": "decided", "expiresAt": self._api.now() + DECIDED_FOR}
+        await self._api.write(
+            lambda: self._messages.update_many({"_id": {"$in": [*message_ids]}}, {"$set": over})
+        )
+
+    async def add(self, rows: Iterable[Row]) -> None:
+        """Store what users are to be told, except what they were told already."""
+        await self._write(
+            self._told,
+            [_unless_there(told_id(each["userId"], each["messageId"]), **each) for each in rows],
+        )
+
+    async def waiting_of(self, user_id: str, *, limit: int) -> list[Row]:
+        """What a user is to be told, in its order."""
+        chosen = {"userId": user_id, "state": "waiting"}
+        found = await self._found(self._told, chosen, ("at", "seq"), limit)
+        kept = [each for each in found if has_types(each, _TYPES)]
+        if len(kept) < len(found):
+            log.error("notifications: left out %d malformed rows", len(found) - len(kept))
+        return kept
+
+    async def users_waiting(self, until: datetime) -> list[str]:
+        """The users who are to be told something by a time, who has waited longest first."""
+        pipeline: list[dict[str, Any]] = [
+            {"$match": {"state": "waiting", "notBefore": {"$lte": until}}},
+            {"$group": {"_id": "$userId", "since": {"$min": "$notBefore"}}},
+            {"$sort": {"since": 1}},
+        ]
+        return [each["_id"] for each in await self._aggregated(pipeline)]
+
+    async def hold_up(self, user_id: str, until: datetime) -> None:
+        """Let all that waits for a user wait for what comes first."""
+        chosen = {"userId": user_id, "state": "waiting", "notBefore": {"$lt": until}}
+        await self._api.write(
+            lambda: self._told.update_many(chosen, {"$set": {"notBefore": until}})
+        )
+
+    async def release(self, user_id: str, at: datetime) -> None:
+        """Let what quiet hours hold for a user be decided again."""
+        chosen = {"userId": user_id, "state": "waiting", "held": True}
+        await self._api.write(lambda: self._told.update_many(chosen, {"$set": {"notBefore": at}}))
+
+    async def change(self, row: Row, **fields: Any) -> None:
+        """Change a row that waits. One that is over gets its time of expiry."""
+        if fields.get("state", "waiting") != "waiting":
+            keep = DEAD_FOR if fields["state"] == "dead" else OVER_FOR
+            fields["expiresAt"] = self._api.now() + keep
+        here = {"_id": row["_id"], "state": "waiting"}
+        await self._api.write(lambda: self._told.update_one(here, {"$set": fields}))
+
+    async def dead(self, *, limit: int) -> list[Row]:
+        """Dead letters, the oldest first."""
+        return await self._found(self._told, {"state": "dead"}, ("notBefore", "userId"), limit)
+
+    async def retry(self, user_id: str | None, message_id: str | None) -> int:
+        """Let dead letters wait again: all, those of a user, or one; returns how many."""
+        chosen: dict[str, Any] = {"state": "dead"}
+        if user_id is not None:
+            chosen["userId"] = user_id
+        if message_id is not None:
+            chosen["messageId"] = message_id
+        anew = {
+            "state": "waiting",
+            "tries": 0,
+            "due": self._api.now(),
+            "notBefore": self._api.now(),
+        }
+        changed = await self._api.write(
+            lambda: self._told.update_many(chosen, {"$set": anew, "$unset": {"expiresAt": ""}})
+        )
+        count: int = changed.modified_count
+        return count
+
+    async def backlog(self) -> NotificationBacklog:
+        counts = await self._aggregated(
+            [
+                {"$match": {"state": {"$in": ["waiting", "dead"]}}},
+                {"$group": {"_id": "$state", "count": {"$sum": 1}}},
+            ]
+        )
+        by_state = {each["_id"]: each["count"] for each in counts}
+        pending = await self._api.read(
+            lambda: self._messages.count_documents({"state": "pending", "due": {"$exists": True}})
+        )
+        return NotificationBacklog(
+            pending=pending, waiting=by_state.get("waiting", 0), dead=by_state.get("dead", 0)
+        )
+
+    async def _found(
+        self, rows: Any, chosen: Mapping[str, Any], order: Sequence[str], limit: int
+    ) -> list[Row]:
+        by = [(each, 1) for each in order]
+        found: list[Row] = await self._api.read(
+            lambda: rows.find(chosen).sort(by).limit(limit).to_list(None)
+        )
+        return found
+
+    async def _aggregated(self, pipeline: Sequence[Mapping[str, Any]]) -> list[Row]:
+        async def gather() -> list[Row]:
+            made = self._told.aggregate(pipeline)
+            # PyMongo's async API returns a coroutine, Motor a cursor.
+            cursor = await made if isawaitable(made) else made
+            found: list[Row] = await cursor.to_list(None)
+            return found
+
+        return await self._api.read(gather)
+
+    async def _write(self, rows: Any, writes: Sequence[UpdateOne]) -> None:
+        for start in range(0, len(writes), WRITTEN_AT_ONCE):
+            some = writes[start : start + WRITTEN_AT_ONCE]
+            await self._api.write(partial(rows.bulk_write, some, ordered=False))
+
+
+def has_types(row: Row, types: Mapping[str, type]) -> bool:
+    """Whether fields of a row are of these types: another program may have written it."""
+    return all(isinstance(row.get(name), each) for name, each in types.items())
+
+
+def told_id(user_id: str, message_id: str) -> dict[str, str]:
+    return {"userId": user_id, "messageId": message_id}
+
+
+def _unless_there(row_id: object, **fields: Any) -> UpdateOne:
+    return UpdateOne({"_id": row_id}, {"$setOnInsert": fields}, upsert=True)

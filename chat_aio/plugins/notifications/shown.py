@@ -1,0 +1,155 @@
+"""What streams have shown: whoever has seen a message is not told of it.
+
+A process notes stretches of consecutive messages for each user and conversation, and writes them in
+one go every second at most, a second after they were sent or later.
+"""
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from contextvars import Context
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from pymongo import UpdateOne
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.plugins.api import Audience, PluginAPI
+from chat_aio.plugins.base import DeliveredMessage
+
+log = logging.getLogger(__name__)
+
+REMEMBERED = 100_000
+WRITTEN_AT_ONCE = 1_000
+
+Place = tuple[str, str]
+"""(user, conversation)."""
+
+
+class Shown:
+    """The collection `notification_shown`, written every `seconds` at most."""
+
+    def __init__(self, api: PluginAPI, *, seconds: float) -> None:
+        self._api = api
+        self._seconds = seconds
+        self._stretches: OrderedDict[Place, tuple[int, int]] = OrderedDict()
+        self._streams: Counter[str] = Counter()
+        self._settling: dict[str, list[tuple[float, str, int]]] = {}
+        self._unwritten: dict[tuple[str, str, int], int] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._writing: asyncio.Task[None] | None = None
+
+    @property
+    def _rows(self) -> Any:
+        return self._api.collection("notification_shown")
+
+    def opened(self, user_id: str) -> None:
+        """A stream of a user has opened."""
+        self._streams[user_id] += 1
+
+    def closed(self, user_id: str) -> None:
+        """A stream of a user has ended. After the last one it is not known whether the client has
+        read what it was sent in the last moments, so that does not count as shown."""
+        self._streams[user_id] -= 1
+        if self._streams[user_id] <= 0:
+            del self._streams[user_id]
+            self._settling.pop(user_id, None)
+
+    def note(self, user_id: str, message: DeliveredMessage) -> None:
+        """A message was sent to a stream of a user."""
+        now = asyncio.get_running_loop().time()
+        noted = (now, message.conversation_id, message.seq)
+        self._settling.setdefault(user_id, []).append(noted)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._start)
+
+    def _settle(self) -> None:
+        """Take as shown what was sent long enough ago."""
+        before = asyncio.get_running_loop().time() - self._seconds
+        waiting, self._settling = self._settling, {}
+        for user_id, noted in waiting.items():
+            for at, conversation_id, seq in noted:
+                if at <= before:
+                    self._extend((user_id, conversation_id), seq)
+            if left := [each for each in noted if each[0] > before]:
+                self._settling[user_id] = left
+
+    def _extend(self, place: Place, seq: int) -> None:
+        first, last = self._stretches.pop(place, (0, 0))
+        if not first or not first <= seq <= last + 1:
+            # A gap: what lies in between was not shown, so a new stretch begins.
+            first = last = seq
+        self._stretches[place] = (first, max(last, seq))
+        self._unwritten[(*place, first)] = max(last, seq)
+        if len(self._stretches) > REMEMBERED:
+            self._stretches.popitem(last=False)
+
+    async def close(self) -> None:
+        """Write what is left. The streams have ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._write_later()
+        if self._writing is not None:
+            await asyncio.wait({self._writing})
+
+    def _start(self) -> None:
+        """Write what has settled, and come back for the rest."""
+        self._timer = None
+        self._settle()
+        # If the database is slow, the next write takes all that has gathered.
+        if self._writing is None or self._writing.done():
+            self._write_later()
+        if self._settling or self._unwritten:
+            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._start)
+
+    def _write_later(self) -> None:
+        noted, self._unwritten = [*self._unwritten.items()], {}
+        if noted:
+            # A fresh context: the deadline of a request must not limit this write.
+            self._writing = asyncio.create_task(self._write(noted), context=Context())
+
+    async def _write(self, noted: Sequence[tuple[tuple[str, str, int], int]]) -> None:
+        try:
+            now = self._api.now()
+            for start in range(0, len(noted), WRITTEN_AT_ONCE):
+                some = noted[start : start + WRITTEN_AT_ONCE]
+                writes = [_extended(*stretch, last=last, now=now) for stretch, last in some]
+                await self._api.write(partial(self._rows.bulk_write, writes, ordered=False))
+        except StorageUnavailable:
+            log.warning("what streams have shown was not written: some may be told of it as well")
+        except Exception:
+            log.exception("what streams have shown could not be written")
+
+    async def among(self, asked: Sequence[Audience]) -> Mapping[str, set[str]]:
+        """The users whose streams have shown a message, by message id; one read for all."""
+        oldest: dict[str, int] = {}
+        for each in asked:
+            here = each.conversation.id
+            oldest[here] = min(each.message.seq, oldest.get(here, each.message.seq))
+        if not oldest:
+            return {}
+        later = [{"conversationId": here, "last": {"$gte": seq}} for here, seq in oldest.items()]
+        found = await self._api.read(lambda: self._rows.find({"$or": later}).to_list(None))
+        return {
+            each.message.id: {
+                row["userId"]
+                for row in found
+                if row["conversationId"] == each.conversation.id
+                and row["first"] <= each.message.seq <= row["last"]
+            }
+            for each in asked
+        }
+
+
+def _extended(
+    user_id: str, conversation_id: str, first: int, *, last: int, now: datetime
+) -> UpdateOne:
+    """Make a stretch, or make it longer."""
+    stretch = {"userId": user_id, "conversationId": conversation_id, "first": first}
+    return UpdateOne(
+        {"_id": stretch},
+        {"$setOnInsert": stretch, "$max": {"last": last}, "$set": {"at": now}},
+        upsert=True,
+    )

@@ -1,0 +1,104 @@
+"""What users set about notifications: the requests and answers of the plugin's routes."""
+
+import base64
+import binascii
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, StrictStr, WithJsonSchema
+
+from chat_aio.schema.inputs import Input
+from chat_aio.schema.models import Timestamp, Wire
+
+NotificationLevel = Literal["all", "mentions", "none"]
+MAX_ENDPOINT_LENGTH = 2_048
+
+
+def _keys(value: dict[str, str]) -> dict[str, str]:
+    """The keys of a browser's subscription: a point of P-256 and a secret of 16 bytes."""
+    try:
+        point, secret = (_decoded(value[each]) for each in ("p256dh", "auth"))
+    except (KeyError, ValueError, binascii.Error):
+        raise ValueError("must have p256dh and auth in base64url") from None
+    if len(point) != 65 or point[0] != 4 or len(secret) != 16:
+        raise ValueError("must have p256dh of 65 bytes and auth of 16 bytes")
+    return {each: value[each] for each in ("p256dh", "auth")}
+
+
+def _decoded(text: str) -> bytes:
+    if len(text) > 128:
+        raise ValueError(text)
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+
+
+def _endpoint(value: str) -> str:
+    if not value.isascii() or not 1 <= len(value) <= MAX_ENDPOINT_LENGTH:
+        raise ValueError(f"must be a URL of at most {MAX_ENDPOINT_LENGTH} characters")
+    return value
+
+
+def _object_of(*names: str) -> WithJsonSchema:
+    texts = {each: {"type": "string"} for each in names}
+    return WithJsonSchema({"type": "object", "properties": texts, "required": [*names]})
+
+
+PushKeys = Annotated[
+    dict[StrictStr, StrictStr], AfterValidator(_keys), _object_of("p256dh", "auth")
+]
+Endpoint = Annotated[StrictStr, AfterValidator(_endpoint)]
+Hours = Annotated[dict[StrictStr, StrictStr], _object_of("start", "end", "timeZone")]
+
+
+class NewNotificationSettings(Input):
+    quiet_hours: Hours | None = None
+
+
+class NewNotificationLevel(Input):
+    level: NotificationLevel | None = None
+
+
+class NewSubscription(Input):
+    endpoint: Endpoint
+    keys: PushKeys
+
+
+class SubscriptionChoice(Input):
+    subscription_id: StrictStr
+
+
+class QuietHours(Wire):
+    """A span of each day in a time zone, such as `22:00` to `07:00` in `Europe/Berlin`."""
+
+    start: str
+    end: str
+    time_zone: str
+
+
+class NotificationSettings(Wire):
+    quiet_hours: QuietHours | None
+
+
+class ConversationNotifications(Wire):
+    """What a user is told of in a conversation; `is_default` if they have not set it."""
+
+    level: NotificationLevel
+    is_default: bool
+
+
+class PushSubscription(Wire):
+    """A browser that gets Web Push; its endpoint is a secret, of which only the host is shown."""
+
+    id: str
+    host: str
+    created_at: Timestamp
+
+
+class SubscribedTo(Wire):
+    subscription: PushSubscription
+
+
+class PushSubscriptions(Wire):
+    """The subscriptions of a user, and the key with which browsers subscribe
+    (`applicationServerKey`)."""
+
+    subscriptions: tuple[PushSubscription, ...]
+    public_key: str

@@ -1,0 +1,298 @@
+"""Delivery: in order for each user, tried again, given up in the end, and after quiet hours."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from standardwebhooks.webhooks import Webhook as Verifier
+
+from chat_aio import Chat
+from chat_aio.plugins import Notification, Webhook
+from chat_aio.plugins.notifications import Channel
+from chat_aio.plugins.notifications.rows import Rows
+from chat_aio.plugins.notifications.rows import _unless_there as unless_there
+from tests.conftest import Database, MakeChat, MakePeople
+from tests.plugins.notifications.telling import (
+    Told,
+    all_told,
+    eventually,
+    quick,
+    ready,
+    until,
+)
+from tests.support.saboteurs import prove
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+async def test_a_user_who_cannot_be_reached_waits_alone_and_in_order(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    alice = people("alice")
+    group = await alice.group("bob", "carol")
+    told.failures["bob"] = 3
+    for number in range(5):
+        await alice.send(group, str(number))
+    await all_told(database, 5)
+    assert told.of("bob") == told.of("carol") == [str(each) for each in range(5)]
+    (first, *others) = [each for each in told.all if each.user_id == "bob"]
+    assert (first.tries, {each.tries for each in others}) == (3, {0})
+
+
+async def test_what_fails_too_often_is_a_dead_letter_until_an_operator_retries(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    people = await serve(plugins=[quick(told, tries=2)])
+    await ready(database)
+    told.failures["bob"] = 2
+    alice = people("alice")
+    direct = await alice.direct("bob")
+    sent = await alice.send(direct, "first")
+    await all_told(database, 1)
+    await alice.send(direct, "second")
+    await all_told(database, 2)
+    assert told.of("bob") == ["second"]
+    rows = Rows(alice.chat._context.plugins[0].api)
+    (dead,) = await rows.dead(limit=10)
+    assert (dead["messageId"], dead["tries"], dead["error"]) == (sent["id"], 2, "ConnectionError")
+    assert (await rows.backlog()).dead == 1
+    assert await rows.retry("nobody", None) == 0
+    assert await rows.retry("bob", sent["id"]) == 1
+    await all_told(database, 2)
+    assert told.of("bob") == ["second", "first"]
+
+
+async def test_an_old_one_that_fails_is_given_up(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    told.failures["bob"] = 99
+    old = patch("chat_aio.plugins.notifications.delivering.TOO_OLD", timedelta(seconds=-1))
+    with old:
+        await people("alice").send(await people("alice").direct("bob"), "hi")
+        await all_told(database, 1)
+    assert await database["notifications"].count_documents({"state": "dead", "tries": 1}) == 1
+
+
+async def test_a_channel_that_has_succeeded_is_not_called_again(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    class Flaky(Channel):
+        name = "flaky"
+        failures = 2
+        sent: list[str] = []
+
+        async def send(self, notification: Notification, done: set[str]) -> None:
+            if self.failures:
+                self.failures -= 1
+                raise ConnectionError
+            self.sent.append(notification.id)
+            done.add(self.name)
+
+    flaky = Flaky()
+    people = await serve(plugins=[quick(told, channels=[flaky])])
+    await ready(database)
+    await people("alice").send(await people("alice").direct("bob"), "hi")
+    await all_told(database, 1)
+    assert [each.id for each in told.all] == flaky.sent
+    assert len(flaky.sent) == 1
+
+
+async def test_what_is_decided_twice_is_told_once(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    """As after a crash between the rows and the mark. The ids of the rows prevent it."""
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    alice = people("alice")
+    messages = 0
+
+    async def scenario() -> None:
+        nonlocal messages
+        messages += 1
+        direct = await alice.direct("bob")
+        await alice.send(direct, f"m{messages}")
+        await all_told(database, messages)
+        again = {"$set": {"state": "pending"}, "$unset": {"expiresAt": ""}}
+        await database["notification_messages"].update_many({}, again)
+        await all_told(database, messages)
+        assert told.of("bob") == [*dict.fromkeys(told.of("bob"))]
+
+    def always(row_id: Any, **fields: Any) -> Any:
+        new = {**row_id, "n": str(datetime.now(UTC))} if isinstance(row_id, dict) else row_id
+        return unless_there(new, **fields)
+
+    sabotage = patch("chat_aio.plugins.notifications.rows._unless_there", always)
+    await prove(scenario, sabotage=sabotage)
+
+
+def hours_around(now: datetime) -> dict[str, str]:
+    begin, end = now - timedelta(hours=1), now + timedelta(hours=2)
+    return {"start": f"{begin:%H:%M}", "end": f"{end:%H:%M}", "timeZone": "UTC"}
+
+
+async def test_after_quiet_hours_there_is_one_for_each_conversation(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    people = await serve(plugins=[quick(told)])
+    await ready(database)
+    alice, bob = people("alice"), people("bob")
+    group, other = await alice.group("bob"), await alice.group("bob")
+    path = "/notifications/settings"
+    given = {"quietHours": hours_around(datetime.now(UTC))}
+    assert (await bob.call("PUT", path, json=given)).json == given
+    for here, body in ((group, "1"), (group, "2"), (other, "3"), (group, "4"), (other, "5")):
+        sent = await alice.send(here, body)
+        if body == "1":
+            first = sent
+    held = {"state": "waiting", "held": True}
+
+    async def all_held() -> bool:
+        return await database["notifications"].count_documents(held) == 5
+
+    await eventually(all_held)
+    assert told.all == []
+    await bob.read(group, first["id"])
+    assert (await bob.call("PUT", path, json={"quietHours": None})).status == 200
+    await all_told(database, 5)
+    assert sorted((each.message.body, each.count) for each in told.all) == [("4", 2), ("5", 2)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"start": "22:00", "end": "07:00"},
+        {"start": "22:00", "end": "22:00", "timeZone": "UTC"},
+        {"start": "25:00", "end": "07:00", "timeZone": "UTC"},
+        {"start": "22:00", "end": "07:00", "timeZone": "../../etc/passwd"},
+        {"start": "22:00", "end": "07:00", "timeZone": "Nowhere/At_All"},
+        {"start": "22:00", "end": "07:00", "timeZone": "U" * 3000},
+        {"start": 22, "end": "07:00", "timeZone": "UTC"},
+        "always",
+    ],
+)
+async def test_quiet_hours_that_cannot_be_are_refused(serve: MakePeople, given: Any) -> None:
+    bob = (await serve(plugins=[quick()]))("bob")
+    answer = await bob.call("PUT", "/notifications/settings", json={"quietHours": given})
+    assert answer.code == "INVALID_INPUT"
+
+
+@asynccontextmanager
+async def receiver(take: Callable[[web.Request], Any]) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_post("/hook", take)
+    async with TestServer(app) as server:
+        yield str(server.make_url("/hook"))
+
+
+async def test_a_shutdown_waits_for_what_is_under_way(
+    make_chat: MakeChat, told: Told, database: Database
+) -> None:
+    """Otherwise the next process would deliver it again. What comes behind it is left to that."""
+    began, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly(notification: Notification) -> None:
+        began.set()
+        await goes_on.wait()
+        await told(notification)
+
+    sender = await make_chat()
+    chat = Chat(database, plugins=[quick(slowly)])
+    await chat.open()
+    await ready(database)
+    direct = await sender.api.get_or_create_conversation("ada", "bob")
+    for body in ("1", "2"):
+        await sender.api.send_message("ada", direct.id, body)
+    await began.wait()
+    closing = asyncio.create_task(chat.close())
+    await asyncio.sleep(0.1)
+    goes_on.set()
+    await closing
+    assert told.of("bob") == ["1"]
+    rows = await database["notifications"].find().sort("seq", 1).to_list(None)
+    assert rows[0]["state"] == "delivered"
+    async with Chat(database, plugins=[quick(told)]):
+        await until(lambda: told.of("bob") == ["1", "2"])
+
+
+async def test_webhooks_are_signed_and_repeated_under_one_id(
+    serve: MakePeople, database: Database
+) -> None:
+    seen: list[tuple[str, Any]] = []
+    statuses = [500, 302, 200]
+
+    async def take(request: web.Request) -> web.Response:
+        body = await request.read()
+        data = Verifier(SECRET).verify(body, dict(request.headers))
+        seen.append((request.headers["webhook-id"], data))
+        return web.Response(status=statuses[len(seen) - 1], headers={"Location": "/hook"})
+
+    async with receiver(take) as url:
+        people = await serve(plugins=[quick(channels=[Webhook(url, SECRET)])])
+        await ready(database)
+        alice = people("alice")
+        sent = await alice.send(await alice.group("bob", name="Crew"), "x" * 200)
+        await all_told(database, 1)
+    assert len(seen) == 3
+    assert len({each for each, _ in seen}) == 1
+    data = seen[-1][1]
+    assert data["type"] == "message.notification"
+    named = {"userId": "bob", "conversationName": "Crew", "excerpt": "x" * 140 + "…", "count": 1}
+    assert named.items() <= data["data"].items()
+    assert data["data"]["message"].items() <= sent.items()
+
+
+async def test_a_webhook_that_is_away_is_tried_again(serve: MakePeople, database: Database) -> None:
+    webhook = Webhook("http://127.0.0.1:9/", SECRET)
+    people = await serve(plugins=[quick(channels=[webhook], tries=2)])
+    await ready(database)
+    await people("alice").send(await people("alice").direct("bob"), "hi")
+    await all_told(database, 1)
+    (row,) = await database["notifications"].find().to_list(None)
+    assert row["state"] == "dead"
+    assert row["error"].startswith("the webhook was not reached: Client")
+
+
+async def test_slow_users_do_not_hold_up_the_others(
+    serve: MakePeople, told: Told, database: Database
+) -> None:
+    """More of them than there are slots: once they have failed, they have slots of their own."""
+    stuck = asyncio.Event()
+    slow = {f"u{each}" for each in range(8)}
+
+    async def deliver(notification: Notification) -> None:
+        if notification.user_id in slow:
+            if notification.tries:
+                await stuck.wait()
+            raise ConnectionError
+        await told(notification)
+
+    people = await serve(plugins=[quick(deliver, concurrency=4, tries=5)])
+    await ready(database)
+    alice = people("alice")
+    await alice.send(await alice.group(*slow), "hi")
+    failed = {"state": "waiting", "tries": 1}
+
+    async def all_failed() -> bool:
+        return await database["notifications"].count_documents(failed) == len(slow)
+
+    await eventually(all_failed)
+    await alice.send(await alice.group("bob"), "hello")
+    await until(lambda: told.of("bob") == ["hello"])
+    assert await all_failed()
+    stuck.set()
+    await all_told(database, 2)
