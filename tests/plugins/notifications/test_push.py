@@ -251,7 +251,8 @@ async def test_thousands_of_dead_endpoints_do_not_stall_the_others(
 ) -> None:
     """They never answer; somebody else is told meanwhile."""
     push = service.push(seconds=0.5)
-    people = await serve(plugins=[quick(channels=[push], concurrency=50, tries=3)])
+    plugin = quick(channels=[push], concurrency=50, tries=3, lease_seconds=15.0)
+    people = await serve(plugins=[plugin])
     await ready(database)
     stuck = asyncio.Event()
 
