@@ -146,10 +146,10 @@ class Chat:
     ) -> LocalEvents:
         """The live events within this process, for `async for`: with `user_id` those of this user's
         stream, else all of the host, without permissions; with `conversation_ids` only those of
-        these conversations. `after` is a stored `position`, from which it resumes
-        (docs/bots.md).
+        these conversations. `after` is a stored `position`, from which it resumes (docs/bots.md).
 
-        Raises RuntimeError unless the chat is open, and StreamUnsupported without streams.
+        Raises RuntimeError unless the chat is open, InvalidInput for a `user_id` that cannot be
+        one, and StreamUnsupported without streams.
         """
         self._require_open()
         require(self._context, Capability.STREAMS)

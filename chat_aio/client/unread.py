@@ -2,10 +2,12 @@
 
 import logging
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 
 from chat_aio.client.client import ChatClient
 from chat_aio.client.repeating import until_answered
+from chat_aio.errors import ChatError
 from chat_aio.schema.models import Message
 
 log = logging.getLogger(__name__)
@@ -18,8 +20,8 @@ MOST_OLDER_PAGES = 50
 async def unread_messages(client: ChatClient) -> AsyncIterator[Sequence[Message]]:
     """What is unread in each conversation, oldest first, with the user's own messages in between.
 
-    What is in the list of conversations must be marked as read by the caller, or it comes again the
-    next time. A reply whose root is older than `MOST_OLDER_PAGES` pages is not found, nor is a
+    It stays unread until the caller marks it. Conversations that cannot be read are left out with a
+    warning. A reply whose root is older than `MOST_OLDER_PAGES` pages is not found, nor is a
     message that the user may not read: a warning says how many of a conversation are missing.
     """
     cursor = None
@@ -28,8 +30,14 @@ async def unread_messages(client: ChatClient) -> AsyncIterator[Sequence[Message]
         heads = page.heads or {}
         for each in page.conversations:
             head = heads.get(each.id)
-            if head is not None and head.first_unread_seq is not None:
-                yield await _Unread(client, each.id, head.first_unread_seq, head.seq).read()
+            if head is None or head.first_unread_seq is None:
+                continue
+            try:
+                found = await _Unread(client, each.id, head.first_unread_seq, head.seq).read()
+            except ChatError as refusal:  # The user may have been removed meanwhile.
+                log.warning("conversation %r cannot be read: %s", each.id, refusal)
+            else:
+                yield found
         if (cursor := page.next_cursor) is None:
             return
 
@@ -56,7 +64,8 @@ class _Unread:
             self._take(page.messages)
             for root in page.messages:
                 if self._missing and self._may_have_unread(root):
-                    await self._read_thread(root.id)
+                    with suppress(ChatError):  # Its replies count as missing.
+                        await self._read_thread(root.id)
             if not self._missing or (cursor := page.next_cursor) is None:
                 break
             older += self._began is not None

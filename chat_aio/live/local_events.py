@@ -10,12 +10,13 @@ from typing import Self
 
 from chat_aio.client.events import Event, OtherEvent
 from chat_aio.client.reader import EventReader
-from chat_aio.errors import StorageUnavailable
+from chat_aio.errors import InvalidInput, StorageUnavailable
 from chat_aio.live.frames import HEARTBEAT
 from chat_aio.live.service import Live
 from chat_aio.live.stream import HOST, Stream
 from chat_aio.observability.observer import Ending
 from chat_aio.schema.events import ResetEvent
+from chat_aio.schema.fields import is_id
 
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
@@ -30,6 +31,8 @@ class LocalEvents:
     its position, by a replay.
     """
 
+    _stream: Stream | None = None
+
     def __init__(
         self,
         live: Live,
@@ -40,11 +43,13 @@ class LocalEvents:
     ) -> None:
         self._live = live
         self._closing = live.closing
+        # Never by chance: an empty id would be the host, who may read everything.
+        if user_id is not None and not is_id(user_id):
+            raise InvalidInput("user_id must be an id")
         self._user_id = HOST if user_id is None else user_id
         self._only = None if conversation_ids is None else frozenset(conversation_ids)
         self._reader = EventReader(after)
         self._queue: _Queue | None = None
-        self._stream: Stream | None = None
         self._closed = False
 
     @property
@@ -89,10 +94,11 @@ class LocalEvents:
             self._queue.finish("left")
 
     def __del__(self) -> None:
-        # Left by `break`: nobody will read what is queued. Without a loop nothing is delivered.
-        with suppress(RuntimeError):
-            if self._stream is not None:
-                self._stream.end()
+        # Left by `break`: nobody will read what is queued. Any thread may collect it; once the loop
+        # is closed nothing is delivered.
+        if self._stream is not None:
+            with suppress(RuntimeError):
+                self._closing.get_loop().call_soon_threadsafe(self._stream.end)
 
     async def _read(self) -> None:
         """Read more of the stream, or open it again."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 from uuid import uuid4
 
@@ -15,8 +16,8 @@ from aiohttp import ServerDisconnectedError
 
 from chat_aio.client import Bot, BotMessage, ChatClient, FilePositions, repeating, unread
 from chat_aio.client.repeating import until_answered
-from chat_aio.errors import InvalidInput, StorageUnavailable
-from chat_aio.schema.models import Message
+from chat_aio.errors import ForbiddenRead, InvalidInput, StorageUnavailable, ThreadsUnsupported
+from chat_aio.schema.models import Message, MessagePage
 from tests.client.conftest import Connect
 from tests.support.people import PATIENCE
 from tests.support.saboteurs import prove
@@ -247,6 +248,38 @@ async def test_what_the_stream_cannot_replay(
     await prove(scenario, sabotage=sabotage)
     # Without the threads it says what it does not know.
     assert [each for each in caplog.messages if each.startswith("9 unread messages")]
+
+
+async def test_a_conversation_that_cannot_be_read(
+    connect: Connect, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is left out, and so are threads; the others are handled."""
+    client_of = await connect()
+    ada, client = await client_of("ada"), await client_of("bot")
+    one, two = [await ada.create_group_conversation(user_ids=["bot"]) for _ in range(2)]
+    for each in (one, two):
+        root = await ada.send_message(each.id, "hello")
+        await ada.send_message(each.id, "reply", thread_root_message_id=root.id)
+    listed = client.list_messages
+
+    async def refused(conversation_id: str, **given: Any) -> MessagePage:
+        if conversation_id == two.id:
+            raise ForbiddenRead
+        return await listed(conversation_id, **given)
+
+    async def no_threads(*_: object, **__: object) -> MessagePage:
+        raise ThreadsUnsupported
+
+    without_one = patch.object(client, "list_messages", refused)
+    without_threads = patch.object(client, "list_thread", no_threads)
+    with without_one, without_threads:
+        async with running(echo(client)):
+            assert await until_said(ada, one.id, "echo: hello") == ["hello", "echo: hello"]
+            await ada.send_message(two.id, "again")
+            bodies = await until_said(ada, two.id, "echo: again")
+    assert "echo: hello" not in bodies
+    assert [each for each in caplog.messages if each.startswith("1 unread messages")]
+    assert [each for each in caplog.messages if "cannot be read" in each]
 
 
 async def test_it_ends_with_its_client(connect: Connect) -> None:

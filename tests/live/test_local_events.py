@@ -4,6 +4,7 @@ import asyncio
 import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -11,9 +12,10 @@ import pytest
 from chat_aio import Chat, Hooks, Options
 from chat_aio.capabilities import Capability
 from chat_aio.client import ConversationEvent, Event, MessageEvent, ReactionEvent, ResetEvent
-from chat_aio.errors import StreamUnsupported, UserBanned
+from chat_aio.errors import InvalidInput, RateLimited, StreamUnsupported, UserBanned
 from chat_aio.hooks import PermissionContext
 from chat_aio.live.local_events import LocalEvents
+from chat_aio.plugins import Plugin
 from tests.conftest import Database, MakeChat
 from tests.support.ageing import age
 from tests.support.saboteurs import prove
@@ -39,8 +41,11 @@ async def bodies(events: LocalEvents, count: int) -> list[str]:
 
 
 async def group_of(chat: Chat, *user_ids: str) -> str:
+    """A group whose beginning has been told: a stream that opens now says nothing of it."""
     first, *others = user_ids
-    return (await chat.api.create_group_conversation(first, user_ids=others)).id
+    group = await chat.api.create_group_conversation(first, user_ids=others)
+    await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
+    return group.id
 
 
 @asynccontextmanager
@@ -289,6 +294,35 @@ async def test_a_loop_that_is_left_ends_its_stream(chat: Chat) -> None:
         await first()
     gc.collect()
     await until(lambda: not chat._live.hub.is_used)
+
+
+async def test_the_host_is_no_user(database: Database) -> None:
+    """Its streams count in no limit, and no plugin hears of them."""
+    opened: list[str] = []
+
+    class Watching(Plugin):
+        name = "watching"
+
+        def stream_opened(self, user_id: str) -> None:
+            opened.append(user_id)
+
+    options = Options(ring_seconds=5, streams_per_user=1)
+    async with (
+        Chat(database, options=options, plugins=[Watching()]) as chat,
+        chat.events(),
+        chat.events(),
+        chat.events(user_id="ada"),
+    ):
+        with pytest.raises(RateLimited):
+            await told(chat.events(user_id="ada"))
+        assert chat._live.hub.user_ids() == ["ada"]
+    assert opened == ["ada"]
+
+
+@pytest.mark.parametrize("user_id", ["", " ", "a\0", 7])
+async def test_nobody_is_the_host_by_chance(chat: Chat, user_id: Any) -> None:
+    with pytest.raises(InvalidInput):
+        chat.events(user_id=user_id)
 
 
 async def test_without_streams(make_chat: MakeChat) -> None:
