@@ -50,6 +50,7 @@ class LocalEvents:
         self._only = None if conversation_ids is None else frozenset(conversation_ids)
         self._reader = EventReader(after)
         self._queue: _Queue | None = None
+        self._pause = FIRST_PAUSE_SECONDS
         self._closed = False
 
     @property
@@ -105,13 +106,15 @@ class LocalEvents:
         if self._queue is None:
             await self._open()
         elif (chunk := await self._queue.read()) is not None:
+            self._pause = FIRST_PAUSE_SECONDS
             self._reader.feed(chunk)
         else:
             self._queue = self._stream = None
+            # A stream that ends at once would be opened in a loop.
+            await self._rest()
 
     async def _open(self) -> None:
         """Open the stream from the reader's position; wait while that cannot be."""
-        pause = FIRST_PAUSE_SECONDS
         while not (self._closed or self._closing.done()):
             with suppress(StorageUnavailable):
                 if self._live.feed.is_live:
@@ -120,8 +123,12 @@ class LocalEvents:
                     )
                     self._begin(stream)
                     return
-            await asyncio.wait({self._closing}, timeout=pause)
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Wait before the next attempt, longer each time, but no longer than the chat is open."""
+        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+        await asyncio.wait({self._closing}, timeout=pause)
 
     def _begin(self, stream: Stream) -> None:
         """Queue the replay and what comes from now on."""

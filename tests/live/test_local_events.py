@@ -12,9 +12,16 @@ import pytest
 from chat_aio import Chat, Hooks, Options
 from chat_aio.capabilities import Capability
 from chat_aio.client import ConversationEvent, Event, MessageEvent, ReactionEvent, ResetEvent
-from chat_aio.errors import InvalidInput, RateLimited, StreamUnsupported, UserBanned
+from chat_aio.errors import (
+    InvalidInput,
+    RateLimited,
+    StorageUnavailable,
+    StreamUnsupported,
+    UserBanned,
+)
 from chat_aio.hooks import PermissionContext
 from chat_aio.live.local_events import LocalEvents
+from chat_aio.live.stream import Stream
 from chat_aio.plugins import Plugin
 from tests.conftest import Database, MakeChat
 from tests.support.ageing import age
@@ -206,6 +213,32 @@ async def test_it_survives_the_loss_of_the_feed(chat: Chat) -> None:
         chat._live.hub.end_all()
         await chat.api.send_message("ada", group, "two")
         assert await bodies(events, 1) == ["two"]
+
+
+async def test_it_is_not_opened_in_a_loop(chat: Chat) -> None:
+    """If its stream ends again and again, it waits longer each time; it ends with the chat."""
+    attempts = 0
+    opened = chat._live.open_stream
+
+    async def ended(*given: Any, **named: Any) -> Stream:
+        nonlocal attempts
+        attempts += 1
+        stream = await opened(*given, **named)
+        stream.end("overflow")
+        return stream
+
+    async def storage_is_away(*_: object, **__: object) -> Stream:
+        nonlocal attempts
+        attempts += 1
+        raise StorageUnavailable
+
+    for failing in (ended, storage_is_away):
+        attempts = 0
+        with patch.object(chat._live, "open_stream", failing):
+            async with reading(events := chat.events()):
+                await asyncio.sleep(0.5)
+                await events.aclose()
+        assert 2 <= attempts <= 4
 
 
 async def test_banned_users_are_refused(make_chat: MakeChat) -> None:
