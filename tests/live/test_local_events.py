@@ -11,7 +11,8 @@ import pytest
 
 from chat_aio import Chat, Hooks, Options
 from chat_aio.capabilities import Capability
-from chat_aio.client import ConversationEvent, Event, MessageEvent, ReactionEvent, ResetEvent
+from chat_aio.client import ConversationEvent, MessageEvent, ReactionEvent, ResetEvent
+from chat_aio.client import Event as Told
 from chat_aio.errors import (
     InvalidInput,
     RateLimited,
@@ -20,9 +21,11 @@ from chat_aio.errors import (
     UserBanned,
 )
 from chat_aio.hooks import PermissionContext
+from chat_aio.live.event import Event
+from chat_aio.live.frames import frame_from
 from chat_aio.live.local_events import LocalEvents
 from chat_aio.live.stream import Stream
-from chat_aio.plugins import Plugin
+from chat_aio.plugins import Plugin, Typing
 from tests.conftest import Database, MakeChat
 from tests.support.ageing import age
 from tests.support.saboteurs import prove
@@ -30,7 +33,7 @@ from tests.support.saboteurs import prove
 PATIENCE_SECONDS = 15
 
 
-async def told(events: LocalEvents) -> Event:
+async def told(events: LocalEvents) -> Told:
     async with asyncio.timeout(PATIENCE_SECONDS):
         return await anext(events)
 
@@ -56,10 +59,10 @@ async def group_of(chat: Chat, *user_ids: str) -> str:
 
 
 @asynccontextmanager
-async def reading(events: LocalEvents) -> AsyncIterator["asyncio.Task[list[Event]]"]:
+async def reading(events: LocalEvents) -> AsyncIterator["asyncio.Task[list[Told]]"]:
     """A task that reads until the end."""
 
-    async def read() -> list[Event]:
+    async def read() -> list[Told]:
         return [each async for each in events]
 
     task = asyncio.create_task(read())
@@ -119,6 +122,7 @@ async def test_a_user_and_conversations(make_chat: MakeChat) -> None:
     one, two = await group_of(chat, "ada", "bob"), await group_of(chat, "ada", "bob")
     stranger = await group_of(chat, "ada")
     async with chat.events([two, stranger], user_id="bob") as events:
+        assert [chat._live.hub.has_listeners(each) for each in (one, two)] == [False, True]
         for each in (one, stranger, two):
             sent = await chat.api.send_message("ada", each, each)
         await chat.api.add_participants("ada", stranger, ["bob"])
@@ -148,9 +152,10 @@ async def test_it_resumes_from_a_position(
         position = (await told(events)).position
     if aged:
         await age(database)
-        chat = await make_chat(ring_seconds=0)
     await chat.api.send_message("ada", two, "missed")
     await chat.api.edit_message("ada", old.id, "edited")
+    if aged:
+        chat = await make_chat(ring_seconds=0)
     async with chat.events(user_id=user_id, after=position) as events:
         assert sorted(await bodies(events, 2)) == ["edited", "missed"]
         await chat.api.send_message("ada", one, "live")
@@ -167,6 +172,7 @@ async def test_a_position_that_cannot_be_replayed(make_chat: MakeChat) -> None:
         position = (await told(events)).position
     for each in "abc":
         await chat.api.send_message("ada", group, each)
+    await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
     async with chat.events(after=position) as events:
         reset = await told(events)
         assert reset == ResetEvent(reason="too_many_missed")
@@ -316,7 +322,7 @@ async def test_cancelling_loses_nothing(chat: Chat) -> None:
 async def test_a_loop_that_is_left_ends_its_stream(chat: Chat) -> None:
     group = await group_of(chat, "ada")
 
-    async def first() -> Event:
+    async def first() -> Told:
         async for event in chat.events(after=f"{group}:1"):
             return event
         raise AssertionError("it has not ended")
@@ -350,6 +356,46 @@ async def test_the_host_is_no_user(database: Database) -> None:
             await told(chat.events(user_id="ada"))
         assert chat._live.hub.user_ids() == ["ada"]
     assert opened == ["ada"]
+
+
+async def test_what_is_not_stored_is_for_its_addressees(database: Database) -> None:
+    typing = Typing()
+    async with Chat(database, options=Options(ring_seconds=5), plugins=[typing]) as chat:
+        group, other = [await group_of(chat, "ada", "bob") for _ in range(2)]
+        async with (
+            chat.events([group]) as hosts,
+            chat.events([group], user_id="bob") as bobs,
+            chat.events() as everything,
+        ):
+            for each in (other, group):
+                for shown in ({"isTyping": True}, {"isTyping": False}):
+                    event = typing.api.ephemeral(
+                        "typing.started", "ada", shown, conversation_id=each
+                    )
+                    typing.api.publish(event)
+            # Of no conversation at all, so not of these.
+            typing.api.publish(typing.api.ephemeral("mine.shown", "ada", {}, to_users=["bob"]))
+            told_of = [getattr(await told(bobs), "conversation_id", None) for _ in range(2)]
+            assert told_of == [group, group]
+            await chat.api.send_message("ada", group, "done typing")
+            for reader in (hosts, bobs, everything):
+                assert await bodies(reader, 1) == ["done typing"]
+
+
+async def test_the_host_is_told_of_what_later_members_must_not_see(chat: Chat) -> None:
+    """An event that shows a later state is for those who are still in; the host is told anyway."""
+    group = await group_of(chat, "ada", "bob")
+    later = Event(
+        index=1,
+        conversation_id=group,
+        encode=lambda: frame_from(b"event: mine.later\ndata: {}\n\n"),
+        audience=frozenset({"ada"}),
+    )
+    async with chat.events() as hosts, chat.events(user_id="bob") as bobs:
+        await chat._live.hub.publish(later)
+        await chat.api.send_message("ada", group, "hello")
+        assert (await told(hosts)).type == "mine.later"
+        assert await bodies(bobs, 1) == ["hello"]
 
 
 @pytest.mark.parametrize("user_id", ["", " ", "a\0", 7])
