@@ -123,6 +123,8 @@ async def test_a_user_and_conversations(make_chat: MakeChat) -> None:
     stranger = await group_of(chat, "ada")
     async with chat.events([two, stranger], user_id="bob") as events:
         assert [chat._live.hub.has_listeners(each) for each in (one, two)] == [False, True]
+        later = await group_of(chat, "ada", "bob")
+        assert not chat._live.hub.has_listeners(later)
         for each in (one, stranger, two):
             sent = await chat.api.send_message("ada", each, each)
         await chat.api.add_participants("ada", stranger, ["bob"])
