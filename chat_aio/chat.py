@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any, Self
 
@@ -14,9 +14,10 @@ from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
 from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
-from chat_aio.capabilities import Capability
+from chat_aio.capabilities import Capability, require
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.hooks import Hooks
+from chat_aio.live.local_events import LocalEvents
 from chat_aio.live.service import Live
 from chat_aio.observability import process_wide
 from chat_aio.observability.dispatch import notify
@@ -136,6 +137,25 @@ class Chat:
     def _require_open(self) -> None:
         if not self._opened:
             raise RuntimeError("the chat is not open: mount it, or use `async with chat`")
+
+    def events(
+        self,
+        conversation_ids: Collection[str] | None = None,
+        user_id: str | None = None,
+        after: str | None = None,
+    ) -> LocalEvents:
+        """The live events within this process, for `async for`: with `user_id` those of this user's
+        stream, else all of the host, without permissions; with `conversation_ids` only those of
+        these conversations. `after` is a stored `position`, from which it resumes (docs/bots.md).
+
+        Raises RuntimeError unless the chat is open, InvalidInput for a `user_id` that cannot be
+        one, and StreamUnsupported without streams.
+        """
+        self._require_open()
+        require(self._context, Capability.STREAMS)
+        return LocalEvents(
+            self._live, conversation_ids=conversation_ids, user_id=user_id, after=after
+        )
 
     def mount(self, app: web.Application, path: str = "/api/chat") -> None:
         """Serve the chat below `path`; it opens and closes with `app`. Raises RuntimeError without

@@ -1,7 +1,9 @@
 """The Python client: `ChatClient` has the methods of the server API, over HTTP."""
 
+from chat_aio.client.bot import Bot, BotMessage
 from chat_aio.client.client import ChatClient
 from chat_aio.client.events import Event, OtherEvent
+from chat_aio.client.positions import FilePositions, Positions
 from chat_aio.client.stream import EventStream
 from chat_aio.errors import ChatError
 from chat_aio.schema.events import (
@@ -19,16 +21,20 @@ from chat_aio.schema.events import (
 )
 
 __all__ = [
+    "Bot",
+    "BotMessage",
     "ChatClient",
     "ChatError",
     "ConversationEvent",
     "DeliveredEvent",
     "Event",
     "EventStream",
+    "FilePositions",
     "JoinRequestEvent",
     "MessageEvent",
     "NewConversationEvent",
     "OtherEvent",
+    "Positions",
     "PresenceEvent",
     "ReactionEvent",
     "ReadEvent",

@@ -16,12 +16,12 @@ from chat_aio.schema.events import (
     ReadReceiptEvent,
     ReportEvent,
     ResetEvent,
+    StreamEvent,
     TypingEvent,
 )
-from chat_aio.schema.models import Wire
 
 
-class OtherEvent(Wire):
+class OtherEvent(StreamEvent):
     """An event of a type that this client does not know, such as one of a host's own plugin; `data`
     is its JSON."""
 

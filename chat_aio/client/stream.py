@@ -1,18 +1,15 @@
-"""The live stream: it reconnects and resumes by itself, and gives no created event twice."""
+"""The live stream over HTTP: it reconnects and resumes by itself."""
 
 import logging
 from asyncio import sleep
-from collections import deque
 from types import TracebackType
 from typing import Self
 
 from aiohttp import ClientResponse, ClientTimeout
-from pydantic_core import from_json
 
 from chat_aio.client.connection import CUT, Connection, growing
-from chat_aio.client.events import Event, event_from
-from chat_aio.client.sse import Frame, Parser
-from chat_aio.schema.events import MessageEvent
+from chat_aio.client.events import Event
+from chat_aio.client.reader import EventReader
 
 log = logging.getLogger(__name__)
 
@@ -20,21 +17,19 @@ CONNECT_SECONDS = 10.0
 RETRY_SECONDS = 3.0
 LONGEST_PAUSE_SECONDS = 30.0
 SILENT_HEARTBEATS = 3
-REMEMBERED_MESSAGES = 10_000
 UNSUPPORTED = 501
 
 
 class EventStream:
     """An async iterator of events, until it is closed. One task at a time may wait for the next.
 
-    `last_event_id` is the position after the last event that was returned. Store it once an event
-    is processed, to resume from there after a restart.
+    `last_event_id` is the position after the last event that was returned, and so is the event's
+    `position`. Store it once an event is processed, to resume from there after a restart.
     """
 
     def __init__(
         self, connection: Connection, last_event_id: str | None, heartbeat_seconds: float
     ) -> None:
-        self.last_event_id = last_event_id
         self._connection = connection
         self._timeout = ClientTimeout(
             total=None,
@@ -42,13 +37,14 @@ class EventStream:
             sock_read=SILENT_HEARTBEATS * heartbeat_seconds,
         )
         self._response: ClientResponse | None = None
-        self._parser = Parser()
-        self._frames: deque[Frame] = deque()
-        self._told: dict[str, None] = {}
-        self._in_order = self._after_event = False
+        self._reader = EventReader(last_event_id)
         self._retry_seconds = RETRY_SECONDS
         self._failures = 0
         self.closed = False
+
+    @property
+    def last_event_id(self) -> str | None:
+        return self._reader.last_event_id
 
     def __aiter__(self) -> Self:
         return self
@@ -56,14 +52,8 @@ class EventStream:
     async def __anext__(self) -> Event:
         """The next event. Raises ChatError if the service refuses the stream for good."""
         while not self.closed:
-            while self._frames:
-                event = self._take(self._frames.popleft())
-                # Positions that follow belong to this event: a caller that stores `last_event_id`
-                # after processing it must not be given the event again.
-                while self._frames and not self._frames[0].data:
-                    self._move(self._frames.popleft().id)
-                if event is not None:
-                    return event
+            if (event := self._reader.next()) is not None:
+                return event
             await self._read()
         raise StopAsyncIteration
 
@@ -86,43 +76,6 @@ class EventStream:
         self.closed = True
         self._hang_up()
 
-    def _take(self, frame: Frame) -> Event | None:
-        """The event of a frame; None if it has none, or for a message that was returned before."""
-        if not frame.data:
-            self._move(frame.id)
-            return None
-        event = event_from(frame.event, from_json(frame.data))
-        self._after_event = True
-        if not isinstance(event, MessageEvent) or event.type != "message.created":
-            return event
-        if self._in_order:
-            self.last_event_id = frame.id
-        return event if self._is_new(event.message.id) else None
-
-    def _move(self, position: str | None) -> None:
-        """Move to a position that the service has sent.
-
-        The events of a replay from storage are not in the order of positions: after each one the
-        service repeats the position that the stream was opened with, so that a replay that is cut
-        starts over. Any other position, or the same one without an event before it, ends that
-        phase. Later only the ids of created events are positions: an edit has the id of its
-        message, which may be old, and is followed by the position.
-        """
-        if position != self.last_event_id or not self._after_event:
-            self._in_order = True
-        # An empty id means that there is no position, as the standard says.
-        self.last_event_id = position or None
-        self._after_event = False
-
-    def _is_new(self, message_id: str) -> bool:
-        # Replays from storage begin a minute early (docs/behaviour.md 7.5).
-        if message_id in self._told:
-            return False
-        self._told[message_id] = None
-        if len(self._told) > REMEMBERED_MESSAGES:  # A dict keeps its order: the oldest goes.
-            del self._told[next(iter(self._told))]
-        return True
-
     async def _read(self) -> None:
         """Read more frames, or connect again. Cancelling this loses nothing."""
         try:
@@ -131,7 +84,7 @@ class EventStream:
             elif chunk := await self._response.content.readany():
                 # Not on connecting: a service that closes at once would be called in a loop.
                 self._failures = 0
-                self._frames.extend(self._parser.feed(chunk))
+                self._reader.feed(chunk)
             else:
                 raise ConnectionResetError("the service has ended the stream")
         except (*CUT, ConnectionError) as reason:
@@ -148,9 +101,8 @@ class EventStream:
         )
         # The type is checked, because a proxy may answer with a page of its own.
         if response.status == 200 and response.content_type == "text/event-stream":
-            self._response, self._parser = response, Parser()
-            # Without a position nothing is replayed.
-            self._in_order, self._after_event = self.last_event_id is None, False
+            self._response = response
+            self._reader.begin()
             return
         async with response:
             refusal = await self._connection.refusal(response)
@@ -161,8 +113,8 @@ class EventStream:
 
     async def _pause(self, reason: Exception) -> None:
         """Wait as long as the service has asked for, and longer after each further failure."""
-        if self._parser.retry_ms is not None:
-            self._retry_seconds = self._parser.retry_ms / 1000
+        if self._reader.retry_ms is not None:
+            self._retry_seconds = self._reader.retry_ms / 1000
         pause = growing(self._retry_seconds, self._failures, LONGEST_PAUSE_SECONDS)
         self._failures += 1
         log.info("the stream was cut (%s); reconnecting in %.1f s", reason, pause)

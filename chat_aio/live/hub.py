@@ -23,20 +23,25 @@ class Hub:
         self._limit = streams_per_user
         self._by_user: dict[str, set[Stream]] = defaultdict(set)
         self._by_conversation: dict[str, set[Stream]] = defaultdict(set)
+        self._of_host: set[Stream] = set()
+        self._hearing_all: set[Stream] = set()
         self.deliveries = 0
         """Deliveries so far: events times streams."""
 
     def __len__(self) -> int:
-        return sum(map(len, self._by_user.values()))
+        return sum(map(len, self._by_user.values())) + len(self._of_host)
 
     @property
     def is_used(self) -> bool:
         """Whether any stream is open in this process."""
-        return bool(self._by_user)
+        return bool(self._by_user or self._of_host)
 
     def register(self, stream: Stream) -> None:
         """From now on record on the stream which conversations its user joins and leaves. Raises
         RateLimited for more than `streams_per_user`."""
+        if stream.is_hosts:
+            self._of_host.add(stream)
+            return
         if len(self._by_user.get(stream.user_id, ())) >= self._limit:
             raise RateLimited(f"at most {self._limit} streams at a time")
         self._by_user[stream.user_id].add(stream)
@@ -48,11 +53,15 @@ class Hub:
         ids |= stream.let_into()
         stream.subscribed = True
         stream.membership.clear()
+        if stream.hears_all:
+            self._hearing_all.add(stream)
         for conversation_id in ids - stream.denied:
             self._enter(stream, conversation_id)
 
     def remove(self, stream: Stream) -> None:
         """Remove a stream that has ended."""
+        self._of_host.discard(stream)
+        self._hearing_all.discard(stream)
         remaining = self._by_user[stream.user_id]
         remaining.discard(stream)
         if not remaining:
@@ -62,7 +71,7 @@ class Hub:
 
     def has_listeners(self, conversation_id: str) -> bool:
         """Whether a stream of this process is subscribed to the conversation."""
-        return conversation_id in self._by_conversation
+        return bool(self._hearing_all) or conversation_id in self._by_conversation
 
     async def publish(self, event: Event) -> None:
         """Subscribe added users, deliver the event, then unsubscribe removed users: both the added
@@ -70,13 +79,14 @@ class Hub:
         slices of streams."""
         self._admit(event)
         if event.delivered:
-            streams = tuple(self._by_conversation.get(event.conversation_id, ()))
+            subscribed = self._by_conversation.get(event.conversation_id, ())
+            streams = (*subscribed, *self._hearing_all)
             self.deliveries += len(streams)
             for start in range(0, len(streams), SLICE):
                 if start:
                     await asyncio.sleep(0)
                 for stream in streams[start : start + SLICE]:
-                    if event.audience is None or stream.user_id in event.audience:
+                    if _may_have(stream, event):
                         stream.deliver(event)
         self._dismiss(event)
 
@@ -106,7 +116,7 @@ class Hub:
         ids = ephemeral.conversation_ids
         inside = {s for each in ids for s in self._by_conversation.get(each, ())}
         found = theirs & inside if ephemeral.user_ids and ids else theirs | inside
-        return [each for each in found if each.user_id != ephemeral.but and each.subscribed]
+        return [each for each in found if each.user_id != ephemeral.but and _is_live(each)]
 
     async def beat(self) -> None:
         """Send a heartbeat to every stream."""
@@ -148,9 +158,8 @@ class Hub:
 
     def end_all(self, ending: Ending = "feed_lost") -> None:
         """End every stream; the clients reconnect and resume."""
-        for streams in self._by_user.values():
-            for stream in streams:
-                stream.end(ending)
+        for stream in self._everyone():
+            stream.end(ending)
 
     def queues(self) -> tuple[int, int]:
         """How many bytes are unsent, and how many events are held back."""
@@ -158,7 +167,8 @@ class Hub:
         return sum(each.unsent for each in everyone), sum(each.held for each in everyone)
 
     def _everyone(self) -> list[Stream]:
-        return [stream for streams in self._by_user.values() for stream in streams]
+        of_users = [stream for streams in self._by_user.values() for stream in streams]
+        return [*of_users, *self._of_host]
 
     async def _each(self, act: Callable[[Stream], None], streams: Sequence[Stream]) -> None:
         """Call `act` for each stream; other tasks run between slices."""
@@ -185,6 +195,8 @@ class Hub:
                 self._leave(stream, event.conversation_id)
 
     def _enter(self, stream: Stream, conversation_id: str) -> None:
+        if stream.only is not None and conversation_id not in stream.only:
+            return
         # Every stream has read ids of its own: thousands of copies of the same few strings.
         conversation_id = sys.intern(conversation_id)
         stream.conversation_ids.add(conversation_id)
@@ -197,3 +209,12 @@ class Hub:
             streams.discard(stream)
             if not streams:
                 del self._by_conversation[conversation_id]
+
+
+def _may_have(stream: Stream, event: Event) -> bool:
+    return event.audience is None or stream.user_id in event.audience or stream.is_hosts
+
+
+def _is_live(stream: Stream) -> bool:
+    """Whether a stream gets ephemeral events, which are for people: the host's own gets none."""
+    return stream.subscribed and not stream.is_hosts

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from contextvars import Context as Variables
 
@@ -19,7 +19,7 @@ from chat_aio.live.plugin_notifier import PluginNotifier
 from chat_aio.live.read_filter import ReadFilter
 from chat_aio.live.replay.buffer import ReplayBuffer
 from chat_aio.live.replay.plan import ReplayPlanner
-from chat_aio.live.stream import Stream
+from chat_aio.live.stream import HOST, Stream
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, State
 from chat_aio.store import conversations
@@ -53,6 +53,7 @@ class Live:
         )
         self._take_message = self._message_filter.take if self._message_filter else None
         self._on_end = self._closed  # Bound once, not for each stream.
+        self._closing: asyncio.Future[None] | None = None
         self._plugin_notifier = PluginNotifier(context.plugins)
         self.feed = Feed(
             database,
@@ -75,13 +76,22 @@ class Live:
         self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
 
     async def open(self) -> None:
+        self._closing = asyncio.get_running_loop().create_future()
         self.feed.open()
         self._beats = asyncio.create_task(self._beat(), context=Variables())
         # Opens in any case: without a feed streams are refused, and everything else works.
         await self.feed.wait_live(seconds=self._options.storage_timeout_seconds)
 
+    @property
+    def closing(self) -> asyncio.Future[None]:
+        """Done once the chat closes; another one for each time that it is open."""
+        assert self._closing is not None
+        return self._closing
+
     async def close(self) -> None:
         """Accept no new streams, end the open ones, then stop following."""
+        if self._closing is not None and not self._closing.done():
+            self._closing.set_result(None)
         closing = asyncio.create_task(self.feed.close())
         await asyncio.sleep(0)  # Lets it begin: the feed is not live from there, no stream opens.
         self.hub.end_all("closing")
@@ -89,19 +99,15 @@ class Live:
         await closing
         await self._delivery.close()
 
-    async def open_stream(self, user_id: str, last_event_id: str | None) -> Stream:
+    async def open_stream(
+        self, user_id: str, last_event_id: str | None, *, only: frozenset[str] | None = None
+    ) -> Stream:
         """Open a stream: it holds back live events until its `replay` has been sent. Whoever ends
-        it, `Stream.end` is all that it takes.
+        it, `Stream.end` is all that it takes. With `only`, it has no other conversations.
 
         Raises RateLimited, UserBanned and StorageUnavailable.
         """
-        stream = Stream(
-            user_id,
-            max_bytes=self._options.stream_buffer_bytes,
-            max_events=self._options.stream_buffer_events,
-            on_message=self._plugin_notifier.message_delivered,
-            sieve=self._take_message,
-        )
+        stream = self._new_stream(user_id, only)
         # Register before reading the conversations: a membership change during the read is then
         # recorded on the stream, and `subscribe` applies it.
         self.hub.register(stream)
@@ -110,37 +116,59 @@ class Live:
         with ExitStack() as failing:
             failing.callback(self.hub.remove, stream)
             await self._prepare(stream, last_event_id)
-            failing.callback(self._plugin_notifier.closed, user_id)
-            await self._plugin_notifier.opened(user_id)
+            if not stream.is_hosts:
+                failing.callback(self._plugin_notifier.closed, user_id)
+                await self._plugin_notifier.opened(user_id)
             failing.pop_all()
         notify_opened(stream, self._context.observers)
         # Only here: a stream that is ended meanwhile must not be closed before it has opened.
         stream.when_over(self._on_end)
         return stream
 
+    def _new_stream(self, user_id: str, only: frozenset[str] | None) -> Stream:
+        # Nobody has received what the host reads, and nobody's rights limit it.
+        is_hosts = user_id == HOST
+        return Stream(
+            user_id,
+            max_bytes=self._options.stream_buffer_bytes,
+            max_events=self._options.stream_buffer_events,
+            on_message=None if is_hosts else self._plugin_notifier.message_delivered,
+            sieve=None if is_hosts else self._take_message,
+            only=only,
+        )
+
     def _closed(self, stream: Stream) -> None:
         self.hub.remove(stream)
-        self._plugin_notifier.closed(stream.user_id)
+        if not stream.is_hosts:
+            self._plugin_notifier.closed(stream.user_id)
         notify(self._context.observers, Observer.stream_closed, stream.ending)
 
     async def _prepare(self, stream: Stream, last_event_id: str | None) -> None:
-        # After registering: a ban from here on ends the stream through the hub.
-        await require_unbanned(self._context, stream.user_id)
         # Before anything is read: `began` may become the client's position, and a position after
         # the reads would hide what was written between the two.
         began = self._context.clock()
-        async with self._opening:
-            ids = await conversations.ids_of_user(self._database, stream.user_id)
+        ids = await self._conversations_of(stream)
         # Before subscribing: `find` may wait until the feed has delivered the client's position. A
         # subscribed stream would hold back those events and send them a second time.
         wanted = await self._resuming.find(last_event_id)
-        await self._read_filter.ask_for(stream, ids)
-        if self._options.moderation_desk:
+        if not stream.is_hosts:
+            await self._read_filter.ask_for(stream, ids)
+        if self._options.moderation_desk and not stream.is_hosts:
             stream.moderates = await receives_reports(self._context, stream.user_id)
         # Subscribe before reading the replay, so that no event falls between the two. An event may
         # then be in both; the replay's `cover` drops the live one.
         self.hub.subscribe(stream, ids)
         stream.replay = await self._resuming.replay(stream, wanted, began)
+
+    async def _conversations_of(self, stream: Stream) -> Iterable[str]:
+        """The conversations that a stream is to be subscribed to. Raises UserBanned."""
+        if stream.is_hosts:
+            return stream.only or ()
+        # After registering: a ban from here on ends the stream through the hub.
+        await require_unbanned(self._context, stream.user_id)
+        async with self._opening:
+            ids = await conversations.ids_of_user(self._database, stream.user_id)
+        return [each for each in ids if stream.only is None or each in stream.only]
 
     def state(self) -> State:
         """The current state, for observers."""

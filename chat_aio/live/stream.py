@@ -16,6 +16,9 @@ from chat_aio.plugins.base import DeliveredMessage
 PATIENCE_SECONDS = 10.0
 BURST = 4
 NO_REPLAY = Replay()
+HOST = ""
+"""In place of a user's id: the stream is the host's own, and nobody's permissions limit it."""
+
 NONE: frozenset[str] = frozenset()
 """Shared, as most streams have none for ever: an empty set takes as much memory as a full one."""
 
@@ -70,6 +73,7 @@ class Stream:
         "is_over",
         "membership",
         "moderates",
+        "only",
         "replay",
         "still_logged_in",
         "subscribed",
@@ -84,9 +88,12 @@ class Stream:
         max_events: int,
         on_message: Callable[[str, DeliveredMessage], None] | None = None,
         sieve: Callable[["Stream", Event], bool] | None = None,
+        only: frozenset[str] | None = None,
     ) -> None:
+        """With `only`, the stream is subscribed to no other conversations than these."""
         # A host may use a type of its own for ids, of which none can be interned.
         self.user_id = sys.intern(user_id) if type(user_id) is str else user_id
+        self.only = only
         self.conversation_ids: set[str] = set()
         self.membership: dict[str, bool] = {}
         self.subscribed = False
@@ -111,6 +118,16 @@ class Stream:
         self._on_end: Callable[[Stream], None] | None = None
         self._on_message = on_message
         self._sieve = sieve
+
+    @property
+    def is_hosts(self) -> bool:
+        """Whether this is a stream of the host's own."""
+        return self.user_id == HOST
+
+    @property
+    def hears_all(self) -> bool:
+        """Whether it is subscribed to all conversations, without a list of them."""
+        return self.is_hosts and self.only is None
 
     @property
     def unsent(self) -> int:

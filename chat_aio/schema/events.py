@@ -17,7 +17,22 @@ ReactionEventType = Literal["reaction.added", "reaction.removed"]
 ConversationEventType = Literal["participant.added", "participant.removed", "conversation.updated"]
 
 
-class MessageEvent(Wire):
+class StreamEvent(Wire):
+    """An event, and where it stands in the stream that it was read from."""
+
+    @property
+    def position(self) -> str | None:
+        """From where to resume after this event. Store it once the event is processed. None if the
+        event was not read from a stream, or there is no position yet."""
+        position: str | None = vars(self).get("stream_position")
+        return position
+
+    def set_position(self, position: str | None) -> None:
+        # Not a field: it is no part of the JSON, nor of what makes two events equal.
+        vars(self)["stream_position"] = position
+
+
+class MessageEvent(StreamEvent):
     """A message was sent, edited or deleted. The only events with an id: they are replayed."""
 
     type: MessageEventType
@@ -25,7 +40,7 @@ class MessageEvent(Wire):
     message: Message
 
 
-class ReactionEvent(Wire):
+class ReactionEvent(StreamEvent):
     """Somebody reacted, or took a reaction back; `message` has the complete set of reactions."""
 
     type: ReactionEventType
@@ -35,7 +50,7 @@ class ReactionEvent(Wire):
     message: Message
 
 
-class ConversationChange(Wire):
+class ConversationChange(StreamEvent):
     """A conversation after a change, who changed it, and the users whom the change concerns."""
 
     conversation_id: str
@@ -56,7 +71,7 @@ class NewConversationEvent(ConversationChange):
     type: Literal["conversation.created"]
 
 
-class JoinRequestEvent(Wire):
+class JoinRequestEvent(StreamEvent):
     """Somebody asked to join a group, or an admin decided the request."""
 
     type: Literal["join_request.created", "join_request.resolved"]
@@ -64,7 +79,7 @@ class JoinRequestEvent(Wire):
     join_request: JoinRequest
 
 
-class ConversationBanEvent(Wire):
+class ConversationBanEvent(StreamEvent):
     """An admin banned a user from a group, or lifted the ban; for its admins."""
 
     type: Literal["conversation_ban.created", "conversation_ban.lifted"]
@@ -72,14 +87,14 @@ class ConversationBanEvent(Wire):
     conversation_ban: ConversationBan
 
 
-class ReportEvent(Wire):
+class ReportEvent(StreamEvent):
     """Somebody reported something, or a moderator moved a report; for moderators."""
 
     type: Literal["report.created", "report.updated"]
     report: Report
 
 
-class ReadEvent(Wire):
+class ReadEvent(StreamEvent):
     """The user has read up to a message, in this tab or another one."""
 
     type: Literal["read.updated"]
@@ -88,14 +103,14 @@ class ReadEvent(Wire):
     unread_count: int
 
 
-class ResetEvent(Wire):
+class ResetEvent(StreamEvent):
     """The missed events cannot be replayed completely: refetch what you show."""
 
     type: Literal["stream.reset"] = "stream.reset"
     reason: str
 
 
-class EphemeralEvent(Wire):
+class EphemeralEvent(StreamEvent):
     """An event of a plugin: never stored, never replayed, not delivered to its sender."""
 
     ephemeral: Literal[True]

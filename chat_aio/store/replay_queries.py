@@ -84,6 +84,31 @@ async def list_changed(
     return await _bounded(database, database.messages, stages, bounds)
 
 
+async def spoken_since(database: Database, since: datetime, *, most: int) -> frozenset[str]:
+    """The ids of all conversations in which anything was sent, edited or deleted since then; of
+    more than `most`, any so many.
+
+    No index has the times of all conversations: the first query reads all heads, the second one all
+    entries of the index of changes.
+    """
+    sent = {"activityAt": {"$gte": since}, "seq": {"$gt": 0}}
+    changed = {"changedAt": {"$gte": since, "$type": "date"}}
+    stages = [
+        {"$match": changed},
+        {"$group": {"_id": "$conversationId"}},
+        {"$limit": most},
+    ]
+
+    async def gather() -> list[Any]:
+        heads = await database.counters.find(sent, {"_id": 1}).limit(most).to_list(None)
+        hint = "conversation_changed"
+        cursor = await maybe_await(database.messages.aggregate(stages, hint=hint))
+        return [*heads, *await cursor.to_list(None)]
+
+    found = await database.read(gather)
+    return frozenset(each["_id"] for each in found if isinstance(each["_id"], str))
+
+
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
     """These conversations with only their participants' ids and the times when they joined."""
     shown = {"participants.userId": 1, "participants.joinedAt": 1}

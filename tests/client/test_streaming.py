@@ -23,6 +23,7 @@ from chat_aio.client import (
     ReadEvent,
     ReadReceiptEvent,
     ResetEvent,
+    reader,
 )
 from chat_aio.client import stream as streaming
 from chat_aio.errors import RateLimited, Unauthenticated, UserBanned
@@ -303,11 +304,11 @@ async def test_it_ends_when_it_is_closed(connect: Connect) -> None:
 
 
 async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "REMEMBERED_MESSAGES", 2)
+    monkeypatch.setattr(reader, "REMEMBERED_MESSAGES", 2)
     bob = await (await connect())("bob")
     group = (await bob.create_group_conversation()).id
     async with bob.stream() as stream:
         for each in "abc":
             await bob.send_message(group, each)
         assert await bodies(stream, 3) == ["a", "b", "c"]
-        assert len(stream._told) == 2
+        assert len(stream._reader._told) == 2

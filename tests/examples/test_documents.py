@@ -1,4 +1,4 @@
-"""The Python of the two guides does what they say."""
+"""The Python of the guides does what they say."""
 
 import asyncio
 import re
@@ -50,6 +50,36 @@ async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[s
                 await asyncio.sleep(0.01)
         following.cancel()
         await asyncio.wait({following})
+
+
+async def test_bots(
+    serve: MakePeople,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = names_of("bots.md")
+    monkeypatch.chdir(tmp_path)  # Where it stores its position.
+    person = await serve()
+    base = str(person("").client.make_url("/api/chat"))
+    running = [
+        asyncio.create_task(names["run_bot"](base, {"X-User": "dice"})),
+        asyncio.create_task(names["index"](person("").chat, None)),
+    ]
+    async with ChatClient(base, headers={"X-User": "ada"}) as ada, ada.stream() as stream:
+        direct = await ada.get_or_create_conversation("dice")
+        for said, answer in (("/ping", "pong"), ("/roll 1", "You rolled 1 of 1.")):
+            await ada.send_message(direct.id, said)
+            assert [(await heard(stream)).body for _ in range(2)] == [said, answer]
+        shown = ""
+        async with asyncio.timeout(PATIENCE):
+            while "ada /roll 1" not in shown or "You rolled" not in shown:
+                await asyncio.sleep(0.01)
+                shown += capsys.readouterr().out
+    assert f"message.created {direct.id} 2 pong" in shown
+    for each in running:
+        each.cancel()
+    await asyncio.wait(running)
 
 
 async def test_integration(chat: Chat, database: Database) -> None:

@@ -73,9 +73,13 @@ async def test_gunicorn_workers(environment: Mapping[str, str]) -> None:
     assert gunicorn.returncode == 0
 
 
+PINGS = 230
+
+
 async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Path) -> None:
-    """It is killed in between, and asked meanwhile; every question is answered once."""
-    person = await serve()
+    """It is killed while it answers, also while it reads what the stream cannot replay; every ping
+    is answered once, the one in an old thread too."""
+    person = await serve(replay_limit=50)
     given = {
         "CHAT_URL": str(person("").client.make_url("/api/chat")),
         "BOT_POSITION": str(tmp_path / "position"),
@@ -83,22 +87,33 @@ async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Pat
     command = (sys.executable, str(EXAMPLES / "resuming_bot.py"))
     async with ChatClient(given["CHAT_URL"], headers=ADA) as ada, ada.stream() as stream:
         direct = await ada.get_or_create_conversation("resuming-bot")
+        root = await ada.send_message(direct.id, "a thread begins")
 
-        async def ask() -> str:
-            return (await ada.send_message(direct.id, "!ping")).id
+        async def ask(count: int) -> list[str]:
+            return [(await ada.send_message(direct.id, "/ping")).id for _ in range(count)]
 
-        asked = [await ask()]
+        asked = await ask(10)
         async with running(*command, **given) as bot:
             await until_answered(stream, asked)
-            asked.append(await ask())
-            await until_answered(stream, asked[1:])
+            asked += await ask(30)
+            await until_answered(stream, asked[10:20])
             bot.send_signal(signal.SIGKILL)
             await bot.wait()
-        asked += [await ask(), await ask()]
+        asked += await ask(100)
+        in_thread = await ada.send_message(direct.id, "/ping", thread_root_message_id=root.id)
+        asked += await ask(PINGS - len(asked))
+        async with running(*command, **given) as bot:
+            await until_answered(stream, asked[40:60])
+            bot.send_signal(signal.SIGKILL)
+            await bot.wait()
         async with running(*command, **given):
-            await until_answered(stream, asked[2:])
-    answers = await database["messages"].find({"body": "pong"}).to_list()
-    assert sorted(each["replyToMessageId"] for each in answers) == sorted(asked)
+            await until_answered(stream, asked[-1:])
+            answers = await database["messages"].find({"body": "pong"}).to_list()
+            quoted = [each for each in answers if each["replyToMessageId"]]
+            assert sorted(each["replyToMessageId"] for each in quoted) == sorted(asked)
+            [threaded] = [each for each in answers if not each["replyToMessageId"]]
+            assert threaded["threadRootMessageId"] == in_thread.thread_root_message_id
+            assert len(answers) == PINGS + 1 == 231
 
 
 async def until_answered(stream: EventStream, asked: list[str]) -> None:

@@ -51,6 +51,8 @@ async def faults_of(store: Store, index: Index) -> list[str]:
     query = collection.find(index.serves["find"], index.serves.get("projection"))
     if "sort" in index.serves:
         query = query.sort([tuple(each) for each in index.serves["sort"]])
+    if index.serves.get("hinted"):
+        query = query.hint(index.name)
     plan = (await query.explain())["queryPlanner"]["winningPlan"]
     found = list(stages(plan))
     used = {each["indexName"] for each in found if each["stage"] == "IXSCAN"}

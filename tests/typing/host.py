@@ -7,6 +7,7 @@ from aiohttp import web
 from pymongo.asynchronous.database import AsyncDatabase
 
 from chat_aio import Changed, Chat, Hooks, MessageRejected, Options
+from chat_aio.client import Event
 from chat_aio.hooks import BeforeMessageSend, PermissionContext
 from chat_aio.schema.models import Message, MessagePage, ViewedConversation
 
@@ -45,5 +46,8 @@ async def use(database: AsyncDatabase[dict[str, object]]) -> None:
         assert_type(message.created_at, datetime)
         assert_type(await chat.api.list_messages("ada", group.id, limit=3), MessagePage)
         assert_type(await chat.api.mark_read("ada", group.id, message.id), None)
+        async for event in chat.events([group.id], user_id="ada", after="c:1"):
+            assert_type(event, Event)
+            assert_type(event.position, str | None)
         await chat.api.send_message("ada", group.id, 7)  # type: ignore[arg-type]
         await chat.api.send_message("ada", group.id, "x", roll="user")  # type: ignore[call-arg]

@@ -4,7 +4,7 @@ It holds no contents: a replay shows messages as they are when it is read.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from chat_aio.live.event import Event, Name
@@ -79,6 +79,11 @@ class ReplayBuffer:
     def find_created(self, conversation_id: str, seq: int) -> BufferedEvent | None:
         """The event by which this message was created, if it is still held."""
         return self._created.get((conversation_id, seq))
+
+    @property
+    def conversation_ids(self) -> Collection[str]:
+        """The conversations of the events that are held."""
+        return self._by_conversation.keys()
 
     def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[BufferedEvent]:
         """The events of these conversations after `index`, in feed order; of several changes of a

@@ -13,6 +13,7 @@ from chat_aio.live.replay.replay import (
     replay_of_nothing,
     replayed_event_from,
 )
+from chat_aio.live.stream import HOST
 from chat_aio.store import messages
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
@@ -61,7 +62,7 @@ class BufferReplays:
         events = [(each, states.event(each, changed)) for each in missed]
         if sum(len(each.frame.chunk) for _, each in events if each) > self._max_bytes:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
-        if self._sift is not None:
+        if self._sift is not None and user_id != HOST:
             allowed = await self._sift(user_id, [each for _, each in events if each])
             # The events that were let through, not ours: the filter may have emptied a quote.
             readable = {(each.name, each.is_change): each for each in allowed}

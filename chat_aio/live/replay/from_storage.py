@@ -22,6 +22,7 @@ from chat_aio.live.replay.replay import (
     replay_from_storage,
     replay_of_nothing,
 )
+from chat_aio.live.stream import HOST
 from chat_aio.store import messages, replay_queries
 from chat_aio.store.clock import Clock
 from chat_aio.store.coalescer import Coalescer
@@ -96,13 +97,19 @@ class StorageReplays:
         waits for it. Raises StorageUnavailable."""
         return await self._names.ask(name)
 
+    async def conversations_since(self, at: datetime) -> frozenset[str]:
+        """The conversations in which something was written since; one more than a replay may have
+        events of, at most."""
+        since = at - SKEW
+        return await replay_queries.spoken_since(self._database, since, most=self._limit + 1)
+
     async def replay(self, request: ReplayRequest) -> Replay:
         """The missed events, or a reset if they are too many. Raises StorageUnavailable."""
         found = await self._requests.ask(request)
         if isinstance(found, Replay):
             return found
         events, newest = found
-        if self._sift is not None:
+        if self._sift is not None and request.user_id != HOST:
             events = await self._sift(request.user_id, events)
         since = position_frame(*request.since)
         passed = self._passed() if events else None

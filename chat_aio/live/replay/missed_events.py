@@ -10,6 +10,7 @@ from itertools import islice
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame
 from chat_aio.live.replay.replay import ReplayedEvent, replayed_event_from
+from chat_aio.live.stream import HOST
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.mapping import Parents
 
@@ -80,7 +81,8 @@ class MissedEvents:
     def _missed_by(self, request: ReplayRequest) -> Iterator[Entry]:
         own, seen = request.since
         for conversation_id in self._entries.keys() & request.ids:
-            joined = self._joined.get(conversation_id, {}).get(request.user_id)
+            members = self._joined.get(conversation_id, {})
+            joined = ALWAYS if request.user_id == HOST else members.get(request.user_id)
             if joined is None:
                 continue
             oldest = max(request.horizon, joined - SKEW)

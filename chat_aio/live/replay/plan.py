@@ -70,7 +70,9 @@ class ReplayPlanner:
     async def replay(self, stream: Stream, wanted: Wanted, began: datetime) -> Replay:
         """What a stream has missed in the conversations that it is subscribed to; `began` is when
         the stream began. Raises StorageUnavailable."""
-        ids = frozenset(stream.conversation_ids)
+        everything = stream.hears_all
+        heard = self._buffer.conversation_ids if everything else stream.conversation_ids
+        ids = frozenset(heard)
         created = self._buffer.newest_created(ids)
         newest = position_frame(*created.name) if created else None
         if wanted.name is None:
@@ -82,6 +84,8 @@ class ReplayPlanner:
         where = wanted.where or await self._past.find(wanted.name)
         if where.at is None:
             return replay_of_nothing(newest or await self._end(ids, began), reset=where.reset)
+        if everything:
+            ids = await self._past.conversations_since(where.at)
         return await self._past.replay(
             ReplayRequest(
                 user_id=stream.user_id,
