@@ -302,16 +302,13 @@ def _assemble(
 ) -> Context:
     """The context of one chat: its parts over one database."""
     used = asyncio.Event()
+    kept.unread_marks = options.inbox
     return Context(
         database=kept,
         snapshots=Snapshots(kept, used=used, room_controls=options.room_controls),
         decoded=DecodedConversations(kept, room_controls=options.room_controls),
         sequencer=Sequencer(kept, clock=clock, observers=observers),
-        read_marks=ReadMarks(
-            kept,
-            compares=_publishes_reading(options, plugins),
-            clears=options.inbox,
-        ),
+        read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
         bans=Bans(kept, clock=clock, used=used),
         caches_used=used,
         settings=Settings(kept),

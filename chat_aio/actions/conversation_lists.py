@@ -10,12 +10,14 @@ from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import ConversationHead
 from chat_aio.store import conversations, messages, unread_heads
-from chat_aio.store.decoded import READ_AT_ONCE
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.mapping import conversation_from
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.unread import Unread, count_unread, find_unread
+
+LAST_AT_ONCE = 16
+"""So many last messages are read together: each may have 2,000 reactions."""
 
 
 async def list_conversations(
@@ -131,17 +133,24 @@ async def _last_messages(
     documents: list[MessageDocument] = []
     covered = stored_bytes = 0
     while covered < len(conversation_ids) and stored_bytes < MOST_BYTES:
-        names = conversation_ids[covered : covered + READ_AT_ONCE]
+        names = conversation_ids[covered : covered + LAST_AT_ONCE]
         rows = await messages.read_many(
             context.database, [newest[each] for each in names if each in newest]
         )
         place = {name: number for number, name in enumerate(names)}
-        allowed = await readable_among(context, user_id, rows.documents)
+        theirs = [each for each in rows.documents if each["_id"] == newest.get(_place_of(each))]
+        allowed = await readable_among(context, user_id, theirs)
         documents += sorted(allowed, key=lambda each: place[each["conversationId"]])
         covered += len(names)
         stored_bytes += rows.stored_bytes
     parents = await load_parents(context, user_id, documents)
     return MessageList(context, documents, parents, stored_bytes, lambda _: None), covered
+
+
+def _place_of(message: MessageDocument) -> str:
+    """The conversation of a message. Another program may have put it into a list of another one."""
+    conversation_id = message.get("conversationId")
+    return conversation_id if isinstance(conversation_id, str) else ""
 
 
 async def _heads(

@@ -74,8 +74,10 @@ async def readable_anywhere(
     """The messages of whatever conversations that the user may read."""
     kept: set[str] = set()
     theirs: dict[str, list[MessageDocument]] = {}
-    for each in readable("messages", found):
-        theirs.setdefault(each["conversationId"], []).append(each)
+    for each in found:
+        # Another program may have written another type; whole rows are checked below.
+        if isinstance(conversation_id := each.get("conversationId"), str):
+            theirs.setdefault(conversation_id, []).append(each)
     for conversation_id, documents in theirs.items():
         snapshot = await context.snapshots.find(conversation_id)
         if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
@@ -90,12 +92,12 @@ async def _starts(context: Context, user_id: str, conversation_ids: set[str]) ->
     heads = await conversations.list_heads(
         context.database, names, limit=len(names), counts_of=[user_id]
     )
-    found, _, _ = await context.decoded.read_some(names)
-    unread = await find_unread(
-        context.database,
-        user_id,
-        [each.document for each in found.values()],
-        {each["_id"]: each for each in readable("counters", heads)},
-        keep=False,
-    )
-    return {name: each.start for name, each in unread.items()}
+    given = {each["_id"]: each for each in readable("counters", heads)}
+    starts: dict[str, int] = {}
+    while names:
+        found, _, read = await context.decoded.read_some(names)
+        documents = [each.document for each in found.values()]
+        unread = await find_unread(context.database, user_id, documents, given, keep=False)
+        starts |= {name: each.start for name, each in unread.items()}
+        names = names[read:]
+    return starts

@@ -145,6 +145,8 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     if context.permissions.asks_for_messages:
         found = await load_within(context, conversation_id, given.message_id)
         await load_readable(context, user_id, conversation_id, bare_message_from(found))
-    if await context.read_marks.mark(conversation_id, user_id, given.message_id):
+    moved = await context.read_marks.mark(conversation_id, user_id, given.message_id)
+    if moved.read:
         notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)
+    if moved.read or moved.unread:
         await publish_read(context, user_id, conversation_id)

@@ -1,5 +1,6 @@
 """Pinned messages, with the option `room_controls` (docs/behaviour.md 13.6)."""
 
+from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
@@ -11,13 +12,13 @@ from chat_aio.actions.guards import (
 )
 from chat_aio.actions.membership import change_membership, new_change, require_still_managing
 from chat_aio.actions.permissions import is_participant
-from chat_aio.actions.reading import readable_in, show
+from chat_aio.actions.reading import load_parents, readable_in
 from chat_aio.errors import DirectInteractionBlocked, ForbiddenWrite, PinLimitExceeded
 from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_PINS
 from chat_aio.schema.models import Message, ViewedConversation
 from chat_aio.store import messages
-from chat_aio.store.mapping import bare_message_from
+from chat_aio.store.mapping import bare_message_from, message_from
 from chat_aio.store.membership import Locked, MembershipChange
 
 
@@ -35,7 +36,7 @@ async def pin_message(
     found = await load_within(context, conversation_id, given.message_id)
     snapshot = await load_readable(context, user_id, conversation_id, bare_message_from(found))
     pinned = snapshot.conversation.pinned_message_ids or ()
-    there = {each["_id"] for each in await messages.find_many(context.database, pinned)}
+    there = await messages.ids_within(context.database, conversation_id, pinned)
 
     async def decide(locked: Locked) -> MembershipChange | None:
         _require_still_pinning(context, locked, user_id)
@@ -72,14 +73,23 @@ async def unpin_message(
 
 
 async def list_pins(context: Context, user_id: str, conversation_id: str) -> tuple[Message, ...]:
-    """The pinned messages that the user may read, the latest pinned first; deleted ones are
-    tombstones. Raises ConversationNotFound and ForbiddenRead."""
+    """The pinned messages that the user may read, the latest pinned first, up to 4 MiB of JSON;
+    deleted ones are tombstones. Raises ConversationNotFound and ForbiddenRead."""
     snapshot = await load_readable(context, user_id, conversation_id)
     pinned = snapshot.conversation.pinned_message_ids or ()
-    found = {each["_id"]: each for each in await messages.find_many(context.database, pinned)}
-    rows = [found[each] for each in pinned if each in found]
-    allowed = await readable_in(context, user_id, snapshot.conversation, rows)
-    return await show(context, user_id, allowed)
+    rows = await messages.read_many(context.database, pinned)
+    found = {
+        each["_id"]: each
+        for each in rows.documents
+        if each.get("conversationId") == conversation_id
+    }
+    here = [found[each] for each in pinned if each in found]
+    allowed = await readable_in(context, user_id, snapshot.conversation, here)
+    parents = await load_parents(context, user_id, allowed)
+    shown, _ = await shapes_of(
+        context, allowed, lambda each: message_from(each, parents), stored_bytes=rows.stored_bytes
+    )
+    return shown
 
 
 async def _require_pinner(context: Context, user_id: str, conversation_id: str) -> None:

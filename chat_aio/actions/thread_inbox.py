@@ -104,6 +104,8 @@ async def mark_thread_read(
     given = inputs.read(inputs.Mark, message_id=message_id)
     root = await _load_root(context, user_id, conversation_id, root_id)
     found = await load_within(context, conversation_id, given.message_id)
+    if context.permissions.asks_for_messages:
+        await load_readable(context, user_id, conversation_id, bare_message_from(found))
     if root["_id"] not in (found["_id"], found["threadRootMessageId"]):
         raise MessageNotFound
     await thread_states.put(

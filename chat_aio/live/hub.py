@@ -82,11 +82,12 @@ class Hub:
             subscribed = self._by_conversation.get(event.conversation_id, ())
             streams = (*subscribed, *self._hearing_all)
             self.deliveries += len(streams)
+            audience = event.audience
             for start in range(0, len(streams), SLICE):
                 if start:
                     await asyncio.sleep(0)
                 for stream in streams[start : start + SLICE]:
-                    if _may_have(stream, event):
+                    if audience is None or stream.user_id in audience or stream.is_hosts:
                         stream.deliver(event)
         self._dismiss(event)
 
@@ -209,10 +210,6 @@ class Hub:
             streams.discard(stream)
             if not streams:
                 del self._by_conversation[conversation_id]
-
-
-def _may_have(stream: Stream, event: Event) -> bool:
-    return event.audience is None or stream.user_id in event.audience or stream.is_hosts
 
 
 def _is_live(stream: Stream) -> bool:

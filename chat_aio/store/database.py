@@ -143,7 +143,7 @@ class Database:
 
     `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call.
     `older_tokens` says whether messages are written and searched with the tokens of schema version
-    2 as well (`schema_version.look`).
+    2 as well (`schema_version.look`), and `unread_marks` whether users may mark messages as unread.
     """
 
     def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
@@ -153,6 +153,7 @@ class Database:
         self.turns = Turns()
         self.looked_for_orphans = -math.inf
         self.older_tokens = False
+        self.unread_marks = False
         self._bind(handle)
 
     def _bind(self, handle: Any) -> None:

@@ -80,6 +80,13 @@ async def find_many(database: Database, ids: Sequence[str]) -> list[MessageDocum
     return shapes.readable("messages", cast(list[MessageDocument], found))
 
 
+async def ids_within(database: Database, conversation_id: str, ids: Sequence[str]) -> set[str]:
+    """Those of `ids` that are messages of the conversation, read at majority."""
+    chosen = {"_id": {"$in": list(ids)}, "conversationId": conversation_id}
+    found = await database.read(lambda: database.messages.find(chosen, {"_id": 1}).to_list(None))
+    return {each["_id"] for each in found}
+
+
 async def there_are(database: Database, ids: Sequence[str]) -> bool:
     """Whether all these messages exist, read at majority."""
     return bool(

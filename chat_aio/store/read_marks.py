@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from chat_aio.errors import MessageNotFound
 from chat_aio.store import conversations
@@ -19,23 +19,36 @@ Mark = tuple[str, str]
 """(user, message): the user has read up to this message."""
 
 
+class Before(NamedTuple):
+    """What a participant had read, and from which seq on they had marked all as unread."""
+
+    lastReadSeq: int
+    unreadFrom: int | None
+
+
+class Moved(NamedTuple):
+    """Whether a mark moved the read-state, and whether it ended what was marked as unread."""
+
+    read: bool = False
+    unread: bool = False
+
+
 class ReadMarks:
     """Writes the marks of one process. A read-state only moves forward (docs/behaviour.md 4.7).
 
-    With `compares`, `mark` knows whether the read-state moved, which doubles the cost of a mark.
-    With `clears`, a mark ends what the user has marked as unread up to its message.
+    With `compares`, `mark` knows what it has moved, which doubles the cost of a mark. Where users
+    mark messages as unread, a mark ends that up to its message.
     """
 
     def __init__(self, database: Database, *, compares: bool = False, clears: bool = False) -> None:
         self._database = database
         self._compares = compares
-        self._clears = clears
-        self._marks = Coalescers[Mark, bool](most=MOST_TOGETHER)
+        self._marks = Coalescers[Mark, Moved](most=MOST_TOGETHER)
 
-    async def mark(self, conversation_id: str, user_id: str, message_id: str) -> bool:
+    async def mark(self, conversation_id: str, user_id: str, message_id: str) -> Moved:
         """Store durably that `user_id` has read up to `message_id`; an older one changes nothing.
 
-        Returns whether the read-state moved, always False without `compares`. Raises
+        Returns what has moved, nothing without `compares`. Raises
         MessageNotFound for a message of another conversation, and StorageUnavailable.
         """
         write = partial(self._write_marks, conversation_id)
@@ -44,9 +57,9 @@ class ReadMarks:
 
     async def mark_unread(self, conversation_id: str, user_id: str, seq: int) -> None:
         """Store that a participant has marked all from a seq on as unread. Their read-state stays;
-        it ends with a mark at this seq or above."""
+        it ends with a mark at the lowest such seq or above."""
         here = {"_id": conversation_id, "participants.userId": user_id}
-        marked = {"$set": {"participants.$.unreadFrom": seq}}
+        marked = {"$min": {"participants.$.unreadFrom": seq}}
         await self._database.write(lambda: self._database.conversations.update_one(here, marked))
 
     async def close(self, *, seconds: float) -> None:
@@ -55,13 +68,13 @@ class ReadMarks:
 
     async def _write_marks(
         self, conversation_id: str, marks: Sequence[Mark]
-    ) -> Sequence[bool | Exception]:
-        """Write the valid marks; returns for each whether the read-state moved."""
+    ) -> Sequence[Moved | Exception]:
+        """Write the valid marks; returns for each what has moved."""
         seqs = await self._seqs(conversation_id, {message_id for _, message_id in marks})
         highest = _highest(marks, seqs)
         before = await self._write(conversation_id, highest, seqs) if highest else {}
         return [
-            user_id in before and before[user_id] < seqs[message_id]
+            _moved(before.get(user_id), seqs[message_id])
             if message_id in seqs
             else MessageNotFound()
             for user_id, message_id in marks
@@ -82,8 +95,8 @@ class ReadMarks:
 
     async def _write(
         self, conversation_id: str, marks: Mapping[str, str], seqs: Mapping[str, int]
-    ) -> dict[str, int]:
-        """Write marks; with `compares`, returns the seq that each user had read before."""
+    ) -> dict[str, Before]:
+        """Write marks; with `compares`, returns what each user had read before."""
         head = await conversations.find_head(self._database, conversation_id, counts_of=marks)
         here = {"_id": conversation_id}
         if head and (sent := _sent(marks, seqs, head)):
@@ -99,11 +112,11 @@ class ReadMarks:
         marks: Mapping[str, str],
         seqs: Mapping[str, int],
         sent: Mapping[str, Known],
-    ) -> dict[str, int] | None:
+    ) -> dict[str, Before] | None:
         """Write marks, and what is `sent` by then; returns as `_write`, None if there is no such
         conversation."""
         update, filters = _update_of(marks, seqs, sent)
-        if self._clears:
+        if self._database.unread_marks:
             update["$unset"], clearing = _clearing(marks, seqs)
             filters += clearing
         if not self._compares:
@@ -119,13 +132,16 @@ class ReadMarks:
                 place,
                 update,
                 array_filters=filters,
-                projection={"participants.userId": 1, "participants.lastReadSeq": 1},
+                projection=[f"participants.{each}" for each in ("userId", *Before._fields)],
             )
         )
         if before is None:
             return None
-        read = {each["userId"]: each["lastReadSeq"] for each in before["participants"]}
-        return {each: read[each] for each in marks if each in read}
+        return {
+            each["userId"]: Before(each["lastReadSeq"], each.get("unreadFrom"))
+            for each in before["participants"]
+            if each["userId"] in marks
+        }
 
 
 def _update_of(
@@ -144,6 +160,13 @@ def _update_of(
             {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
         )
     return {"$set": places}, filters
+
+
+def _moved(before: Before | None, seq: int) -> Moved:
+    if before is None:
+        return Moved()
+    marked = before.unreadFrom
+    return Moved(before.lastReadSeq < seq, marked is not None and marked <= seq)
 
 
 def _clearing(

@@ -20,6 +20,9 @@ MOST_COUNTED = 100
 
 LAST_REPLY = "thread.lastReplyAt"
 
+IS_TEXT = {"$match": {"_id": {"$type": "string", "$not": {"$type": "array"}}}}
+"""Leaves out what another program has written in place of an id: `$type` looks into arrays."""
+
 
 def state_id(user_id: str, root_id: str) -> dict[str, str]:
     return {"userId": user_id, "rootId": root_id}
@@ -34,6 +37,7 @@ async def written_in(database: Database, user_id: str) -> dict[str, int]:
         [
             {"$match": {**whole, "threadRootMessageId": {"$type": "string"}}},
             {"$group": {"_id": "$threadRootMessageId", "seq": {"$max": "$seq"}}},
+            IS_TEXT,
         ],
         hint=REPLIES_INDEX,
     )
@@ -59,6 +63,7 @@ async def mentioned_in(database: Database, user_id: str) -> set[str]:
                 }
             },
             {"$group": {"_id": "$threadRootMessageId"}},
+            IS_TEXT,
         ],
         hint=MENTIONS_INDEX,
     )

@@ -80,7 +80,7 @@ async def find_unread(
     a message sent and read in between counts as unread. With `keep`, long counts are stored.
     """
     readers = {
-        each["_id"]: _reader(participant, each, heads[each["_id"]])
+        each["_id"]: _reader(participant, each, heads[each["_id"]], marks=database.unread_marks)
         for each in conversations
         if (participant := _participant(each, user_id)) and each["_id"] in heads
     }
@@ -115,10 +115,14 @@ async def count_viewed(
 
 
 def _reader(
-    participant: ParticipantDocument, conversation: ConversationDocument, head: CounterDocument
+    participant: ParticipantDocument,
+    conversation: ConversationDocument,
+    head: CounterDocument,
+    *,
+    marks: bool,
 ) -> _Reader:
     read = participant["lastReadSeq"]
-    if (marked := participant.get("unreadFrom")) is not None:
+    if marks and (marked := participant.get("unreadFrom")) is not None:
         read = min(read, marked - 1)
     start = max(read, head["floorSeq"])
     return _Reader(participant, conversation, head, start)

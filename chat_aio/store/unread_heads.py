@@ -6,6 +6,7 @@ from typing import Any
 
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
+from chat_aio.store.thread_states import IS_TEXT
 from chat_aio.store.unread import Unread
 
 MENTIONS_INDEX = "mentioned_conversation_seq"
@@ -68,7 +69,7 @@ def _first(user_id: str, conversation_id: str, unread: Unread) -> list[dict[str,
         },
         {"$sort": {"seq": 1}},
         {"$limit": 1},
-        {"$project": {"_id": 0, "conversationId": 1, "seq": 1}},
+        {"$project": {"_id": 0, "conversationId": {"$literal": conversation_id}, "seq": 1}},
     ]
 
 
@@ -89,6 +90,7 @@ async def count_mentions(
         [
             {"$match": {"mentions.userId": user_id, **theirs}},
             {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
+            IS_TEXT,
         ],
         hint=MENTIONS_INDEX,
     )

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -496,3 +497,80 @@ async def test_threads_are_found_by_their_indexes(person: People, database: Data
     profiled = await database["system.profile"].find(asked).to_list(None)
     assert len(profiled) == 5
     assert all(each["docsExamined"] <= 1 for each in profiled)
+
+
+async def test_where_the_option_is_off_no_mark_counts(make_chat: MakeChat) -> None:
+    with_it, without = await make_chat(inbox=True), await make_chat()
+    group = (await with_it.api.create_group_conversation("alice", user_ids=["bob"])).id
+    sent = [(await with_it.api.send_message("alice", group, "x")).id for _ in range(3)]
+    await with_it.api.mark_read("bob", group, sent[-1])
+    await with_it.inbox.mark_unread("bob", group, sent[0])
+    for chat, count in ((with_it, 3), (without, 0)):
+        assert (await chat.api.get_conversation("bob", group)).unread_count == count
+
+
+async def test_a_newer_mark_leaves_the_older_one(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, ids = await filled(alice, 6)
+    await bob.read(group, ids[-1])
+    for number in (1, 4):
+        await mark_unread(bob, group, ids[number])
+        assert await unread_count(bob, group) == 5
+
+
+async def test_other_devices_hear_that_it_is_over(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, ids = await filled(alice, 3)
+    await bob.read(group, ids[-1])
+    await mark_unread(bob, group, ids[0])
+    await bob.told_all()
+    async with bob.tab() as tab:
+        await bob.read(group, ids[-1])
+        counts = [(await tab.event("read.updated"))["unreadCount"]]
+        while counts[-1] != 0:  # What was told before may come as well.
+            counts.append((await tab.event("read.updated"))["unreadCount"])
+
+
+async def test_mentions_of_many_large_conversations_say_what_is_unread(person: People) -> None:
+    alice, bob = person("alice"), person("bob")
+    for _ in range(3):
+        await alice.send(await alice.group("bob"), "@bob", mentions=["bob"])
+    with patch.multiple("chat_aio.store.decoded", READ_AT_ONCE=1, MOST_BYTES=0):
+        found = (await mentions(bob))["mentions"]
+    assert [each["unread"] for each in found] == [True] * 3
+
+
+async def test_rows_of_another_program_are_left_out(person: People, database: Database) -> None:
+    alice, bob = person("alice"), person("bob")
+    group, (root_id,) = await filled(alice, 1)
+    other = await alice.group("bob")
+    kept = await reply(bob, group, root_id)
+    await reply(alice, group, root_id, mentions=["bob"])
+    row: Any = await database["messages"].find_one({"mentions.userId": "bob"})
+    strange: list[dict[str, Any]] = [
+        {"threadRootMessageId": [root_id], "senderId": "bob", "mentions": []},
+        {"threadRootMessageId": [root_id], "mentions": {"userId": "bob"}},
+        {"conversationId": [group]},
+        {"timelines": [other]},
+    ]
+    for number, given in enumerate(strange):
+        broken = {**row, "_id": f"broken {number}", "seq": 100 + number, **given}
+        await database["messages"].insert_one(broken, bypass_document_validation=True)
+    assert [each for each, _ in await threads(bob)] == [root_id]
+    assert await mentions(bob)
+    shown = await listed(bob)
+    assert set(shown["lastMessages"]) == {group}
+    assert kept["id"] not in {each["id"] for each in shown["lastMessages"].values()}
+
+
+async def test_a_refused_reply_cannot_be_marked(serve: MakePeople) -> None:
+    def can_read(asked: Any) -> bool:
+        return asked.message is None or asked.message.body != "hidden"
+
+    people = await serve(Hooks(can_read=can_read, can_read_messages=True), inbox=True)
+    alice, bob = people("alice"), people("bob")
+    group, (root_id,) = await filled(alice, 1)
+    hidden = await alice.send(group, "hidden", threadRootMessageId=root_id)
+    here = f"{of_thread(group, root_id)}/read"
+    answer = await bob.post(here, {"messageId": hidden["id"]})
+    assert (answer.status, answer.code) == (403, "FORBIDDEN_READ")

@@ -146,3 +146,15 @@ async def test_without_the_option_there_is_nothing_of_it(serve: MakePeople) -> N
     assert (await pin(alice, group, sent["id"])).status == 404
     shown = (await alice.get(f"/conversations/{group}")).json["conversation"]
     assert not {"topic", "pinnedMessageIds"} & shown.keys()
+
+
+async def test_a_pin_of_another_conversation_shows_nothing(
+    person: People, database: Database
+) -> None:
+    """Another program may write one."""
+    alice, carol = person("alice"), person("carol")
+    group = await alice.group("bob")
+    secret = await carol.send(await carol.group("dave"), "secret words")
+    pins = {"$set": {"pins": [secret["id"]]}}
+    await database["conversations"].update_one({"_id": group}, pins)
+    assert await pinned(alice, group) == []

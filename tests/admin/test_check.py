@@ -40,9 +40,9 @@ async def test_unread_counts_are_counted_again(people: People, database: Databas
     world = await make_world(people)
     reader = unread._reader
 
-    def late(participant: Any, *others: Any) -> Any:
+    def late(participant: Any, *others: Any, **marks: Any) -> Any:
         later: Any = {**participant, "lastReadSeq": max(1, participant["lastReadSeq"])}
-        return reader(later, *others)
+        return reader(later, *others, **marks)
 
     with patch.object(unread, "_reader", late):
         found = await violations_in(Store(database), world.group)

@@ -150,12 +150,20 @@ class Incoming:
             "frozen": line.frozen,
             "slowModeSeconds": line.slow_mode_seconds,
             "topic": line.topic,
-            "pins": line.pins,
+            "pins": self._pins(),
         }
         conversation |= {name: value for name, value in controls.items() if value is not None}
         head = self._head(users)
         made: ConversationDocument = conversation  # type: ignore[assignment]
         return made, head, digest(conversation_line(made, head), self._digest.digest())
+
+    def _pins(self) -> list[str] | None:
+        if self.line.pins is None:
+            return None
+        pins = list(dict.fromkeys(id_here("message", each) for each in self.line.pins))
+        if not self.line.floor_seq and (unknown := [p for p in pins if p not in self._places]):
+            raise WrongLine(f"pins: {unknown[0]} is no message of the conversation")
+        return pins
 
     def _head(self, users: Iterable[str]) -> CounterDocument:
         line = self.line
