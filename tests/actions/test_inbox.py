@@ -550,7 +550,7 @@ async def test_rows_of_another_program_are_left_out(person: People, database: Da
     strange: list[dict[str, Any]] = [
         {"threadRootMessageId": [root_id], "senderId": "bob", "mentions": []},
         {"threadRootMessageId": [root_id], "mentions": {"userId": "bob"}},
-        {"conversationId": [group]},
+        {"conversationId": [group], "mentions": {"userId": "bob"}},
         {"timelines": [other]},
     ]
     for number, given in enumerate(strange):
