@@ -127,7 +127,7 @@ async def test_what_is_left_out_follows_from_the_rest(
         ((HEADER, "[]"), "line 2: must be a JSON object"),
         ((HEADER, {"kind": "post"}), 'line 2: kind must be "conversation" or "message"'),
         ((HEADER, {**ROOM, "id": None}), "line 2: id is missing"),
-        ((HEADER, {**ROOM, "topic": "x"}), "line 2: topic is not a field of such a line"),
+        ((HEADER, {**ROOM, "subject": "x"}), "line 2: subject is not a field of such a line"),
         (
             (HEADER, {**ROOM, "participants": [{"userId": "ada"}]}),
             "line 2: participants of a group",

@@ -224,6 +224,7 @@ class _Within:
 
     def __init__(self, database: Database, session: Session) -> None:
         self.messages = database.messages
+        self.unread_marks = database.unread_marks
         self._session = session
 
     async def aggregate(self, rows: Any, stages: list[Row], **options: Any) -> Any:
