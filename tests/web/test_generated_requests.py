@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from chat_aio import Chat, Hooks
-from chat_aio.plugins import Filter, Presence, Receipts, Typing
+from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing
 from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
 
@@ -56,7 +56,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             auth=picked_by_header,
             hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
             options=replace(EVERYTHING, ring_seconds=1, quotas=None),
-            plugins=[Typing(), Presence(), Receipts(), Filter()],
+            plugins=[Typing(), Presence(), Receipts(), Filter(), Notifications()],
         )
         chat.mount(app)
         runner = web.AppRunner(app)
