@@ -26,6 +26,7 @@ from schemathesis.specs.openapi.checks import (
 
 from chat_aio import Chat, Hooks
 from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing
+from tests.plugins.notifications.pushing import make_push
 from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
 
@@ -56,7 +57,10 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             auth=picked_by_header,
             hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
             options=replace(EVERYTHING, ring_seconds=1, quotas=None),
-            plugins=[Typing(), Presence(), Receipts(), Filter(), Notifications()],
+            plugins=[
+                *(Typing(), Presence(), Receipts(), Filter()),
+                Notifications(channels=[make_push()]),
+            ],
         )
         chat.mount(app)
         runner = web.AppRunner(app)
