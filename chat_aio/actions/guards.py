@@ -22,6 +22,7 @@ from chat_aio.schema.models import BareMessage, Conversation
 from chat_aio.store import messages
 from chat_aio.store.calls import deadline_within
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import bare_message_from
 from chat_aio.store.snapshots import Snapshot
 
 FOLLOW_SECONDS = 0.01
@@ -132,6 +133,18 @@ async def load_within(context: Context, conversation_id: str, message_id: str) -
     found = await load_message(context, message_id)
     if found["conversationId"] != conversation_id:
         raise MessageNotFound
+    return found
+
+
+async def load_readable_message(
+    context: Context, user_id: str, conversation_id: str, message_id: str
+) -> MessageDocument:
+    """A message of the conversation, if `user_id` may read both. Raises ConversationNotFound,
+    ForbiddenRead, and MessageNotFound, also if it is of another conversation."""
+    await load_readable(context, user_id, conversation_id)
+    found = await load_within(context, conversation_id, message_id)
+    if context.permissions.asks_for_messages:
+        await load_readable(context, user_id, conversation_id, bare_message_from(found))
     return found
 
 

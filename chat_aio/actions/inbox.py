@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable, load_within
+from chat_aio.actions.guards import load_readable_message
 from chat_aio.actions.optional_events import publish_read
-from chat_aio.actions.reading import fill, load_parents, readable_in
+from chat_aio.actions.reading import fill, load_parents, readable_anywhere
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import Mention, MentionPage
 from chat_aio.schema.models import aware
 from chat_aio.store import conversations, mentions
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
 from chat_aio.store.unread import find_unread
@@ -30,10 +30,7 @@ async def mark_unread(
     InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound (docs/behaviour.md 15.3).
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
-    await load_readable(context, user_id, conversation_id)
-    found = await load_within(context, conversation_id, given.message_id)
-    if context.permissions.asks_for_messages:
-        await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     await context.read_marks.mark_unread(conversation_id, user_id, found["seq"])
     await publish_read(context, user_id, conversation_id)
 
@@ -66,24 +63,6 @@ async def list_mentions(
     last = found.behind(page, count) if page else found.stopped
     behind = last and pagination.cursor_after(CURSOR, aware(last["createdAt"]), last["_id"])
     return MentionPage(mentions=made, next_cursor=behind)
-
-
-async def readable_anywhere(
-    context: Context, user_id: str, found: Sequence[MessageDocument]
-) -> Sequence[MessageDocument]:
-    """The messages of whatever conversations that the user may read."""
-    kept: set[str] = set()
-    theirs: dict[str, list[MessageDocument]] = {}
-    for each in found:
-        # Another program may have written another type; whole rows are checked below.
-        if isinstance(conversation_id := each.get("conversationId"), str):
-            theirs.setdefault(conversation_id, []).append(each)
-    for conversation_id, documents in theirs.items():
-        snapshot = await context.snapshots.find(conversation_id)
-        if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
-            allowed = await readable_in(context, user_id, snapshot.conversation, documents)
-            kept |= {each["_id"] for each in allowed}
-    return [each for each in found if each["_id"] in kept]
 
 
 async def _starts(context: Context, user_id: str, conversation_ids: set[str]) -> dict[str, int]:

@@ -10,7 +10,12 @@ from typing import cast
 
 from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_conversation, load_readable, load_within
+from chat_aio.actions.guards import (
+    load_conversation,
+    load_readable,
+    load_readable_message,
+    load_within,
+)
 from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, readable_in, show
 from chat_aio.actions.timelines import NEWER, Timeline
@@ -141,10 +146,10 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound.
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
-    await load_readable(context, user_id, conversation_id)
     if context.permissions.asks_for_messages:
-        found = await load_within(context, conversation_id, given.message_id)
-        await load_readable(context, user_id, conversation_id, bare_message_from(found))
+        await load_readable_message(context, user_id, conversation_id, given.message_id)
+    else:
+        await load_readable(context, user_id, conversation_id)
     moved = await context.read_marks.mark(conversation_id, user_id, given.message_id)
     if moved.read:
         notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)

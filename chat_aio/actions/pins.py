@@ -7,7 +7,7 @@ from chat_aio.actions.guards import (
     load_conversation,
     load_manageable,
     load_readable,
-    load_within,
+    load_readable_message,
     load_writable,
 )
 from chat_aio.actions.membership import change_membership, new_change, require_still_managing
@@ -18,7 +18,7 @@ from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_PINS
 from chat_aio.schema.models import Message, ViewedConversation
 from chat_aio.store import messages
-from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.mapping import message_from
 from chat_aio.store.membership import Locked, MembershipChange
 
 
@@ -33,8 +33,8 @@ async def pin_message(
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
     await _require_pinner(context, user_id, conversation_id)
-    found = await load_within(context, conversation_id, given.message_id)
-    snapshot = await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    found = await load_readable_message(context, user_id, conversation_id, given.message_id)
+    snapshot = await load_conversation(context, conversation_id)
     pinned = snapshot.conversation.pinned_message_ids or ()
     there = await messages.ids_within(context.database, conversation_id, pinned)
 

@@ -20,6 +20,7 @@ from chat_aio.plugins.api import Audience, PluginAPI
 from chat_aio.schema.models import Conversation, HeldMessagePage, Message, timestamp
 from chat_aio.store import conversations, created_messages
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
+from chat_aio.store.many_writes import Write, write_many
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
 from chat_aio.store.turns import SHORT_TEXT
@@ -117,6 +118,12 @@ class Services(PluginAPI):
 
     async def write(self, call: Callable[[], Awaitable[T]]) -> T:
         return await self._context.database.write(call)
+
+    async def aggregate(self, collection: str, stages: Sequence[Mapping[str, Any]]) -> list[Any]:
+        return await self._context.database.aggregate(self.collection(collection), stages)
+
+    async def write_many(self, collection: str, writes: Sequence[Write]) -> None:
+        await write_many(self._context.database, self.collection(collection), writes)
 
     def collection(self, name: str) -> Any:
         return self._context.database.collection(name)

@@ -63,19 +63,27 @@ async def readable_among(
     context: Context, user_id: str, found: Sequence[MessageDocument]
 ) -> Sequence[MessageDocument]:
     """As `readable_in`, for messages of several conversations that the user is in."""
-    permissions = context.permissions
-    if not permissions.asks_host:
+    if not context.permissions.asks_host:
         return await _well_formed(context, found)
-    theirs_to_read: dict[str, MessageDocument] = {}
+    return await readable_anywhere(context, user_id, found)
+
+
+async def readable_anywhere(
+    context: Context, user_id: str, found: Sequence[MessageDocument]
+) -> Sequence[MessageDocument]:
+    """As `readable_in`, for messages of any conversations; the user need not be in them."""
     by_conversation: dict[str, list[MessageDocument]] = {}
     for each in found:
-        by_conversation.setdefault(each["conversationId"], []).append(each)
+        # Another program may have written another type; whole rows are checked below.
+        if isinstance(conversation_id := each.get("conversationId"), str):
+            by_conversation.setdefault(conversation_id, []).append(each)
+    kept: set[str] = set()
     for conversation_id, theirs in by_conversation.items():
         snapshot = await context.snapshots.find(conversation_id)
-        if snapshot and await permissions.may_read(user_id, snapshot.conversation):
+        if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
             allowed = await readable_in(context, user_id, snapshot.conversation, theirs)
-            theirs_to_read |= {each["_id"]: each for each in allowed}
-    return [each for each in found if each["_id"] in theirs_to_read]
+            kept |= {each["_id"] for each in allowed}
+    return [each for each in found if each["_id"] in kept]
 
 
 async def load_parents(

@@ -6,9 +6,8 @@ from datetime import datetime
 
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable, load_within
-from chat_aio.actions.inbox import readable_anywhere
-from chat_aio.actions.reading import fill, load_parents
+from chat_aio.actions.guards import load_readable_message
+from chat_aio.actions.reading import fill, load_parents, readable_anywhere
 from chat_aio.errors import MessageNotFound, ThreadsUnsupported
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import ThreadPage, ViewedThread
@@ -16,7 +15,7 @@ from chat_aio.schema.models import aware
 from chat_aio.store import thread_states
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.inbox_documents import ThreadStateDocument
-from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import Rows
 
 CURSOR = "threads"
@@ -103,9 +102,7 @@ async def mark_thread_read(
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
     root = await _load_root(context, user_id, conversation_id, root_id)
-    found = await load_within(context, conversation_id, given.message_id)
-    if context.permissions.asks_for_messages:
-        await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    found = await load_readable_message(context, user_id, conversation_id, given.message_id)
     if root["_id"] not in (found["_id"], found["threadRootMessageId"]):
         raise MessageNotFound
     await thread_states.put(
@@ -117,10 +114,7 @@ async def _load_root(
     context: Context, user_id: str, conversation_id: str, root_id: str
 ) -> MessageDocument:
     _require_threads(context)
-    await load_readable(context, user_id, conversation_id)
-    root = await load_within(context, conversation_id, root_id)
-    if context.permissions.asks_for_messages:
-        await load_readable(context, user_id, conversation_id, bare_message_from(root))
+    root = await load_readable_message(context, user_id, conversation_id, root_id)
     if root["threadRootMessageId"] is not None:
         raise MessageNotFound
     return root

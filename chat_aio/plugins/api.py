@@ -16,6 +16,7 @@ from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema.models import BareMessage, Conversation, HeldMessagePage, Message
 from chat_aio.store.change_stream import HistoryLost as PositionLost
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
+from chat_aio.store.many_writes import Write
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session
 
@@ -30,6 +31,7 @@ __all__ = [
     "Position",
     "PositionLost",
     "Session",
+    "Write",
 ]
 
 T = TypeVar("T")
@@ -138,6 +140,15 @@ class PluginAPI(Protocol):
 
     async def write(self, call: Callable[[], Awaitable[T]]) -> T:
         """Run a write of one document, as `read` does; it is retried after a conflict."""
+
+    async def aggregate(self, collection: str, stages: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """All results of an aggregation of a collection of the chat's database, as `read` runs
+        it."""
+
+    async def write_many(self, collection: str, writes: Sequence[Write]) -> None:
+        """Run many writes of a collection of the chat's database, each of one document: (query,
+        update), which makes the document where there is none. They may be repeated, and be done in
+        any order; there is no limit on their number."""
 
     def collection(self, name: str) -> Any:
         """A collection of the chat's database for the plugin's own documents, with majority writes.

@@ -86,8 +86,9 @@ class ConversationFilter(Page):
         return {**super().arguments(body), "include": include, "unread": _flag("unread", body)}
 
 
-def _flag(name: str, query: Mapping[str, object]) -> bool:
-    match query.get(name, "false"):
+def _flag(name: str, query: Mapping[str, object], *, default: str = "false") -> bool:
+    """The flag in a query string, which has it as text. Raises InvalidInput."""
+    match query.get(name, default):
         case "true" | "false" as flag:
             return flag == "true"
     raise InvalidInput(f"{name} must be true or false")
@@ -215,10 +216,8 @@ class BanList(Page):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """As for any page; a query string has the flag as text. Raises InvalidInput for any text
         but `true` and `false`."""
-        match body.get("activeOnly", "true"):
-            case "true" | "false" as flag:
-                return {**super().arguments(body), "active_only": flag == "true"}
-        raise InvalidInput("activeOnly must be true or false")
+        active_only = _flag("activeOnly", body, default="true")
+        return {**super().arguments(body), "active_only": active_only}
 
 
 class NewBan(Input):

@@ -349,7 +349,8 @@ class ChannelPage(Wire):
 
 class ConversationHead(Wire):
     """Where a conversation stands for the caller: the seq of its newest message (0 without one),
-    that of the first unread one, and how many unread ones mention the caller."""
+    that of the first unread one, and how many unread ones mention the caller; 100 of them means 100
+    or more."""
 
     seq: int
     first_unread_seq: int | None

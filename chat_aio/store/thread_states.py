@@ -9,6 +9,7 @@ from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.inbox_documents import ThreadStateDocument
 from chat_aio.store.messages import READ
+from chat_aio.store.pipelines import IS_TEXT, union
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 
 ROOTS_INDEX, REPLIES_INDEX = "sender_thread_roots", "sender_thread_replies"
@@ -19,9 +20,6 @@ MOST_COUNTED = 100
 """Unread replies of a thread are counted up to this number."""
 
 LAST_REPLY = "thread.lastReplyAt"
-
-IS_TEXT = {"$match": {"_id": {"$type": "string", "$not": {"$type": "array"}}}}
-"""Leaves out what another program has written in place of an id: `$type` looks into arrays."""
 
 
 def state_id(user_id: str, root_id: str) -> dict[str, str]:
@@ -127,9 +125,7 @@ async def count_unread(
     pipelines = [_unread(user_id, root_id, start) for root_id, start in starts.items()]
     if not pipelines:
         return {}
-    name = database.messages.name
-    joined = [{"$unionWith": {"coll": name, "pipeline": each}} for each in pipelines[1:]]
-    rows = await database.aggregate(database.messages, [*pipelines[0], *joined])
+    rows = await database.aggregate(database.messages, union(database.messages, pipelines))
     return {each["rootId"]: each["count"] for each in rows}
 
 

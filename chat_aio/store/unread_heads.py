@@ -6,11 +6,11 @@ from typing import Any
 
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
-from chat_aio.store.thread_states import IS_TEXT
+from chat_aio.store.pipelines import union
 from chat_aio.store.unread import Unread
 
-MENTIONS_INDEX = "mentioned_conversation_seq"
-"""Named as a hint: for `$or` MongoDB would choose an index with the messages of others, too."""
+MOST_COUNTED = 100
+"""Unread mentions of a conversation are counted up to this number."""
 
 
 async def newest_ids(database: Database, conversation_ids: Sequence[str]) -> dict[str, str]:
@@ -51,9 +51,7 @@ async def first_unread(
     ]
     if not mixed:
         return found
-    name = database.messages.name
-    joined = [{"$unionWith": {"coll": name, "pipeline": each}} for each in mixed[1:]]
-    rows = await database.aggregate(database.messages, [*mixed[0], *joined])
+    rows = await database.aggregate(database.messages, union(database.messages, mixed))
     return found | {each["conversationId"]: each["seq"] for each in rows}
 
 
@@ -76,22 +74,26 @@ def _first(user_id: str, conversation_id: str, unread: Unread) -> list[dict[str,
 async def count_mentions(
     database: Database, user_id: str, unread: Mapping[str, Unread]
 ) -> dict[str, int]:
-    """How many unread messages mention the user, of each conversation that has one."""
-    branches = [
-        {"conversationId": name, "seq": {"$gt": each.start}}
-        for name, each in unread.items()
-        if each.count
-    ]
-    if not branches:
+    """How many unread messages mention the user, up to 100 in each conversation that has one."""
+    pipelines = [_mentions(user_id, name, each) for name, each in unread.items() if each.count]
+    if not pipelines:
         return {}
-    theirs = {"senderId": {"$ne": user_id}, "deletedAt": None, "$or": branches}
-    rows = await database.aggregate(
-        database.messages,
-        [
-            {"$match": {"mentions.userId": user_id, **theirs}},
-            {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
-            IS_TEXT,
-        ],
-        hint=MENTIONS_INDEX,
-    )
-    return {each["_id"]: each["count"] for each in rows}
+    rows = await database.aggregate(database.messages, union(database.messages, pipelines))
+    return {each["conversationId"]: each["count"] for each in rows}
+
+
+def _mentions(user_id: str, conversation_id: str, unread: Unread) -> list[dict[str, Any]]:
+    return [
+        {
+            "$match": {
+                "mentions.userId": user_id,
+                "conversationId": conversation_id,
+                "seq": {"$gt": unread.start},
+                "senderId": {"$ne": user_id},
+                "deletedAt": None,
+            }
+        },
+        {"$limit": MOST_COUNTED},
+        {"$count": "count"},
+        {"$set": {"conversationId": {"$literal": conversation_id}}},
+    ]

@@ -574,3 +574,24 @@ async def test_a_refused_reply_cannot_be_marked(serve: MakePeople) -> None:
     here = f"{of_thread(group, root_id)}/read"
     answer = await bob.post(here, {"messageId": hidden["id"]})
     assert (answer.status, answer.code) == (403, "FORBIDDEN_READ")
+
+
+async def test_unread_mentions_are_counted_to_a_hundred(
+    make_chat: MakeChat, database: Database
+) -> None:
+    """However many there are, no more are read."""
+    chat = await make_chat(inbox=True, quotas=None)
+    groups = [
+        (await chat.api.create_group_conversation("alice", user_ids=["bob"])).id for _ in range(2)
+    ]
+    for number in range(130):
+        await chat.api.send_message("alice", groups[0], f"m{number}", mentions=["bob"])
+    await chat.api.send_message("alice", groups[1], "one", mentions=["bob"])
+    await database.command("profile", 2)
+    found = (await chat.api.list_conversations("bob", include=["heads"])).heads or {}
+    await database.command("profile", 0)
+    assert [found[each].unread_mention_count for each in groups] == [100, 1]
+    (profiled,) = (
+        await database["system.profile"].find({"ns": f"{database.name}.messages"}).to_list(None)
+    )
+    assert profiled["docsExamined"] <= 102

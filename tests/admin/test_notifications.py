@@ -5,7 +5,8 @@ from typing import Any
 
 from tests.admin.running import Tool
 from tests.conftest import Database, MakePeople
-from tests.plugins.notifications.telling import Told, all_told, quick, ready, until
+from tests.plugins.notifications.telling import Told, all_told, quick, ready
+from tests.support.processes import until
 
 
 def dead_letter(user_id: str, message_id: str, tries: int = 12) -> dict[str, Any]:

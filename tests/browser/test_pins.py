@@ -27,9 +27,12 @@ async def test_a_pinned_message_is_found_by_everybody(visit: Visit, demo: Demo) 
     await expect(dennis.get_by_role("menuitem", name="Report")).to_be_visible()
     await expect(dennis.get_by_role("menuitem", name="Pin", exact=True)).to_have_count(0)
     await dennis.keyboard.press("Escape")
-    await act(message(main_list(linus), "Read this first"), "More actions")
-    await linus.get_by_role("menuitem", name="Unpin").click()
     await dennis.goto(dennis.url.split("#")[0] + f"#dennis/{conversation_id}/details")
+    await expect(pins).to_contain_text("Read this first")
+    pinned = (await demo.newest("linus", conversation_id))["id"]
+    await demo.delete("linus", f"/messages/{pinned}")
+    await expect(pins).to_contain_text("This message was deleted.")
+    await demo.delete("linus", f"/conversations/{conversation_id}/pins/{pinned}")
     await expect(pins).to_contain_text("Nothing is pinned.")
 
 

@@ -1,8 +1,10 @@
 """The Python of the guides does what they say."""
 
 import asyncio
+import base64
 import re
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,12 @@ from aiohttp import web
 
 from chat_aio import Chat
 from chat_aio.client import ChatClient
+from chat_aio.plugins import Notifications, Webhook
 from tests.conftest import Database, MakePeople
 from tests.examples.talking import PATIENCE, heard
+from tests.plugins.notifications.pushing import PRIVATE_KEY
+from tests.plugins.notifications.telling import ready
+from tests.support.people import picked_by_header
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -80,6 +86,23 @@ async def test_bots(
     for each in running:
         each.cancel()
     await asyncio.wait(running)
+
+
+async def test_notifications(database: Database, capsys: pytest.CaptureFixture[str]) -> None:
+    names = names_of("notifications.md")
+    # Sooner than in the document, and to a place where nobody listens.
+    names["Notifications"] = partial(Notifications, delay_seconds=0.4)
+    names["Webhook"] = lambda _, secret: Webhook("http://127.0.0.1:9/hooks", secret)
+    secret = f"whsec_{base64.b64encode(b'secret' * 4).decode()}"
+    async with names["make_chat"](database, picked_by_header, PRIVATE_KEY, secret) as chat:
+        await ready(database)
+        direct = await chat.api.get_or_create_conversation("ada", "grace")
+        await chat.api.send_message("ada", direct.id, "Hi!")
+        shown = ""
+        async with asyncio.timeout(PATIENCE):
+            while "grace None Hi!" not in shown:
+                await asyncio.sleep(0.01)
+                shown += capsys.readouterr().out
 
 
 async def test_integration(chat: Chat, database: Database) -> None:

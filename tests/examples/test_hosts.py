@@ -10,7 +10,8 @@ from chat_aio.client import ChatClient
 from tests.conftest import Database
 from tests.examples.conftest import loaded
 from tests.examples.talking import heard, talk
-from tests.plugins.notifications.telling import all_told, ready, until
+from tests.plugins.notifications.telling import all_told, ready
+from tests.support.processes import until
 
 ADA, BOB = {"X-User": "ada"}, {"X-User": "bob"}
 CHAT = "/api/chat"

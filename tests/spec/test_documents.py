@@ -36,9 +36,10 @@ from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
 from tests.plugins.notifications.pushing import a_subscription, make_push
-from tests.plugins.notifications.telling import Told, all_told, quick, ready, until
+from tests.plugins.notifications.telling import Told, all_told, quick, ready
 from tests.support.histories import roll_up_all
 from tests.support.people import Person
+from tests.support.processes import until
 
 People = Callable[[str], Person]
 ROOT = Path(__file__).parents[2]

@@ -233,14 +233,6 @@ def _held_message_steps(of: Erasure, held: Any) -> Iterator[Step]:
     yield from _renames(of, held, {"releasedBy": "heldMessageDecisions"})
 
 
-def _mute_steps(_: Erasure, mute: Any) -> Iterator[Step]:
-    yield Step("mutes", erasure.delete_row(mute["_id"]))
-
-
-def _thread_state_steps(_: Erasure, state: Any) -> Iterator[Step]:
-    yield Step("threadStates", erasure.delete_row(state["_id"]))
-
-
 def _presence_steps(of: Erasure, _: Any) -> Iterator[Step]:
     yield Step("presence", erasure.delete_row(of.user_id))
 
@@ -289,8 +281,8 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "join_requests": _join_request_steps,
     "conversation_bans": _conversation_ban_steps,
     "held_messages": _held_message_steps,
-    "mutes": _mute_steps,
-    "thread_states": _thread_state_steps,
+    "mutes": _delete_as("mutes"),
+    "thread_states": _delete_as("threadStates"),
     "presence": _presence_steps,
     "bans": _ban_steps,
     "audit": _audit_steps,

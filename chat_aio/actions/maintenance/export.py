@@ -116,6 +116,7 @@ def _participation(user_id: str, document: Any) -> Iterator[Line]:
                 "role": each["role"],
                 "joinedAt": timestamp(each["joinedAt"]),
                 "lastReadMessageId": each.get("lastReadMessageId"),
+                "unreadFrom": each.get("unreadFrom"),
                 "participantIds": [other["userId"] for other in document["participants"]],
             }
 

@@ -1,5 +1,6 @@
 """Where notifications go: a function of the host's, webhooks, Web Push."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -61,7 +62,7 @@ class DeliveryFailed(Exception):
     """A notification was not delivered and is to be tried again; the text is for operators."""
 
 
-class Channel:
+class Channel(ABC):
     """One way out. `send` adds to `done` what need not be repeated, and raises if anything else is
     left."""
 
@@ -69,12 +70,14 @@ class Channel:
 
     async def open(self, api: PluginAPI) -> None:
         """The chat opens."""
+        return
 
     async def close(self) -> None:
         """The chat closes."""
+        return
 
-    async def send(self, notification: Notification, done: set[str]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    async def send(self, notification: Notification, done: set[str]) -> None: ...
 
 
 class Function(Channel):

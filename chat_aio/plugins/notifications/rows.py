@@ -3,23 +3,19 @@
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
-from inspect import isawaitable
 from typing import Any
 
-from pymongo import UpdateOne
-
 from chat_aio.observability.observer import NotificationBacklog
-from chat_aio.plugins.api import CreatedMessage, PluginAPI
+from chat_aio.plugins.api import CreatedMessage, PluginAPI, Write
 
 Row = Mapping[str, Any]
+
+MESSAGES, TOLD = "notification_messages", "notifications"
 
 DECIDED_FOR = timedelta(days=1)
 OVER_FOR = timedelta(days=7)
 DEAD_FOR = timedelta(days=30)
 """How long rows are kept afterwards. What is read or decided again by then is known."""
-
-WRITTEN_AT_ONCE = 500
 
 _TYPES = {
     **dict.fromkeys(("userId", "messageId", "conversationId"), str),
@@ -39,16 +35,16 @@ class Rows:
 
     @property
     def _messages(self) -> Any:
-        return self._api.collection("notification_messages")
+        return self._api.collection(MESSAGES)
 
     @property
     def _told(self) -> Any:
-        return self._api.collection("notifications")
+        return self._api.collection(TOLD)
 
     async def add_messages(self, created: Sequence[CreatedMessage], delay: timedelta) -> None:
         """Note messages to be decided after a delay, except those that are noted already."""
-        await self._write(
-            self._messages,
+        await self._api.write_many(
+            MESSAGES,
             [
                 _unless_there(
                     each.message_id,
@@ -81,8 +77,8 @@ class Rows:
 
     async def add(self, rows: Iterable[Row]) -> None:
         """Store what users are to be told, except what they were told already."""
-        await self._write(
-            self._told,
+        await self._api.write_many(
+            TOLD,
             [_unless_there(told_id(each["userId"], each["messageId"]), **each) for each in rows],
         )
 
@@ -172,19 +168,7 @@ class Rows:
         return found
 
     async def _aggregated(self, pipeline: Sequence[Mapping[str, Any]]) -> list[Row]:
-        async def gather() -> list[Row]:
-            made = self._told.aggregate(pipeline)
-            # PyMongo's async API returns a coroutine, Motor a cursor.
-            cursor = await made if isawaitable(made) else made
-            found: list[Row] = await cursor.to_list(None)
-            return found
-
-        return await self._api.read(gather)
-
-    async def _write(self, rows: Any, writes: Sequence[UpdateOne]) -> None:
-        for start in range(0, len(writes), WRITTEN_AT_ONCE):
-            some = writes[start : start + WRITTEN_AT_ONCE]
-            await self._api.write(partial(rows.bulk_write, some, ordered=False))
+        return await self._api.aggregate(TOLD, pipeline)
 
 
 def has_types(row: Row, types: Mapping[str, type]) -> bool:
@@ -196,5 +180,5 @@ def told_id(user_id: str, message_id: str) -> dict[str, str]:
     return {"userId": user_id, "messageId": message_id}
 
 
-def _unless_there(row_id: object, **fields: Any) -> UpdateOne:
-    return UpdateOne({"_id": row_id}, {"$setOnInsert": fields}, upsert=True)
+def _unless_there(row_id: object, **fields: Any) -> Write:
+    return {"_id": row_id}, {"$setOnInsert": fields}

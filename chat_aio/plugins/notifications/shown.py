@@ -10,19 +10,16 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextvars import Context
 from datetime import datetime
-from functools import partial
 from typing import Any
 
-from pymongo import UpdateOne
-
 from chat_aio.errors import StorageUnavailable
-from chat_aio.plugins.api import Audience, PluginAPI
+from chat_aio.plugins.api import Audience, PluginAPI, Write
 from chat_aio.plugins.base import DeliveredMessage
 
 log = logging.getLogger(__name__)
 
 REMEMBERED = 100_000
-WRITTEN_AT_ONCE = 1_000
+SHOWN = "notification_shown"
 
 Place = tuple[str, str]
 """(user, conversation)."""
@@ -43,7 +40,7 @@ class Shown:
 
     @property
     def _rows(self) -> Any:
-        return self._api.collection("notification_shown")
+        return self._api.collection(SHOWN)
 
     def opened(self, user_id: str) -> None:
         """A stream of a user has opened."""
@@ -113,10 +110,8 @@ class Shown:
     async def _write(self, noted: Sequence[tuple[tuple[str, str, int], int]]) -> None:
         try:
             now = self._api.now()
-            for start in range(0, len(noted), WRITTEN_AT_ONCE):
-                some = noted[start : start + WRITTEN_AT_ONCE]
-                writes = [_extended(*stretch, last=last, now=now) for stretch, last in some]
-                await self._api.write(partial(self._rows.bulk_write, writes, ordered=False))
+            writes = [_extended(*stretch, last=last, now=now) for stretch, last in noted]
+            await self._api.write_many(SHOWN, writes)
         except StorageUnavailable:
             log.warning("what streams have shown was not written: some may be told of it as well")
         except Exception:
@@ -143,13 +138,8 @@ class Shown:
         }
 
 
-def _extended(
-    user_id: str, conversation_id: str, first: int, *, last: int, now: datetime
-) -> UpdateOne:
+def _extended(user_id: str, conversation_id: str, first: int, *, last: int, now: datetime) -> Write:
     """Make a stretch, or make it longer."""
     stretch = {"userId": user_id, "conversationId": conversation_id, "first": first}
-    return UpdateOne(
-        {"_id": stretch},
-        {"$setOnInsert": stretch, "$max": {"last": last}, "$set": {"at": now}},
-        upsert=True,
-    )
+    longer = {"$setOnInsert": stretch, "$max": {"last": last}, "$set": {"at": now}}
+    return {"_id": stretch}, longer

@@ -37,12 +37,6 @@ def quick(told: Any = None, **given: Any) -> Notifications:
     return Notifications(told, **{**QUICK, **given})
 
 
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE):
-        while not is_so():  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
-
-
 async def eventually(is_so: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not await is_so():  # noqa: ASYNC110

@@ -24,8 +24,8 @@ from tests.plugins.notifications.telling import (
     eventually,
     quick,
     ready,
-    until,
 )
+from tests.support.processes import until
 from tests.support.saboteurs import prove
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -86,6 +86,11 @@ async def test_an_old_one_that_fails_is_given_up(
         await people("alice").send(await people("alice").direct("bob"), "hi")
         await all_told(database, 1)
     assert await database["notifications"].count_documents({"state": "dead", "tries": 1}) == 1
+
+
+def test_a_channel_without_a_way_out_is_none() -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        Channel()  # type: ignore[abstract]
 
 
 async def test_a_channel_that_has_succeeded_is_not_called_again(

@@ -14,8 +14,9 @@ from chat_aio.plugins.api import Position
 from chat_aio.plugins.notifications.lease import NAME, Lease, LeaseLost
 from chat_aio.plugins.notifications.working import Worker
 from tests.conftest import Database, MakeChat
-from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready, until
+from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
 from tests.support.hosts import connected
+from tests.support.processes import until
 from tests.support.saboteurs import prove
 
 

@@ -20,8 +20,9 @@ from tests.plugins.notifications.pushing import (
     make_push,
     push_service,
 )
-from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready, until
+from tests.plugins.notifications.telling import Told, all_told, eventually, quick, ready
 from tests.support.people import Person
+from tests.support.processes import until
 
 SUBSCRIPTIONS = "/notifications/subscriptions"
 

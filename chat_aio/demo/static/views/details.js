@@ -47,7 +47,7 @@ export class DetailsPanel {
     this.#requests = new RequestsSection(people);
     this.#bans = new RoomBansSection(people);
     this.#boundaries = new BoundariesSection(store, people, needs);
-    this.#pins = new PinsSection(people, needs);
+    this.#pins = new PinsSection(store, people, needs);
     const sections = [this.#pins, ...this.#groupSections, this.#boundaries];
     this.#panel.querySelector(".details").append(...sections.map((each) => each.node));
     this.#panel.addEventListener("keydown", (event) => {

@@ -12,6 +12,7 @@ export class PinsSection {
     unpin: (message) => this.#unpin(message),
   });
   #section = new Section("Pinned", [], this.#list, this.#hint);
+  #store;
   #people;
   #needs;
   #conversation = null;
@@ -20,7 +21,8 @@ export class PinsSection {
   node = this.#section.node;
 
   /** `needs.groups` lists and unpins, `needs.goToMessage(message)` shows one. */
-  constructor(people, needs) {
+  constructor(store, people, needs) {
+    this.#store = store;
     this.#people = people;
     this.#needs = needs;
   }
@@ -45,7 +47,9 @@ export class PinsSection {
     this.#hint.hidden = pinnedMessageIds.length > 0;
   }
 
-  #rowOf(message, mayPin) {
+  /** As it is now, where it is among the messages that are loaded. */
+  #rowOf(listed, mayPin) {
+    const message = this.#store.message(listed.conversationId, listed.id) ?? listed;
     const name = this.#people.nameOf(message.senderId);
     return { key: message.id, Row: PinRow, state: { message, name, mayPin } };
   }
