@@ -7,13 +7,8 @@ from typing import Generic, TypeVar
 import orjson
 
 from chat_aio.actions.context import Context
-from chat_aio.schema.models import (
-    ConversationHead,
-    ConversationPage,
-    MessagePage,
-    Wire,
-    json_from,
-)
+from chat_aio.schema.models import ConversationHead, ConversationPage, MessagePage
+from chat_aio.schema.wire import Wire, json_from
 from chat_aio.store.decoded import DecodedConversation
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import (

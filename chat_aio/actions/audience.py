@@ -11,7 +11,7 @@ from chat_aio import hooks
 from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
 from chat_aio.plugins.api import Audience
-from chat_aio.schema.models import aware
+from chat_aio.schema.wire import aware
 from chat_aio.store import blocks, conversations, messages, mutes
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.mapping import bare_message_from, conversation_from

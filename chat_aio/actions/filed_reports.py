@@ -10,7 +10,8 @@ from datetime import datetime
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins.verdicts import Report
 from chat_aio.schema.fields import MAX_REASON_LENGTH
-from chat_aio.schema.models import Message, timestamp
+from chat_aio.schema.models import Message
+from chat_aio.schema.wire import timestamp
 from chat_aio.store import reports
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ReportDocument

@@ -10,7 +10,7 @@ from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, load_parents, readable_anywhere
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import Mention, MentionPage
-from chat_aio.schema.models import aware
+from chat_aio.schema.wire import aware
 from chat_aio.store import conversations, mentions
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import message_from

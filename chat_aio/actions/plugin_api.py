@@ -17,7 +17,8 @@ from chat_aio.actions.presence import noticeable
 from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.api import Audience, PluginAPI
-from chat_aio.schema.models import Conversation, HeldMessagePage, Message, timestamp
+from chat_aio.schema.models import Conversation, HeldMessagePage, Message
+from chat_aio.schema.wire import timestamp
 from chat_aio.store import conversations, created_messages
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
 from chat_aio.store.many_writes import Write, write_many

@@ -14,7 +14,8 @@ from chat_aio.errors import InvalidInput, ReportNotFound
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.inputs import KEEP, Keep
-from chat_aio.schema.models import Report, ReportPage, ReportStatus, TargetType, timestamp
+from chat_aio.schema.models import Report, ReportPage, ReportStatus, TargetType
+from chat_aio.schema.wire import timestamp
 from chat_aio.store import audit, reports
 from chat_aio.store.documents import AuditEntry, ReportDocument
 from chat_aio.store.mapping import bare_message_from, report_from

@@ -11,7 +11,7 @@ from chat_aio.actions.reading import fill, load_parents, readable_anywhere
 from chat_aio.errors import MessageNotFound, ThreadsUnsupported
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import ThreadPage, ViewedThread
-from chat_aio.schema.models import aware
+from chat_aio.schema.wire import aware
 from chat_aio.store import thread_states
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.inbox_documents import ThreadStateDocument

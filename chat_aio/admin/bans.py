@@ -14,7 +14,8 @@ from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
 from chat_aio.admin.session import Session, first, in_session
 from chat_aio.admin.tables import bans_table
 from chat_aio.schema import pagination
-from chat_aio.schema.models import Ban, timestamp
+from chat_aio.schema.models import Ban
+from chat_aio.schema.wire import timestamp
 
 NOT_KNOWN = "This user has never written and is in no conversation: is the id right?"
 

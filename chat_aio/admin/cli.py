@@ -19,7 +19,7 @@ from chat_aio.admin.options import config_option, of_database, setting_options
 from chat_aio.admin.printing import FOUND
 from chat_aio.admin.session import on_database
 from chat_aio.errors import SetupError
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from chat_aio.server import process
 from chat_aio.server.app import make_served, plugins_of, require_rate_limits
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr

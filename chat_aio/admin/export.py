@@ -10,7 +10,7 @@ from chat_aio.admin.files import opened
 from chat_aio.admin.options import an_id, reading
 from chat_aio.admin.printing import Outcome, progress_bar, show, table_of
 from chat_aio.admin.session import Session, in_session
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

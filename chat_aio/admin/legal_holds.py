@@ -8,7 +8,7 @@ from chat_aio.actions.maintenance import holding
 from chat_aio.admin.options import an_id, listing, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, show, table_of
 from chat_aio.admin.session import Session, in_session
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from chat_aio.store.documents import LegalHoldDocument
 from chat_aio.store.maintenance import legal_holds
 from chat_aio.store.maintenance.legal_holds import Target

@@ -11,7 +11,7 @@ from chat_aio.admin.printing import Outcome, card_of, listed, show, table_of
 from chat_aio.admin.session import Session, in_session
 from chat_aio.plugins.notifications.lease import NAME
 from chat_aio.plugins.notifications.rows import Row, Rows
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 
 FIELDS = ("userId", "messageId", "conversationId", "tries", "notBefore", "error")
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from chat_aio.actions.maintenance.operators import Advance, Counts
-from chat_aio.schema.models import json_from, timestamp
+from chat_aio.schema.wire import json_from, timestamp
 
 EXCERPT = 60
 

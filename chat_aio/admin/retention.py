@@ -17,7 +17,7 @@ from chat_aio.actions.maintenance.retention import (
 from chat_aio.admin.options import an_id, writing
 from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, progress_bar, show
 from chat_aio.admin.session import Session, in_session
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

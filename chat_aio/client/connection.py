@@ -18,7 +18,7 @@ from yarl import URL
 
 from chat_aio.client.decoding import object_from, refusal_from
 from chat_aio.errors import ChatError
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 
 Headers = Mapping[str, str]
 HeadersSource = Headers | Callable[[], Headers | Awaitable[Headers]]

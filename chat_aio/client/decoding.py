@@ -6,7 +6,7 @@ from aiohttp import ClientResponse
 from pydantic_core import from_json
 
 from chat_aio.errors import ChatError
-from chat_aio.schema.models import Wire
+from chat_aio.schema.wire import Wire
 
 W = TypeVar("W", bound=Wire)
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from chat_aio.client.base import Calls
 from chat_aio.client.decoding import read
-from chat_aio.schema.models import HeldMessagePage, Message, Timestamp, Wire
+from chat_aio.schema.models import HeldMessagePage, Message
+from chat_aio.schema.wire import Timestamp, Wire
 
 HELD = ("moderation", "held")
 

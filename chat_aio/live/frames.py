@@ -12,7 +12,7 @@ from chat_aio.schema.events import (
     ReactionEvent,
     ResetEvent,
 )
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents, message_json
 from chat_aio.store.shapes import one_readable

@@ -28,8 +28,9 @@ from chat_aio.plugins.rules import Checked, Rule
 from chat_aio.plugins.verdicts import Refuse, Verdict, strictest
 from chat_aio.schema.fields import Id
 from chat_aio.schema.inputs import Input, Page, read
-from chat_aio.schema.models import Done, HeldMessagePage, Message, Wire
+from chat_aio.schema.models import Done, HeldMessagePage, Message
 from chat_aio.schema.pagination import limit_from_query
+from chat_aio.schema.wire import Wire
 from chat_aio.tasks import answered
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from chat_aio.plugins.presence_store import Attendance
 from chat_aio.schema.events import Attending, PresenceEvent
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Wire
+from chat_aio.schema.wire import Wire
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)

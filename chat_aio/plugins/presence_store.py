@@ -11,7 +11,7 @@ from typing import Any
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins.api import PluginAPI
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 
 MOST_SWEPT = 500
 

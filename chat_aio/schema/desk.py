@@ -17,9 +17,8 @@ from chat_aio.schema.models import (
     Report,
     ReportStatus,
     TargetType,
-    Timestamp,
-    Wire,
 )
+from chat_aio.schema.wire import Timestamp, Wire
 
 MOST_AROUND = 50
 AROUND = 5

@@ -2,15 +2,8 @@
 
 from typing import Literal
 
-from chat_aio.schema.models import (
-    Conversation,
-    ConversationBan,
-    JoinRequest,
-    Message,
-    Report,
-    Timestamp,
-    Wire,
-)
+from chat_aio.schema.models import Conversation, ConversationBan, JoinRequest, Message, Report
+from chat_aio.schema.wire import Timestamp, Wire
 
 MessageEventType = Literal["message.created", "message.updated", "message.deleted"]
 ReactionEventType = Literal["reaction.added", "reaction.removed"]

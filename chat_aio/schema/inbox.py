@@ -1,6 +1,7 @@
 """The shapes of the inbox, which a chat has with the option `inbox`."""
 
-from chat_aio.schema.models import Message, Wire
+from chat_aio.schema.models import Message
+from chat_aio.schema.wire import Wire
 
 
 class Mention(Wire):

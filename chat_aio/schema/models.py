@@ -1,22 +1,12 @@
-"""What goes out: frozen objects in snake_case whose JSON is the contract's camelCase."""
+"""The shapes of the contract that go out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property, lru_cache
-from typing import Annotated, Any, Literal
+from functools import cached_property
+from typing import Any, Literal
 
-import orjson
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    WithJsonSchema,
-)
-from pydantic.alias_generators import to_camel
-from pydantic_core import to_json
+from pydantic import Field
+
+from chat_aio.schema.wire import CONFIG, Timestamp, Wire, is_none
 
 Role = Literal["user", "assistant", "system"]
 ParticipantRole = Literal["admin", "member"]
@@ -26,47 +16,6 @@ JoinPolicy = Literal["open", "approval"]
 TargetType = Literal["user", "message", "conversation"]
 ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
 JoinRequestStatus = Literal["pending", "approved", "denied"]
-
-
-# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
-@lru_cache(4_096)
-def timestamp(moment: datetime) -> str:
-    """ISO 8601 in UTC with milliseconds: `2026-01-31T09:30:00.000Z`."""
-    # orjson is quicker than isoformat. The offset is left out: all times are UTC, naive ones too.
-    return (b"%b.%03dZ" % (orjson.dumps(moment)[1:20], moment.microsecond // 1000)).decode()
-
-
-# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
-@lru_cache(4_096)
-def aware(moment: datetime) -> datetime:
-    """A stored time as aware UTC, also if it was read as a naive one."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-Timestamp = Annotated[
-    datetime,
-    AfterValidator(aware),
-    PlainSerializer(timestamp, return_type=str, when_used="json"),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
-
-
-CONFIG = ConfigDict(
-    frozen=True,
-    alias_generator=to_camel,
-    populate_by_name=True,
-    # So the described shapes allow no other keys, and tests compare all answers with them.
-    extra="forbid",
-    json_schema_serialization_defaults_required=True,
-    # Errors are logged, and logs must not quote what users have written.
-    hide_input_in_errors=True,
-)
-
-
-class Wire(BaseModel):
-    """A shape of the contract. Every documented key is always present, null when empty."""
-
-    model_config = CONFIG
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,10 +32,6 @@ class Participant:
     last_read_message_id: str | None
 
 
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 class Conversation(Wire):
     """A conversation as all of its participants see it, also in events. The last four are None, and
     not in the JSON, without the option `room_controls`."""
@@ -100,10 +45,10 @@ class Conversation(Wire):
     participants: tuple[Participant, ...]
     visibility: Visibility
     join_policy: JoinPolicy
-    frozen: bool | None = Field(default=None, exclude_if=_is_none)
-    slow_mode_seconds: int | None = Field(default=None, exclude_if=_is_none)
-    topic: str | None = Field(default=None, exclude_if=_is_none)
-    pinned_message_ids: tuple[str, ...] | None = Field(default=None, exclude_if=_is_none)
+    frozen: bool | None = Field(default=None, exclude_if=is_none)
+    slow_mode_seconds: int | None = Field(default=None, exclude_if=is_none)
+    topic: str | None = Field(default=None, exclude_if=is_none)
+    pinned_message_ids: tuple[str, ...] | None = Field(default=None, exclude_if=is_none)
 
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:
@@ -364,8 +309,8 @@ class ConversationPage(Wire):
 
     conversations: tuple[ViewedConversation, ...]
     next_cursor: str | None
-    last_messages: dict[str, Message] | None = Field(default=None, exclude_if=_is_none)
-    heads: dict[str, ConversationHead] | None = Field(default=None, exclude_if=_is_none)
+    last_messages: dict[str, Message] | None = Field(default=None, exclude_if=is_none)
+    heads: dict[str, ConversationHead] | None = Field(default=None, exclude_if=is_none)
 
 
 class MessagePage(Wire):
@@ -374,15 +319,10 @@ class MessagePage(Wire):
 
     messages: tuple[Message, ...]
     next_cursor: str | None
-    previous_cursor: str | None = Field(default=None, exclude_if=_is_none)
+    previous_cursor: str | None = Field(default=None, exclude_if=is_none)
 
 
 class Done(Wire):
     """The answer of a request that returns nothing."""
 
     ok: Literal[True]
-
-
-def json_from(value: Wire | Mapping[str, object]) -> bytes:
-    """The UTF-8 JSON of a shape, or of an envelope around shapes."""
-    return to_json(value, by_alias=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, StrictStr, WithJsonSchema
 
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Timestamp, Wire
+from chat_aio.schema.wire import Timestamp, Wire
 
 NotificationLevel = Literal["all", "mentions", "none"]
 MAX_ENDPOINT_LENGTH = 2_048

@@ -23,10 +23,8 @@ from chat_aio.schema.models import (
     Participant,
     Report,
     ViewedConversation,
-    Wire,
-    aware,
-    timestamp,
 )
+from chat_aio.schema.wire import Wire, aware, timestamp
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (

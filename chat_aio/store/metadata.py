@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
 
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 
 _SPECIAL = re.compile(r"^\$|[.%\0]")
 _PLAIN = frozenset({str, int, float, bool, type(None)})

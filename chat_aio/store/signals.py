@@ -13,7 +13,7 @@ from pymongo import WriteConcern
 from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from chat_aio.store.database import Database
 from chat_aio.store.transactions import Session
 

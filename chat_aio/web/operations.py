@@ -16,7 +16,8 @@ from chat_aio.actions.sending import Sent
 from chat_aio.errors import ChatError, InvalidInput
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.inputs import Input
-from chat_aio.schema.models import Message, ViewedConversation, Wire
+from chat_aio.schema.models import Message, ViewedConversation
+from chat_aio.schema.wire import Wire
 from chat_aio.store.calls import paused
 from chat_aio.store.turns import Turns
 from chat_aio.web.keys import CONTEXT, USER_ID

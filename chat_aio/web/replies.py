@@ -6,7 +6,7 @@ from aiohttp import web
 from pydantic_core import to_json
 
 from chat_aio.errors import ChatError
-from chat_aio.schema.models import Wire, json_from
+from chat_aio.schema.wire import Wire, json_from
 from chat_aio.store.turns import ROWS_AT_ONCE, Turns
 
 JSON = "application/json; charset=utf-8"

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from chat_aio import ChatError
 from chat_aio.schema import inputs
-from chat_aio.schema.models import Wire, json_from
+from chat_aio.schema.wire import Wire, json_from
 from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.operations import Operation

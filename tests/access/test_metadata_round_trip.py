@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from tests.access.conftest import Served
 from tests.support.people import Person, Tab
 from tests.unit.test_metadata import JSON, KEYS

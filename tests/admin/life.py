@@ -7,7 +7,7 @@ from typing import Any
 from bson import json_util
 
 from chat_aio.plugins import Words
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from tests.admin.running import People
 from tests.conftest import Database
 from tests.support.people import Answer, Person

@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.application import STATIC
 from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing
-from chat_aio.schema import desk, inbox, models
+from chat_aio.schema import desk, inbox, models, wire
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
@@ -106,7 +106,7 @@ SHAPES = {
 WIRE = {
     name: model
     for name, model in (vars(models) | vars(inbox) | vars(desk)).items()
-    if inspect.isclass(model) and issubclass(model, models.Wire) and name in SHAPES
+    if inspect.isclass(model) and issubclass(model, wire.Wire) and name in SHAPES
 }
 
 

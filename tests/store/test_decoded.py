@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from chat_aio.store.decoded import DecodedConversation, DecodedConversations
 from tests.store.conftest import Store
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from chat_aio.live.frames import message_frame
 from chat_aio.schema.events import MessageEvent
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from chat_aio.store.mapping import message_from, message_json
 from chat_aio.store.messages import new_message
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat_aio.schema.inputs import GroupConversation, read
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from chat_aio.store.metadata import escaped, unescaped
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)

@@ -8,7 +8,7 @@ import pytest
 from chat_aio import ChatError, Options
 from chat_aio.errors import InternalError, MessageRejected
 from chat_aio.hooks import call
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from chat_aio.store.documents import ReactionDocument
 from chat_aio.store.mapping import grouped
 

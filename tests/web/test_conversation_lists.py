@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from unittest.mock import patch
 
-from chat_aio.schema.models import Participant, ViewedConversation, json_from
+from chat_aio.schema.models import Participant, ViewedConversation
+from chat_aio.schema.wire import json_from
 from chat_aio.store import mapping
 from tests.support.people import Person
 from tests.web.test_message_pages import raw

@@ -9,7 +9,8 @@ from pymongo import AsyncMongoClient
 from pymongo.monitoring import CommandListener, CommandStartedEvent
 
 from chat_aio import Chat, Options
-from chat_aio.schema.models import Message, json_from
+from chat_aio.schema.models import Message
+from chat_aio.schema.wire import json_from
 from tests.conftest import Database
 from tests.support.people import BASE, Person
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from chat_aio.actions.maintenance.operators import Progress, silent
-from chat_aio.schema.models import Wire, timestamp
+from chat_aio.schema.wire import Wire, timestamp
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.audit_log import entry_from
 from chat_aio.store.maintenance.personal_data import PLACES, SCANNED, concerning

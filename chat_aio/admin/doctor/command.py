@@ -14,7 +14,7 @@ from chat_aio.admin.doctor.points import Point, ok
 from chat_aio.admin.doctor.proxy import points_of_proxy
 from chat_aio.admin.options import reading, setting_options
 from chat_aio.admin.printing import plain
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from chat_aio.server.settings import ServeSettings
 from chat_aio.server.sources import settings_from
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from chat_aio.plugins.api import Conversation, PluginAPI
-from chat_aio.schema.models import BareMessage, timestamp
+from chat_aio.schema.models import BareMessage
+from chat_aio.schema.wire import timestamp
 from chat_aio.tasks import answered
 
 EXCERPT = 140

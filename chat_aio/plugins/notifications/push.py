@@ -15,8 +15,8 @@ from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of
 from chat_aio.plugins.notifications.rows import Row, has_types
-from chat_aio.schema.models import json_from
 from chat_aio.schema.notifications import PushSubscription
+from chat_aio.schema.wire import json_from
 
 GONE = (404, 410)
 MOST_FAILURES = 30

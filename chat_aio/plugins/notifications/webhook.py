@@ -8,7 +8,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from chat_aio.errors import SetupError
 from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
-from chat_aio.schema.models import json_from, timestamp
+from chat_aio.schema.wire import json_from, timestamp
 
 
 class Webhook(Channel):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, cast
 
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from chat_aio.store import audit, keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry

@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 
 from chat_aio import Chat, ChatError, Hooks, MessageRejected, Options
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.schema.models import json_from
+from chat_aio.schema.wire import json_from
 from tests.scenarios.model.contract import Operation
 from tests.scenarios.model.messages import (
     EMOJI_OF_A_MESSAGE,

@@ -4,7 +4,7 @@ from collections import Counter
 
 from chat_aio.actions.maintenance.checks.findings import Findings, Violation
 from chat_aio.errors import SetupError
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import restore

@@ -11,7 +11,7 @@ import orjson
 from chat_aio.actions.maintenance.operators import Counts, Progress, silent
 from chat_aio.errors import ConversationNotFound
 from chat_aio.schema.lines import VERSION
-from chat_aio.schema.models import timestamp
+from chat_aio.schema.wire import timestamp
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
