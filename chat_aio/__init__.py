@@ -2,7 +2,7 @@
 
 from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, MessageRejected, SetupError
-from chat_aio.hooks import Changed, Hooks
+from chat_aio.hooks import Changed, Hooks, Profile
 from chat_aio.options import Options, Quotas
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Hooks",
     "MessageRejected",
     "Options",
+    "Profile",
     "Quotas",
     "SetupError",
 ]

@@ -13,6 +13,7 @@ from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
 from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.profiles import Profiles
 from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import SetupError, StorageUnavailable
@@ -301,7 +302,7 @@ def _assemble(
     clock: Clock,
 ) -> Context:
     """The context of one chat: its parts over one database."""
-    used = asyncio.Event()
+    used, patience = asyncio.Event(), options.hook_timeout_seconds
     kept.unread_marks = options.inbox
     return Context(
         database=kept,
@@ -316,13 +317,14 @@ def _assemble(
         rate_limits=RateLimits(
             Limits(rate_limits_from(options.rate_limits, methods=set(limited_methods(plugins)))),
             hook=hooks.rate_limit,
-            patience=options.hook_timeout_seconds,
+            patience=patience,
         ),
         plugins=plugins,
         filed_reports=FiledReports(kept, clock=clock, new_id=new_id),
         observers=observers,
         hooks=hooks,
-        permissions=Permissions.from_hooks(hooks, limit=options.hook_timeout_seconds),
+        profiles=Profiles(hooks.profiles, patience=patience, kept_seconds=options.profile_seconds),
+        permissions=Permissions.from_hooks(hooks, limit=patience),
         options=options,
         capabilities=frozenset(Capability) - options.without,
         clock=clock,

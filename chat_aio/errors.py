@@ -317,6 +317,12 @@ class ThreadsUnsupported(ChatError):
     code, status = "THREADS_UNSUPPORTED", 501
 
 
+class UsersUnsupported(ChatError):
+    """This installation has no names of users, or no search for them."""
+
+    code, status = "USERS_UNSUPPORTED", 501
+
+
 class StreamUnsupported(ChatError):
     """This installation has no live stream."""
 

@@ -3,7 +3,8 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -16,6 +17,8 @@ from chat_aio.tasks import answered
 log = logging.getLogger(__name__)
 
 AT_ONCE = 8
+
+_AVATAR = re.compile(r"https?://|/(?!/)", re.IGNORECASE)
 
 T = TypeVar("T")
 
@@ -83,9 +86,36 @@ class Changed:
     metadata: dict[str, Any] | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """What is shown of a user. `avatar_url` is the address of an image: http, https, or a path of
+    your site. Raises ValueError for another one, and for a blank name."""
+
+    name: str
+    avatar_url: str | None = None
+    is_bot: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name.strip():
+            raise ValueError("Profile(name=...) must not be blank")
+        if self.avatar_url is not None and not _AVATAR.match(self.avatar_url):
+            raise ValueError("Profile(avatar_url=...) must begin with https://, http:// or /")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UserSearch:
+    """Which users does `user_id` find with `query`, at most `limit`?"""
+
+    user_id: str
+    query: str
+    limit: int
+
+
 Answer = Awaitable[bool] | bool
 PermissionRule = Callable[[PermissionContext], Answer]
 RateRule = Callable[[RateContext], Awaitable[float | None] | float | None]
+ProfilesHook = Callable[[Sequence[str]], Awaitable[Mapping[str, Profile]] | Mapping[str, Profile]]
+UserSearchHook = Callable[[UserSearch], Awaitable[Sequence[str]] | Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +123,8 @@ class Hooks:
     """The host's own rules. Each may be sync or async; None keeps the default.
 
     `can_read` is asked about conversations; with `can_read_messages` also about each message that
-    would be shown (docs/behaviour.md 5.5).
+    would be shown (docs/behaviour.md 5.5). `profiles` gets up to 100 user ids; `search_users`
+    returns the ids of those it finds, the best first (docs/people.md).
     """
 
     user_exists: Callable[[str], Answer] | None = None
@@ -108,6 +139,8 @@ class Hooks:
     can_invite: PermissionRule | None = None
     can_moderate: Callable[[ModerationContext], Answer] | None = None
     rate_limit: RateRule | None = None
+    profiles: ProfilesHook | None = None
+    search_users: UserSearchHook | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

@@ -8,9 +8,9 @@ from chat_aio.capabilities import Capability
 
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s*?#@A-Z]+")
 
-MAY_BE_ZERO = {"ring_seconds", "ring_events", "ring_bytes", "history_days"}
+MAY_BE_ZERO = {"ring_seconds", "ring_events", "ring_bytes", "history_days", "profile_seconds"}
 """Without a replay buffer every replay is read from storage; without a history nothing is kept of
-what messages were before."""
+what messages were before; profiles that are not kept are asked for each time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +25,7 @@ class Quotas:
     people_per_hour: int | None = 2_000
     messages_per_minute: int | None = 300
     reactions_per_minute: int | None = 300
+    user_lookups_per_minute: int | None = 300
     requests_per_minute: int | None = 1_200
 
     def __post_init__(self) -> None:
@@ -70,6 +71,7 @@ class Options:
     hook_timeout_seconds: float = 5.0
     storage_timeout_seconds: float = 10.0
     slow_request_seconds: float | None = None
+    profile_seconds: float = 60.0
 
     heartbeat_interval_ms: int = 15_000
     streams_per_user: int = 50

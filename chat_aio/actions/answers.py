@@ -1,13 +1,15 @@
 """Answers with many rows: built in time slices, and cut where they would become too large."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic, TypeVar
 
 import orjson
 
 from chat_aio.actions.context import Context
-from chat_aio.schema.models import ConversationHead, ConversationPage, MessagePage
+from chat_aio.actions.people import people_of_conversations, people_of_messages, users_shown
+from chat_aio.schema.models import ConversationHead, ConversationPage, MessagePage, User
 from chat_aio.schema.wire import Wire, json_from
 from chat_aio.store.decoded import DecodedConversation
 from chat_aio.store.documents import MessageDocument
@@ -62,7 +64,8 @@ class MessageList:
 
     Callers in process get objects; HTTP gets JSON, for which none are made (docs/decisions/0053).
     `cursor_behind` returns the cursor of the next page, if this one ends after so many messages;
-    `previous_cursor` leads to newer ones.
+    `previous_cursor` leads to newer ones. With `shows_users` the page has the users whom its
+    messages show.
     """
 
     context: Context
@@ -71,6 +74,7 @@ class MessageList:
     stored_bytes: int
     cursor_behind: Callable[[int], str | None]
     previous_cursor: str | None = None
+    shows_users: bool = False
 
     async def page(self) -> MessagePage:
         shown, count = await self.built(message_from)
@@ -78,13 +82,27 @@ class MessageList:
             messages=shown,
             next_cursor=self.cursor_behind(count),
             previous_cursor=self.previous_cursor,
+            users=await self._users(count),
         )
 
     async def json(self) -> bytes:
         """The JSON of `page`."""
         shown, count = await self.built(message_json)
-        further = {"previousCursor": self.previous_cursor} if self.previous_cursor else {}
+        further: dict[str, object] = {}
+        if self.previous_cursor:
+            further["previousCursor"] = self.previous_cursor
+        if (users := await self._users(count)) is not None:
+            further["users"] = _json_of_each(users)
         return _page_json("messages", shown, self.cursor_behind(count), **further)
+
+    async def _users(self, count: int) -> dict[str, User] | None:
+        if not self.shows_users:
+            return None
+        return await users_shown(self.context, self.people(count))
+
+    def people(self, count: int) -> Iterator[str]:
+        """The users whom the first messages show."""
+        return people_of_messages(self.documents[:count], self.parents)
 
     async def built(
         self, build: Callable[[MessageDocument, Parents], Shape]
@@ -109,6 +127,7 @@ class ConversationList:
     cursor_behind: Callable[[int], str | None]
     last_messages: MessageList | None = None
     heads: Mapping[str, ConversationHead] | None = None
+    shows_users: bool = False
 
     async def page(self) -> ConversationPage:
         shown = await self._built(DecodedConversation.viewed, message_from)
@@ -117,6 +136,7 @@ class ConversationList:
             next_cursor=shown.next_cursor,
             last_messages=shown.last_messages,
             heads=shown.heads,
+            users=shown.users,
         )
 
     async def json(self) -> bytes:
@@ -127,8 +147,9 @@ class ConversationList:
             last = shown.last_messages.items()
             further["lastMessages"] = {name: orjson.Fragment(each) for name, each in last}
         if shown.heads is not None:
-            heads = shown.heads.items()
-            further["heads"] = {name: orjson.Fragment(json_from(each)) for name, each in heads}
+            further["heads"] = _json_of_each(shown.heads)
+        if shown.users is not None:
+            further["users"] = _json_of_each(shown.users)
         return _page_json("conversations", shown.conversations, shown.next_cursor, **further)
 
     async def _built(
@@ -147,7 +168,15 @@ class ConversationList:
         )
         here = {row[0].document["_id"] for row in rows[:count] if row}
         last, heads = _among(here, last), _among(here, self.heads)
-        return _Built(shown, self.cursor_behind(count), last, heads)
+        users = await self._users(count) if self.shows_users else None
+        return _Built(shown, self.cursor_behind(count), last, heads, users)
+
+    async def _users(self, count: int) -> dict[str, User]:
+        """The users of the first rows: of their last messages, and first participants."""
+        last = self.last_messages
+        talking = last.people(len(last.documents)) if last else ()
+        rows = [row[0].document for row in self.rows[:count] if row]
+        return await users_shown(self.context, chain(talking, people_of_conversations(rows)))
 
 
 ListedRow = tuple[DecodedConversation, int] | None
@@ -169,6 +198,11 @@ class _Built(Generic[Shape, Other]):
     next_cursor: str | None
     last_messages: dict[str, Other] | None
     heads: dict[str, ConversationHead] | None
+    users: dict[str, User] | None
+
+
+def _json_of_each(shapes: Mapping[str, Wire]) -> dict[str, orjson.Fragment]:
+    return {name: orjson.Fragment(json_from(each)) for name, each in shapes.items()}
 
 
 def _page_json(name: str, rows: Sequence[bytes], cursor: str | None, **further: object) -> bytes:

@@ -19,6 +19,7 @@ from chat_aio.actions import (
     join_requests,
     messages,
     mutes,
+    people,
     pins,
     reactions,
     reports,
@@ -210,6 +211,7 @@ class ServerAPI(_API):
     resolve_join_request = method(join_requests.resolve_join_request)
     list_public_conversations = method(channels.list_public_conversations)
     join_conversation = method(channels.join_conversation)
+    find_users = method(people.find_users)
 
     @cached_property
     def moderation(self) -> ModerationAPI:

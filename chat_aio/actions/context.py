@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
+from chat_aio.actions.profiles import Profiles
 from chat_aio.actions.rate_limits import RateLimits
 from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
@@ -55,6 +56,7 @@ class Context:
     observers: tuple[Observer, ...] = ()
     hooks: Hooks
     permissions: Permissions
+    profiles: Profiles
     options: Options
     capabilities: frozenset[Capability]
     clock: Clock

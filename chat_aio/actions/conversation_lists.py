@@ -6,9 +6,10 @@ from functools import partial
 from chat_aio import hooks
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
+from chat_aio.actions.people import ids_named
 from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.schema import inputs, pagination
-from chat_aio.schema.models import ConversationHead
+from chat_aio.schema.models import ConversationHead, ListPart
 from chat_aio.store import conversations, messages, unread_heads
 from chat_aio.store.documents import CounterDocument, MessageDocument
 from chat_aio.store.mapping import conversation_from
@@ -26,25 +27,21 @@ async def list_conversations(
     *,
     limit: int | None = None,
     cursor: str | None = None,
-    include: Sequence[inputs.Included] | None = None,
+    include: Sequence[ListPart] | None = None,
     query: str | None = None,
     unread: bool = False,
 ) -> ConversationList:
     """The user's conversations, most recently active first (docs/behaviour.md 3.3).
 
-    `query` chooses those with this text in their name or in another participant's id, `unread`
-    those with unread messages; `include` adds `last_messages` and `heads` (docs/behaviour.md 15.2).
+    `query` chooses those with this text in their name or in another participant's id or name,
+    `unread` those with unread messages; `include` adds `last_messages`, `heads` and `users`
+    (docs/behaviour.md 15.2).
     Raises InvalidInput.
     """
-    given = inputs.read(
-        inputs.ConversationFilter,
-        include=list(include) if include is not None else None,
-        query=query,
-        unread=unread,
-    )
+    given = inputs.read(inputs.ConversationFilter, include=include, query=query, unread=unread)
     size = pagination.limit_from(limit)
     position = pagination.after_from("conversations", cursor)
-    ids = await conversations.ids_of_user(context.database, user_id, containing=given.query)
+    ids = await _ids_of(context, user_id, given.query)
 
     async def fetch(last: CounterDocument | None, limit: int) -> Rows[CounterDocument]:
         behind = (last["activityAt"], last["_id"]) if last else position
@@ -59,13 +56,20 @@ async def list_conversations(
     return await _page(context, user_id, found, size=size, include=given.include or ())
 
 
+async def _ids_of(context: Context, user_id: str, query: str | None) -> list[str]:
+    named = await ids_named(context, user_id, query) if query else ()
+    return await conversations.ids_of_user(
+        context.database, user_id, containing=query, with_any=named
+    )
+
+
 async def _page(
     context: Context,
     user_id: str,
     found: Filled[CounterDocument],
     *,
     size: int,
-    include: Sequence[inputs.Included],
+    include: Sequence[ListPart],
 ) -> ConversationList:
     page = found.rows[:size]
     shown, stored_bytes, read = await context.decoded.read_some([each["_id"] for each in page])
@@ -86,7 +90,9 @@ async def _page(
         last = found.behind(page, count)
         return last and pagination.cursor_after("conversations", last["activityAt"], last["_id"])
 
-    return ConversationList(context, rows, stored_bytes, cursor_behind, last, standing)
+    return ConversationList(
+        context, rows, stored_bytes, cursor_behind, last, standing, "users" in include
+    )
 
 
 async def _readable(

@@ -5,6 +5,7 @@ after them.
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import cast
 
@@ -24,7 +25,7 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.base import Plugin
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
-from chat_aio.schema.models import Message
+from chat_aio.schema.models import Message, PagePart
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import bare_message_from
@@ -40,22 +41,24 @@ async def list_messages(
     cursor: str | None = None,
     around: str | None = None,
     after: str | None = None,
+    include: Sequence[PagePart] | None = None,
 ) -> MessageList:
     """The main list of a conversation, newest first: its newest messages, those `around` a message,
     those `after` it, or those behind a cursor, each of which excludes the others.
 
-    Where newer messages may follow, the page has a `previous_cursor` to them. Raises InvalidInput,
-    ConversationNotFound, ForbiddenRead, and MessageNotFound for `around` and `after`
-    (docs/behaviour.md 15.1).
+    Where newer messages may follow, the page has a `previous_cursor` to them; `include` adds
+    `users`. Raises InvalidInput, ConversationNotFound, ForbiddenRead, and MessageNotFound for
+    `around` and `after` (docs/behaviour.md 15.1).
     """
     size = pagination.limit_from(limit)
-    given = inputs.read(inputs.MainList, around=around, after=after)
+    given = inputs.read(inputs.MainList, around=around, after=after, include=include)
     if len([each for each in (cursor, given.around, given.after) if each is not None]) > 1:
         raise InvalidInput("cursor, around and after cannot be used together")
     newer = pagination.is_cursor_of(NEWER, cursor, int)
     than = _seq_of(NEWER if newer else "messages", cursor)
     snapshot = await load_readable(context, user_id, conversation_id)
-    timeline = Timeline(context, user_id, snapshot.conversation, conversation_id, kind="messages")
+    conversation, shown = snapshot.conversation, bool(given.include)
+    timeline = Timeline(context, user_id, conversation, conversation_id, "messages", shown)
     if named := given.around or given.after:
         than = (await load_within(context, conversation_id, named))["seq"]
     if than is None or not (newer or named):
@@ -78,19 +81,23 @@ async def list_thread(
     *,
     limit: int | None = None,
     cursor: str | None = None,
+    include: Sequence[PagePart] | None = None,
 ) -> MessageList:
     """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
 
-    If retention has removed the root, the remaining replies are still listed. Raises
-    ThreadsUnsupported, ConversationNotFound, MessageNotFound and ForbiddenRead.
+    If retention has removed the root, the remaining replies are still listed. `include` adds
+    `users`. Raises InvalidInput, ThreadsUnsupported, ConversationNotFound, MessageNotFound and
+    ForbiddenRead.
     """
+    given = inputs.read(inputs.MessageList, include=include)
     size, than = pagination.limit_from(limit), _seq_of("thread", cursor)
     if not context.options.threads:
         raise ThreadsUnsupported
     await load_conversation(context, conversation_id)
     await _require_thread(context, conversation_id, root_id)
     snapshot = await load_readable(context, user_id, conversation_id)
-    timeline = Timeline(context, user_id, snapshot.conversation, root_id, kind="thread")
+    conversation, shown = snapshot.conversation, bool(given.include)
+    timeline = Timeline(context, user_id, conversation, root_id, "thread", shown)
     return await timeline.older(than=than, size=size)
 
 

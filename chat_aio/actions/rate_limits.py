@@ -31,6 +31,7 @@ Kind = Literal[
     "people",
     "messages",
     "reactions",
+    "user_lookups",
     "requests",
 ]
 """What quotas count; `requests` are all together."""

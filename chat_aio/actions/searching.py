@@ -13,6 +13,7 @@ from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import StorageUnavailable
 from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import PagePart
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
@@ -35,13 +36,17 @@ async def search_messages(
     conversation_id: str | None = None,
     limit: int | None = None,
     cursor: str | None = None,
+    include: Sequence[PagePart] | None = None,
 ) -> MessageList:
     """Messages that have every term of `query`, the most relevant first (docs/behaviour.md 6).
+    `include` adds `users`.
 
     Raises InvalidInput, SearchUnsupported, ConversationNotFound, ForbiddenRead, and
     StorageUnavailable if it takes too long.
     """
-    given = inputs.read(inputs.Search, query=query, conversation_id=conversation_id)
+    given = inputs.read(
+        inputs.Search, query=query, conversation_id=conversation_id, include=include
+    )
     size = pagination.limit_from(limit)
     position = pagination.position_from("search", cursor, int, int, str)
     require(context, Capability.SEARCH)
@@ -50,14 +55,8 @@ async def search_messages(
     ids = await conversations.ids_of_user(context.database, user_id)
     if given.conversation_id is not None:
         ids = [each for each in ids if each == given.conversation_id]
-    before = _rank_from(position)
-    try:
-        with budget(SECONDS):
-            found = await _list_readable(
-                context, user_id, ids, terms_of(given.query), before, count=size + 1
-            )
-    except StorageUnavailable:
-        raise StorageUnavailable("the search took too long; search for rarer words") from None
+    terms, before = terms_of(given.query), _rank_from(position)
+    found = await _list_in_time(context, user_id, ids, terms, before, count=size + 1)
     page = found.rows[:size]
     documents = [each for _, each in page if each]  # Every match that is readable has one.
     parents = await load_parents(context, user_id, documents)
@@ -66,7 +65,26 @@ async def search_messages(
         last = found.behind(page, count)
         return last and _cursor_from(last[0].rank)
 
-    return MessageList(context, documents, parents, found.stored_bytes, cursor_behind)
+    shown, stored = bool(given.include), found.stored_bytes
+    return MessageList(context, documents, parents, stored, cursor_behind, shows_users=shown)
+
+
+async def _list_in_time(
+    context: Context,
+    user_id: str,
+    conversation_ids: Sequence[str],
+    terms: Sequence[str],
+    before: Rank | None,
+    *,
+    count: int,
+) -> Filled[Found]:
+    try:
+        with budget(SECONDS):
+            return await _list_readable(
+                context, user_id, conversation_ids, terms, before, count=count
+            )
+    except StorageUnavailable:
+        raise StorageUnavailable("the search took too long; search for rarer words") from None
 
 
 async def _list_readable(

@@ -39,6 +39,7 @@ class Timeline:
     conversation: Conversation
     id: str
     kind: str
+    shows_users: bool = False
 
     async def older(self, *, than: int | None, size: int) -> MessageList:
         """The newest messages below a seq, or of all."""
@@ -87,4 +88,5 @@ class Timeline:
             (above.stored_bytes if above else 0) + below.stored_bytes,
             cursor_behind,
             None if newer is None else pagination.cursor_from(NEWER, newer),
+            self.shows_users,
         )

@@ -1,5 +1,6 @@
 """The base of the client's methods: a request from path segments and named fields."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -36,6 +37,11 @@ class Calls:
 
     async def _delete(self, *path: str, **fields: object) -> dict[str, Any]:
         return await self._connection.call("DELETE", path, body=_body(fields))
+
+
+def joined(words: Sequence[str] | None) -> str | None:
+    """A list in a query string; None leaves it out."""
+    return ",".join(words) if words else None
 
 
 def _body(fields: dict[str, object]) -> dict[str, object]:

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from chat_aio.client.base import Calls
+from chat_aio.client.base import Calls, joined
 from chat_aio.client.decoding import read
-from chat_aio.schema.inputs import KEEP, Included, Keep
+from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import (
     ConversationPage,
     JoinPolicy,
+    ListPart,
     ParticipantRole,
+    User,
     ViewedConversation,
     Visibility,
 )
@@ -50,21 +52,33 @@ class Conversations(Calls):
         *,
         limit: int | None = None,
         cursor: str | None = None,
-        include: Sequence[Included] | None = None,
+        include: Sequence[ListPart] | None = None,
         query: str | None = None,
         unread: bool = False,
     ) -> ConversationPage:
-        """Most recently active first. `include` adds `last_messages` and `heads`; `query` is for
-        names and participants' ids, `unread` for those with unread messages."""
+        """Most recently active first. `include` adds `last_messages`, `heads` and `users`; `query`
+        is for names, and for ids and names of participants, `unread` for those with unread
+        messages."""
         answer = await self._get(
             "conversations",
             limit=limit,
             cursor=cursor,
-            include=",".join(include) if include else None,
+            include=joined(include),
             q=query,
             unread="true" if unread else None,
         )
         return read(ConversationPage, answer)
+
+    async def find_users(
+        self,
+        *,
+        ids: Sequence[str] | None = None,
+        query: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[User, ...]:
+        """Users by their ids, at most 100, or those that the host finds with `query`."""
+        answer = await self._get("users", ids=joined(ids), q=query, limit=limit)
+        return tuple(read(User, each) for each in answer["users"])
 
     async def get_conversation(self, conversation_id: str) -> ViewedConversation:
         answer = await self._get("conversations", conversation_id)

@@ -1,11 +1,12 @@
 """Messages over HTTP. A send is stored once, however often it is repeated after failures."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
 
-from chat_aio.client.base import Calls
+from chat_aio.client.base import Calls, joined
 from chat_aio.client.decoding import read
-from chat_aio.schema.models import Message, MessagePage, Role
+from chat_aio.schema.models import Message, MessagePage, PagePart, Role
 
 
 class Messages(Calls):
@@ -68,15 +69,17 @@ class Messages(Calls):
         cursor: str | None = None,
         around: str | None = None,
         after: str | None = None,
+        include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
         """The main list, newest first: its newest messages, those around or after a message, or
-        those behind a cursor."""
+        those behind a cursor. `include` adds `users`, as in all lists of messages."""
         answer = await self._get(
             *("conversations", conversation_id, "messages"),
             limit=limit,
             cursor=cursor,
             around=around,
             after=after,
+            include=joined(include),
         )
         return read(MessagePage, answer)
 
@@ -87,10 +90,12 @@ class Messages(Calls):
         *,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
         """The replies of a thread without its root, newest first."""
         path = ("conversations", conversation_id, "threads", root_id, "messages")
-        return read(MessagePage, await self._get(*path, limit=limit, cursor=cursor))
+        answer = await self._get(*path, limit=limit, cursor=cursor, include=joined(include))
+        return read(MessagePage, answer)
 
     async def get_message(self, conversation_id: str, message_id: str) -> Message:
         answer = await self._get("conversations", conversation_id, "messages", message_id)
@@ -103,6 +108,7 @@ class Messages(Calls):
         conversation_id: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
         """Most relevant first."""
         answer = await self._get(
@@ -111,6 +117,7 @@ class Messages(Calls):
             conversation_id=conversation_id,
             limit=limit,
             cursor=cursor,
+            include=joined(include),
         )
         return read(MessagePage, answer)
 

@@ -33,6 +33,8 @@ Hook = Literal[
     "can_invite",
     "can_moderate",
     "rate_limit",
+    "profiles",
+    "search_users",
 ]
 
 

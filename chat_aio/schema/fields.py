@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from chat_aio.errors import GroupLimitExceeded
+from chat_aio.schema.models import ListPart, PagePart
 from chat_aio.schema.pagination import DEFAULT_LIMIT
 
 MAX_ID_LENGTH = 256
@@ -38,6 +39,7 @@ MAX_INVITE_USES = 1_000_000
 MAX_SLOW_SECONDS = 3_600
 MAX_TOPIC_LENGTH = 500
 MAX_PINS = 50
+MAX_LOOKED_UP = 100
 
 
 ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
@@ -176,6 +178,12 @@ def _mentioned(value: object) -> object:
     return _list(value)
 
 
+def _looked_up(value: object) -> object:
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_LOOKED_UP:
+        raise ValueError(f"must be at most {MAX_LOOKED_UP} users")
+    return _list(value)
+
+
 def _note(value: str) -> str | None:
     return _at_most(MAX_NOTE_LENGTH, value) or None
 
@@ -267,6 +275,10 @@ Id = Annotated[
 ]
 Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users)]
 """`fail_fast` names only the first wrong entry: naming all of them took seconds for a megabyte."""
+WithConversations = Annotated[list[ListPart], BeforeValidator(_list)]
+WithMessages = Annotated[list[PagePart], BeforeValidator(_list)]
+"""What is to come with a page of a list."""
+LookedUp = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_looked_up)]
 Reason = Annotated[
     StrictStr, AfterValidator(_reason), _text_of(maxLength=MAX_REASON_LENGTH, pattern=NOT_BLANK)
 ]

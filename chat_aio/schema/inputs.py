@@ -16,6 +16,7 @@ from chat_aio.schema.fields import (
     Emoji,
     Id,
     Ids,
+    LookedUp,
     Mentions,
     Metadata,
     ModeratorNote,
@@ -29,6 +30,8 @@ from chat_aio.schema.fields import (
     SlowSeconds,
     Topic,
     Uses,
+    WithConversations,
+    WithMessages,
 )
 from chat_aio.schema.models import (
     JoinPolicy,
@@ -40,8 +43,6 @@ from chat_aio.schema.models import (
     Visibility,
 )
 from chat_aio.schema.pagination import limit_from_query
-
-Included = Literal["lastMessage", "heads"]
 
 
 class Input(BaseModel):
@@ -73,7 +74,7 @@ class Page(Input):
 class ConversationFilter(Page):
     """Which of one's conversations, and what is to come with them."""
 
-    include: list[Included] | None = None
+    include: WithConversations | None = None
     query: Query | None = Field(default=None, alias="q")
     unread: bool = False
 
@@ -81,9 +82,16 @@ class ConversationFilter(Page):
     def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
         """As for any page; a query string has `include` as words between commas, and the flag as
         text. Raises InvalidInput for any text but `true` and `false`."""
-        named = body.get("include")
-        include = named.split(",") if isinstance(named, str) else None
-        return {**super().arguments(body), "include": include, "unread": _flag("unread", body)}
+        return {
+            **super().arguments(body),
+            "include": _words(body.get("include")),
+            "unread": _flag("unread", body),
+        }
+
+
+def _words(text: object) -> list[str] | None:
+    """The words of a query string, which has them between commas."""
+    return text.split(",") if isinstance(text, str) else None
 
 
 def _flag(name: str, query: Mapping[str, object], *, default: str = "false") -> bool:
@@ -94,11 +102,37 @@ def _flag(name: str, query: Mapping[str, object], *, default: str = "false") -> 
     raise InvalidInput(f"{name} must be true or false")
 
 
-class MainList(Page):
+class MessageList(Page):
+    """A page of messages, and what is to come with it."""
+
+    include: WithMessages | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any page; a query string has `include` as words between commas."""
+        return {**super().arguments(body), "include": _words(body.get("include"))}
+
+
+class MainList(MessageList):
     """Around which message a page is to be, or after which one."""
 
     around: Id | None = None
     after: Id | None = None
+
+
+class UserLookup(Input):
+    """Which users: some, or those found by a name."""
+
+    ids: LookedUp | None = None
+    query: Query | None = Field(default=None, alias="q")
+    limit: PageSize | None = None
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any input; a query string has `ids` between commas, and `limit` as text."""
+        given = super().arguments(body)
+        limit = limit_from_query(given["limit"])
+        return {**given, "ids": _words(body.get("ids")), "limit": limit}
 
 
 class DirectConversation(Input):
@@ -261,7 +295,7 @@ class Reaction(Input):
     emoji: Emoji
 
 
-class Search(Page):
+class Search(MessageList):
     query: Query = Field(alias="q")
     conversation_id: Id | None = None
 

@@ -16,6 +16,8 @@ JoinPolicy = Literal["open", "approval"]
 TargetType = Literal["user", "message", "conversation"]
 ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
 JoinRequestStatus = Literal["pending", "approved", "denied"]
+ListPart = Literal["lastMessage", "heads", "users"]
+PagePart = Literal["users"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,15 @@ class Participant:
     role: ParticipantRole
     joined_at: Timestamp
     last_read_message_id: str | None
+
+
+class User(Wire):
+    """What the host shows of a user."""
+
+    id: str
+    name: str
+    avatar_url: str | None
+    is_bot: bool
 
 
 class Conversation(Wire):
@@ -303,14 +314,15 @@ class ConversationHead(Wire):
 
 
 class ConversationPage(Wire):
-    """`last_messages` (the newest of the main list) and `heads` are there if they were asked for
-    with `include`, by conversation. A conversation without a message that the caller may read has
+    """`last_messages` (the newest of the main list), `heads` and `users` are there if they were
+    asked for with `include`, by id. A conversation without a message that the caller may read has
     no last one (docs/behaviour.md 15.2)."""
 
     conversations: tuple[ViewedConversation, ...]
     next_cursor: str | None
     last_messages: dict[str, Message] | None = Field(default=None, exclude_if=is_none)
     heads: dict[str, ConversationHead] | None = Field(default=None, exclude_if=is_none)
+    users: dict[str, User] | None = Field(default=None, exclude_if=is_none)
 
 
 class MessagePage(Wire):
@@ -320,6 +332,7 @@ class MessagePage(Wire):
     messages: tuple[Message, ...]
     next_cursor: str | None
     previous_cursor: str | None = Field(default=None, exclude_if=is_none)
+    users: dict[str, User] | None = Field(default=None, exclude_if=is_none)
 
 
 class Done(Wire):

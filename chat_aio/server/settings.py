@@ -34,6 +34,7 @@ LIBRARY_ONLY = {
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "clock": "a function, for tests",
     "renew": "a function; `serve` replaces a stuck client by itself",
+    "profile_seconds": "goes with the hook `profiles`",
     "reauthenticate": "the header of a request that opened a stream never changes",
     "Metrics(registry)": "an object; `serve` uses Prometheus's default registry",
     "Tracing(provider)": "an object; `serve` uses that of the process",

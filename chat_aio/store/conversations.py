@@ -54,16 +54,22 @@ async def find_head(
 
 
 async def ids_of_user(
-    database: Database, user_id: str, *, containing: str | None = None
+    database: Database,
+    user_id: str,
+    *,
+    containing: str | None = None,
+    with_any: Collection[str] = (),
 ) -> list[str]:
     """The ids of all conversations that a user is in, read from the index alone; or of those that
-    have a text in their name or in the id of another participant, in whatever case."""
+    have a text in their name or in the id of another participant, in whatever case, or any of some
+    other participants."""
     chosen: dict[str, Any] = {"participants.userId": user_id}
     if containing is not None:
         pattern = re.escape(containing).replace("\0", r"\x00")  # MongoDB takes no NUL.
         text = {"$regex": pattern, "$options": "i"}
         other = {"$elemMatch": {"userId": {**text, "$ne": user_id}}}
-        chosen["$or"] = [{"name": text}, {"participants": other}]
+        named = {"$elemMatch": {"userId": {"$in": [*with_any], "$ne": user_id}}}
+        chosen["$or"] = [{"name": text}, {"participants": other}, {"participants": named}]
     found = await database.read(
         lambda: database.conversations.find(chosen, {"_id": 1}).to_list(None)
     )

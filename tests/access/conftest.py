@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from yarl import URL
 
-from chat_aio import Chat, Hooks, Options
+from chat_aio import Chat, Hooks, Options, Profile
 from chat_aio.plugins import (
     BeforeMessageSend,
     Filter,
@@ -67,7 +67,10 @@ async def served(database: Database) -> AsyncIterator[Served]:
     chat = Chat(
         database,
         auth=picked_by_header,
-        hooks=Hooks(can_moderate=lambda asked: asked.user_id.startswith("moderator")),
+        hooks=Hooks(
+            can_moderate=lambda asked: asked.user_id.startswith("moderator"),
+            profiles=lambda user_ids: {each: Profile(name=each.title()) for each in user_ids},
+        ),
         plugins=[each() for each in PLUGINS],
         options=Options(
             ring_seconds=5, quotas=None, inbox=True, room_controls=True, moderation_desk=True

@@ -23,6 +23,7 @@ GIVEN: dict[str, Given] = {
     "POST /conversations": {"otherUserId": "{other}"},
     "POST /conversations/{conversation_id}/messages": {"body": "a word"},
     "GET /search/messages": {"q": "word", "conversationId": "{conversation_id}"},
+    "GET /users": {"ids": "{asker},{outlaw}"},
     "GET /search/messages mine": {"q": "word"},
     "POST /conversations/{conversation_id}/read": {"messageId": "{message_id}"},
     "PATCH /messages/{message_id}": {"body": "another word"},

@@ -147,6 +147,8 @@ POST /conversations/{conversation_id}/join join_conversation
   group           closed    closed  closed  closed  closed  closed  ban     closed    401
   channel         ok        ok      in      in      in      in      ban     ok        401
   direct          direct    -       -       direct  direct  direct  ban     direct    401
+GET /users find_users
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 POST /moderation/blocks moderation.block_user
   another         ok        ok      ok      ok      ok      ok      ban     ok        401
 DELETE /moderation/blocks moderation.unblock_user

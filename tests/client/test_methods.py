@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chat_aio import Chat, Hooks
+from chat_aio import Chat, Hooks, Profile
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
 from chat_aio.actions.conversations import Opened
@@ -101,10 +101,12 @@ async def test_each_route_has_one(
         *(Typing(), Presence(), Filter([Words(["spam"], action="hold")])),
         Notifications(channels=[make_push()]),
     ]
-    client_of = await connect(Hooks(can_moderate=lambda _: True), plugins=plugins)
+    hooks = Hooks(can_moderate=lambda _: True, profiles=named, search_users=lambda _: ["bob"])
+    client_of = await connect(hooks, plugins=plugins)
     ada, bob = await client_of("ada"), await client_of("bob")
     await talk(ada, bob, chat)
     await come_in(ada, bob, chat)
+    await look_up(ada)
     await moderate(ada, bob)
     await hold(ada, bob)
     await choose(ada)
@@ -272,6 +274,19 @@ async def sit_at_the_desk(ada: ChatClient, bob: ChatClient) -> None:
         "user", "ada", "dismissed", until=reported.last_at, moderator_note="it was fair"
     )
     assert (resolved.reports, resolved.more) == (1, False)
+
+
+def named(user_ids: Sequence[str]) -> dict[str, Profile]:
+    return {each: Profile(name=each.title(), is_bot=each == "bob") for each in user_ids}
+
+
+async def look_up(ada: ChatClient) -> None:
+    found = await ada.find_users(ids=["bob", "ada"])
+    assert [(each.name, each.is_bot) for each in found] == [("Bob", True), ("Ada", False)]
+    assert await ada.find_users(query="b", limit=1) == found[:1]
+    page = await ada.list_conversations(include=["users"])
+    assert page.users is not None
+    assert page.users["bob"] == found[0]
 
 
 async def come_in(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:

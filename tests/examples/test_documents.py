@@ -4,6 +4,7 @@ import asyncio
 import base64
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,18 @@ async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[s
                 await asyncio.sleep(0.01)
         following.cancel()
         await asyncio.wait({following})
+
+
+async def test_people(database: Database) -> None:
+    names = names_of("people.md")
+    users = names["users"] = database["people"]
+    await users.insert_many([{"_id": "ada", "name": "Ada"}, {"_id": "grace", "name": "Grace"}])
+    hooks = names["make_chat"](database, None, users)._context.hooks
+    async with Chat(database, hooks=replace(hooks, search_users=names["search_users"])) as chat:
+        (ada,) = await chat.api.find_users("grace", ids=["ada", "nobody"])
+        assert (ada.name, ada.avatar_url, ada.is_bot) == ("Ada", None, False)
+        (grace,) = await chat.api.find_users("ada", query="gra")
+        assert grace.name == "Grace"
 
 
 async def test_bots(

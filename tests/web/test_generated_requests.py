@@ -24,7 +24,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from chat_aio import Chat, Hooks
+from chat_aio import Chat, Hooks, Profile
 from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing
 from tests.plugins.notifications.pushing import make_push
 from tests.support.conforming import EVERYTHING, description
@@ -55,7 +55,11 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
         chat = Chat(
             client[database],
             auth=picked_by_header,
-            hooks=Hooks(can_moderate=lambda asked: asked.user_id == "ada"),
+            hooks=Hooks(
+                can_moderate=lambda asked: asked.user_id == "ada",
+                profiles=lambda user_ids: {each: Profile(name="x") for each in user_ids},
+                search_users=lambda asked: [asked.user_id],
+            ),
             options=replace(EVERYTHING, ring_seconds=1, quotas=None),
             plugins=[
                 *(Typing(), Presence(), Receipts(), Filter()),

@@ -44,12 +44,12 @@ async def test_they_are_what_the_server_api_returns(person: Callable[[str], Pers
     alice = person("alice")
     group, root = await varied(alice, person("bob"))
     api = alice.chat.api
-    path, query = f"/conversations/{group}/messages", {"conversation_id": group}
+    path = f"/conversations/{group}/messages"
     for limit in (3, 50):
         page = await api.list_messages("alice", group, limit=limit)
         assert await raw(alice, f"{path}?limit={limit}") == json_from(page)
         assert (page.next_cursor is None) == (limit == 50)
-        found = await api.search_messages("alice", "tea", **query, limit=limit)
+        found = await api.search_messages("alice", "tea", conversation_id=group, limit=limit)
         asked = f"/search/messages?q=tea&conversationId={group}&limit={limit}"
         assert await raw(alice, asked) == json_from(found)
         assert found.messages

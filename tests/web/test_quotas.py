@@ -32,6 +32,7 @@ def test_the_defaults() -> None:
         "people_per_hour": 2_000,
         "messages_per_minute": 300,
         "reactions_per_minute": 300,
+        "user_lookups_per_minute": 300,
         "requests_per_minute": 1_200,
     }
 

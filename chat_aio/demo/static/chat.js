@@ -41,6 +41,7 @@
  *   threadRootMessageId: string | null, threadSummary: ThreadSummary | null,
  *   clientMessageId: string | null, forwardedFrom: ForwardedFrom | null, reactions: Reactions[],
  *   mentions: string[], metadata: Json}} Message
+ * @typedef {{id: string, name: string, avatarUrl: string | null, isBot: boolean}} User
  * @typedef {{seq: number, firstUnreadSeq: number | null,
  *   unreadMentionCount: number}} ConversationHead
  * @typedef {{message: Message, unread: boolean}} Mention
@@ -98,11 +99,15 @@
  * @typedef {Promise<{[each in Name]: Item[]} & {nextCursor: string | null}>} Page
  */
 
+/** @typedef {Page<"messages", Message> & Promise<{users?: {[userId: string]: User}}>} PageOfMessages */
+
 /**
  * What it takes.
  *
  * @typedef {{limit?: number, cursor?: string | null}} Paging
- * @typedef {Paging & {include?: ("lastMessage" | "heads")[], q?: string, unread?: boolean}} Listing
+ * @typedef {Paging & {include?: ("lastMessage" | "heads" | "users")[], q?: string,
+ *   unread?: boolean}} Listing
+ * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean}} Draft
@@ -218,9 +223,10 @@ export class Chat {
    * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ViewedConversation>} */
   getOrCreateConversation = (otherUserId, more) =>
     this.#post("/conversations", { otherUserId, ...more }, "conversation");
-  /** Most recently active first; `include` brings `lastMessages` and `heads` by conversation.
+  /** Most recently active first; `include` brings `lastMessages`, `heads` and `users` by id.
    * @type {(options?: Listing) => Page<"conversations", ViewedConversation> &
-   *   Promise<{lastMessages?: {[id: string]: Message}, heads?: {[id: string]: ConversationHead}}>} */
+   *   Promise<{lastMessages?: {[id: string]: Message}, heads?: {[id: string]: ConversationHead},
+   *   users?: {[id: string]: User}}>} */
   listConversations = (options) => this.#get("/conversations", options);
   /** @type {(conversationId: string) => Promise<ViewedConversation>} */
   getConversation = (id) => this.#get(path`/conversations/${id}`, {}, "conversation");
@@ -228,20 +234,19 @@ export class Chat {
    * @type {(conversationId: string, draft: Draft) => Promise<Message>} */
   sendMessage = (id, draft) => this.#send(path`/conversations/${id}/messages`, draft);
   /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
-   * @type {(conversationId: string, options?: Paging & {around?: string, after?: string}) =>
-   *   Page<"messages", Message> & Promise<{previousCursor?: string}>} */
+   * @type {(conversationId: string, options?: PagingMessages & {around?: string,
+   *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */
   listMessages = (id, options) => this.#get(path`/conversations/${id}/messages`, options);
   /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
   getMessage = (id, messageId) =>
     this.#get(path`/conversations/${id}/messages/${messageId}`, {}, "message");
   /** Newest first, without the root.
-   * @type {(conversationId: string, rootId: string, paging?: Paging) =>
-   *   Page<"messages", Message>} */
+   * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
   listThread = (id, rootId, paging) =>
     this.#get(path`/conversations/${id}/threads/${rootId}/messages`, paging);
   /** The most relevant first; of one conversation, or of all.
-   * @type {(q: string, options?: Paging & {conversationId?: string | null}) =>
-   *   Page<"messages", Message>} */
+   * @type {(q: string, options?: PagingMessages & {conversationId?: string | null}) =>
+   *   PageOfMessages} */
   searchMessages = (q, options) => this.#get("/search/messages", { q, ...options });
   /** One has read up to this message.
    * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
@@ -314,6 +319,9 @@ export class Chat {
   /** Join a channel, or ask to.
    * @type {(conversationId: string, note?: Note) => Promise<Joining>} */
   joinConversation = (id, note = {}) => this.#post(path`/conversations/${id}/join`, note);
+  /** Names and images of up to 100 users, in this order, or of those whom `q` finds.
+   * @type {(which: {ids: string[]} | {q: string, limit?: number}) => Promise<User[]>} */
+  findUsers = (which) => this.#get("/users", which, "users");
 
   /** While one writes, every three seconds at most; false: one has stopped.
    * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */

@@ -96,7 +96,9 @@ def _parameters(each: Described, schemas: Schemas) -> Iterator[Json]:
     for name in re.findall(r"\{(\w+)\}", each.path):
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
     for name, schema, required in schemas.query_of(each):
-        yield {"name": name, "in": "query", "required": required, "schema": schema}
+        # A list is one text with commas; OpenAPI's default is to repeat the name.
+        joined = {"style": "form", "explode": False} if schema.get("type") == "array" else {}
+        yield {"name": name, "in": "query", "required": required, "schema": schema, **joined}
     if isinstance(each, Posting):
         schema = {"type": "string", "description": "As `clientMessageId`; both must be the same."}
         yield {"name": "Idempotency-Key", "in": "header", "schema": schema}

@@ -1,0 +1,101 @@
+"""People: what the host shows of its users. The chat itself stores ids only (docs/people.md)."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+
+from chat_aio import hooks
+from chat_aio.actions.context import Context
+from chat_aio.errors import InternalError, InvalidInput, UsersUnsupported
+from chat_aio.hooks import Profile, UserSearch
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.fields import is_id
+from chat_aio.schema.models import User
+from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.store.mapping import Parents
+
+log = logging.getLogger(__name__)
+
+MOST_SHOWN = 500
+"""So many users come with a page."""
+
+OF_A_GROUP = 8
+"""So many participants of each group come with a list of conversations."""
+
+
+async def find_users(
+    context: Context,
+    user_id: str,
+    *,
+    ids: Sequence[str] | None = None,
+    query: str | None = None,
+    limit: int | None = None,
+) -> tuple[User, ...]:
+    """What the host shows of users: of up to 100 `ids`, in their order and without unknown ones, or
+    of those that it finds with `query`, the best first. One of both is needed.
+
+    Raises InvalidInput and UsersUnsupported (docs/behaviour.md 16).
+    """
+    given = inputs.read(inputs.UserLookup, ids=ids, query=query, limit=limit)
+    if (given.ids is None) == (given.query is None):
+        raise InvalidInput("ids and q cannot be used together, and one of them is needed")
+    if given.ids is None:
+        size = pagination.limit_from(limit)
+        found = await _search(context, user_id, given.query or "", limit=size)
+    else:
+        found = given.ids
+    if not context.profiles.offered:
+        raise UsersUnsupported
+    profiles = await context.profiles.find(found)
+    return tuple(_user_from(each, profile) for each, profile in profiles.items())
+
+
+async def _search(context: Context, user_id: str, query: str, *, limit: int) -> list[str]:
+    hook = context.hooks.search_users
+    if hook is None:
+        raise UsersUnsupported
+    asked = UserSearch(user_id=user_id, query=query, limit=limit)
+    answer = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
+    if isinstance(answer, str) or not isinstance(answer, Iterable):
+        log.error("search_users must return user ids, not %r", type(answer))
+        raise InternalError
+    return [each for each in islice(answer, limit) if is_id(each)]
+
+
+async def ids_named(context: Context, user_id: str, query: str) -> list[str]:
+    """The users whom the host finds by a name, as far as it offers that; none if its hook fails."""
+    if context.hooks.search_users is None:
+        return []
+    with suppress(InternalError):  # It is logged; a list is still found by its own names.
+        return await _search(context, user_id, query, limit=pagination.DEFAULT_LIMIT)
+    return []
+
+
+async def users_shown(context: Context, user_ids: Iterable[str]) -> dict[str, User]:
+    """Users by id, the first 500 of `user_ids`, for a page that shows them; none if the host's hook
+    fails."""
+    wanted = islice(dict.fromkeys(user_ids), MOST_SHOWN)
+    with suppress(InternalError):  # It is logged; the page is shown with ids.
+        profiles = await context.profiles.find(wanted)
+        return {each: _user_from(each, profile) for each, profile in profiles.items()}
+    return {}
+
+
+def people_of_messages(found: Sequence[MessageDocument], parents: Parents) -> Iterator[str]:
+    """The users whom messages show, senders first: also of quotes and forwards, and mentions."""
+    yield from (each["senderId"] for each in found)
+    quoted = {each["replyToMessageId"] for each in found}
+    yield from (each["senderId"] for name, each in parents.items() if name in quoted)
+    yield from (each["forwardedFrom"]["senderId"] for each in found if each["forwardedFrom"])
+    yield from (mention["userId"] for each in found for mention in each["mentions"])
+
+
+def people_of_conversations(found: Sequence[ConversationDocument]) -> Iterator[str]:
+    """The first participants of conversations, those of direct ones first."""
+    for each in sorted(found, key=lambda each: each["type"] != "direct"):
+        yield from (one["userId"] for one in each["participants"][:OF_A_GROUP])
+
+
+def _user_from(user_id: str, profile: Profile) -> User:
+    return User(id=user_id, name=profile.name, avatar_url=profile.avatar_url, is_bot=profile.is_bot)

@@ -1,0 +1,108 @@
+"""Profiles: what the host shows of its users, asked for in batches and kept for a while."""
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import Context
+
+from chat_aio import hooks
+from chat_aio.errors import InternalError
+from chat_aio.hooks import Profile, ProfilesHook
+from chat_aio.store.calls import paused
+
+log = logging.getLogger(__name__)
+
+USERS_AT_A_TIME = 100
+MOST_KEPT = 20_000
+
+Known = Mapping[str, Profile | None]
+"""Profiles by user id; None is a user whom the host does not know."""
+
+
+class Profiles:
+    """The profiles that one process has asked the host for, each kept for `kept_seconds`.
+
+    `patience` is the hook's, in seconds. What several requests need at once is asked for once.
+    """
+
+    def __init__(
+        self,
+        hook: ProfilesHook | None,
+        *,
+        patience: float,
+        kept_seconds: float,
+        most: int = MOST_KEPT,
+    ) -> None:
+        self._hook = hook
+        self._patience = patience
+        self._seconds = kept_seconds
+        self._most = most
+        self._kept: OrderedDict[str, tuple[float, Profile | None]] = OrderedDict()
+        self._asked: dict[str, asyncio.Task[Known]] = {}
+
+    @property
+    def offered(self) -> bool:
+        """Whether the host shows profiles."""
+        return self._hook is not None
+
+    async def find(self, user_ids: Iterable[str]) -> dict[str, Profile]:
+        """The profiles of users, in their order, without those whom the host does not know. Raises
+        InternalError if its hook fails."""
+        if self._hook is None:
+            return {}
+        wanted = list(dict.fromkeys(user_ids))
+        known: dict[str, Profile | None] = {}
+        missing = [each for each in wanted if not self._is_known(each, known)]
+        new = [each for each in missing if each not in self._asked]
+        for start in range(0, len(new), USERS_AT_A_TIME):
+            self._ask(self._hook, new[start : start + USERS_AT_A_TIME])
+        if asked := {self._asked[each] for each in missing}:
+            with paused():  # The request's budget is for the database, not for the host.
+                await asyncio.wait(asked)
+        for each in asked:
+            known |= each.result()
+        return {each: profile for each in wanted if (profile := known.get(each))}
+
+    def _is_known(self, user_id: str, known: dict[str, Profile | None]) -> bool:
+        """Put what is kept of a user into `known`."""
+        until, profile = self._kept.get(user_id, (0.0, None))
+        if until > time.monotonic():
+            known[user_id] = profile
+            return True
+        return False
+
+    def _ask(self, hook: ProfilesHook, user_ids: Sequence[str]) -> None:
+        # A task of its own: the caller may leave, and others wait for the same users.
+        asking = asyncio.create_task(self._load(hook, user_ids), context=Context())
+        asking.add_done_callback(lambda _: self._answered(user_ids))
+        self._asked |= dict.fromkeys(user_ids, asking)
+
+    async def _load(self, hook: ProfilesHook, user_ids: Sequence[str]) -> Known:
+        answer = await hooks.call(hook, user_ids, limit=self._patience)
+        if not isinstance(answer, Mapping):
+            log.error("profiles must return profiles by user id, not %r", type(answer))
+            raise InternalError
+        known = {each: _checked(answer.get(each)) for each in user_ids}
+        self._keep(known)
+        return known
+
+    def _answered(self, user_ids: Iterable[str]) -> None:
+        for each in user_ids:
+            del self._asked[each]
+
+    def _keep(self, known: Known) -> None:
+        until = time.monotonic() + self._seconds
+        for user_id, profile in known.items():
+            self._kept[user_id] = until, profile
+            self._kept.move_to_end(user_id)
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+def _checked(profile: object) -> Profile | None:
+    if profile is None or isinstance(profile, Profile):
+        return profile
+    log.error("profiles must return objects of Profile, not %r", type(profile))
+    return None

@@ -1,0 +1,258 @@
+"""People: what the host shows of its users, asked for in batches, and left out if it fails."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from chat_aio import Hooks, Profile, Quotas
+from chat_aio.actions.profiles import Profiles
+from chat_aio.errors import InternalError
+from chat_aio.hooks import UserSearch
+from tests.conftest import MakePeople
+from tests.support.people import Person
+
+NAMES = {"alice": "Alice Liddell", "bob": "Bob Roberts", "carol": "Carol", "robot": "Robot"}
+
+
+class Directory:
+    """A host's users, and which batches of them were asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[Sequence[str]] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.fails = False
+
+    async def profiles(self, user_ids: Sequence[str]) -> Mapping[str, Profile]:
+        self.asked.append(user_ids)
+        await self.gate.wait()
+        if self.fails:
+            raise RuntimeError("the directory is down")
+        return {each: _profile(each) for each in user_ids if each in NAMES}
+
+    def search(self, asked: UserSearch) -> Sequence[str]:
+        return [each for each, name in NAMES.items() if asked.query in name][: asked.limit]
+
+    @property
+    def hooks(self) -> Hooks:
+        return Hooks(profiles=self.profiles, search_users=self.search)
+
+
+def _profile(user_id: str) -> Profile:
+    avatar = "/avatars/bob.png" if user_id == "bob" else None
+    return Profile(name=NAMES[user_id], avatar_url=avatar, is_bot=user_id == "robot")
+
+
+@pytest.fixture
+def directory() -> Directory:
+    return Directory()
+
+
+def of_directory(directory: Directory, **given: Any) -> Profiles:
+    return Profiles(directory.profiles, **{"patience": 5.0, "kept_seconds": 60.0, **given})
+
+
+async def test_users_by_id(serve: MakePeople, directory: Directory) -> None:
+    alice = (await serve(directory.hooks))("alice")
+    answer = await alice.get("/users?ids=robot,nobody,bob,robot")
+    assert answer.json == {
+        "users": [
+            {"id": "robot", "name": "Robot", "avatarUrl": None, "isBot": True},
+            {"id": "bob", "name": "Bob Roberts", "avatarUrl": "/avatars/bob.png", "isBot": False},
+        ]
+    }
+
+
+async def test_users_by_name(serve: MakePeople, directory: Directory) -> None:
+    alice = (await serve(directory.hooks))("alice")
+    found = (await alice.get("/users?q=Rob")).json["users"]
+    assert [each["id"] for each in found] == ["bob", "robot"]
+    found = (await alice.get("/users?q=Rob&limit=1")).json["users"]
+    assert [each["id"] for each in found] == ["bob"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code"),
+    [
+        ("", 400, "INVALID_INPUT"),
+        ("?ids=bob&q=b", 400, "INVALID_INPUT"),
+        ("?ids=", 400, "INVALID_INPUT"),
+        ("?ids=bob,,carol", 400, "INVALID_INPUT"),
+        ("?q=%20", 400, "INVALID_INPUT"),
+        ("?q=b&limit=0", 400, "INVALID_INPUT"),
+        ("?ids=" + ",".join(map(str, range(101))), 400, "INVALID_INPUT"),
+        ("?ids=" + ",".join(map(str, range(100))), 200, None),
+    ],
+)
+async def test_what_is_refused(
+    serve: MakePeople, directory: Directory, query: str, status: int, code: str | None
+) -> None:
+    answer = await (await serve(directory.hooks))("alice").get(f"/users{query}")
+    assert (answer.status, answer.code) == (status, code)
+
+
+async def test_a_host_without_it_has_ids(serve: MakePeople) -> None:
+    people = await serve()
+    alice = people("alice")
+    await alice.group("bob")
+    assert (await alice.get("/users?ids=bob")).code == "USERS_UNSUPPORTED"
+    assert (await alice.get("/users?q=b")).code == "USERS_UNSUPPORTED"
+    assert (await alice.get("/conversations?include=users")).json["users"] == {}
+    assert "users" not in (await alice.get("/conversations")).json
+    people = await serve(Hooks(profiles=lambda _: {}))
+    assert (await people("alice").get("/users?q=b")).code == "USERS_UNSUPPORTED"
+
+
+async def test_lookups_have_a_quota(serve: MakePeople, directory: Directory) -> None:
+    alice = (await serve(directory.hooks, quotas=Quotas(user_lookups_per_minute=2)))("alice")
+    assert (await alice.get("/users?q=b")).status == 200
+    assert (await alice.get("/users?ids=bob")).status == 200
+    assert (await alice.get("/users?q=b")).code == "RATE_LIMITED"
+
+
+async def talk(alice: Person, bob: Person, carol: Person) -> str:
+    """A group in which each user is shown in another way."""
+    group = await alice.group("bob", "carol", "robot")
+    first = await bob.send(group, "tea?", mentions=["robot"])
+    await alice.send(group, "tea", replyToMessageId=first["id"], threadRootMessageId=first["id"])
+    elsewhere = await carol.group()
+    theirs = await carol.send(elsewhere, "tea from elsewhere")
+    await carol.call("POST", f"/conversations/{elsewhere}/participants", json={"userIds": ["bob"]})
+    answer = await bob.post(f"/messages/{theirs['id']}/forward", {"conversationId": group})
+    assert answer.status == 201
+    return group
+
+
+async def test_pages_come_with_their_users(serve: MakePeople, directory: Directory) -> None:
+    people = await serve(directory.hooks)
+    alice = people("alice")
+    group = await talk(alice, people("bob"), people("carol"))
+    api, path = alice.chat.api, f"/conversations/{group}"
+    root = (await alice.listed(f"{path}/messages"))[-1]["id"]
+    everybody = {"alice", "bob", "carol", "robot"}
+    of_group = await api.list_messages("alice", group, include=["users"])
+    assert {*(of_group.users or ())} == {"bob", "carol", "robot"}
+    found = await api.search_messages("alice", "tea", include=["users"])
+    assert {*(found.users or ())} == everybody
+    for where, expected in (
+        (f"{path}/messages?", {"bob", "carol", "robot"}),
+        (f"{path}/threads/{root}/messages?", {"alice", "bob"}),
+        ("/search/messages?q=tea&", everybody),
+        ("/conversations?", everybody),
+    ):
+        users = (await alice.get(f"{where}include=users")).json["users"]
+        assert {*users} == expected, where
+        assert all(each["name"] == NAMES[name] for name, each in users.items())
+
+
+async def test_a_list_with_last_messages_has_their_senders(
+    serve: MakePeople, directory: Directory
+) -> None:
+    people = await serve(directory.hooks)
+    alice = people("alice")
+    others = [f"b{n:02}" for n in range(20)]
+    group = await alice.group(*others, "bob")
+    await people("bob").send(group, "x")
+    listed = (await alice.get("/conversations?include=users")).json["users"]
+    assert {*listed} == {"alice"}  # Bob is not among the first participants.
+    listed = (await alice.get("/conversations?include=lastMessage,users")).json["users"]
+    assert {*listed} == {"alice", "bob"}
+
+
+async def test_conversations_are_found_by_names_of_people(
+    serve: MakePeople, directory: Directory
+) -> None:
+    alice = (await serve(directory.hooks))("alice")
+    direct = await alice.direct("bob")
+    await alice.direct("carol")
+    found = (await alice.get("/conversations?q=Roberts")).json["conversations"]
+    assert [each["id"] for each in found] == [direct]
+    # One's own name does not find everything.
+    assert (await alice.get("/conversations?q=Liddell")).json["conversations"] == []
+
+
+async def test_pages_stand_without_a_directory_that_fails(
+    serve: MakePeople, directory: Directory
+) -> None:
+    directory.fails = True
+    alice = (await serve(directory.hooks))("alice")
+    direct = await alice.direct("bob")
+    answer = (await alice.get("/conversations?include=users")).json
+    assert [each["id"] for each in answer["conversations"]] == [direct]
+    assert answer["users"] == {}
+    assert (await alice.get("/users?ids=bob")).status == 500
+    directory.fails = False
+    assert (await alice.get("/users?ids=bob")).json["users"][0]["name"] == "Bob Roberts"
+
+
+async def test_many_at_once_are_asked_for_once(directory: Directory) -> None:
+    directory.gate.clear()
+    profiles = of_directory(directory)
+    asking = [asyncio.create_task(profiles.find(["bob", f"x{n}"])) for n in range(50)]
+    while len(directory.asked) < 50:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    directory.gate.set()
+    assert [{*each} for each in await asyncio.gather(*asking)] == [{"bob"}] * 50
+    assert sum("bob" in each for each in directory.asked) == 1
+    assert {*await profiles.find(["bob", "x7"])} == {"bob"}  # Unknown ones are kept as well.
+    assert len(directory.asked) == 50
+
+
+async def test_a_caller_that_leaves_takes_nobody_along(directory: Directory) -> None:
+    directory.gate.clear()
+    profiles = of_directory(directory)
+    leaving, staying = (asyncio.create_task(profiles.find(["bob"])) for _ in range(2))
+    while not directory.asked:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    leaving.cancel()
+    directory.gate.set()
+    assert {*await staying} == {"bob"}
+    assert len(directory.asked) == 1
+
+
+async def test_batches_and_what_is_kept(directory: Directory) -> None:
+    profiles = of_directory(directory, most=150)
+    many = [f"u{n}" for n in range(250)]
+    await profiles.find(many)
+    assert [len(each) for each in directory.asked] == [100, 100, 50]
+    await profiles.find(many[-150:])
+    assert len(directory.asked) == 3
+    await profiles.find(many[:1])
+    assert len(directory.asked) == 4
+
+
+async def test_nothing_is_kept_for_no_time(directory: Directory) -> None:
+    profiles = of_directory(directory, kept_seconds=0.0)
+    await profiles.find(["bob"])
+    await profiles.find(["bob"])
+    assert len(directory.asked) == 2
+
+
+@pytest.mark.parametrize("answer", [None, ["bob"], 5])
+async def test_a_hook_that_answers_nonsense(answer: Any) -> None:
+    profiles = Profiles(lambda _: answer, patience=5.0, kept_seconds=60.0)
+    with pytest.raises(InternalError):
+        await profiles.find(["bob"])
+
+
+async def test_one_wrong_profile_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    answer: Any = {"bob": "Bob", "carol": Profile(name="Carol")}
+    profiles = Profiles(lambda _: answer, patience=5.0, kept_seconds=60.0)
+    assert {*await profiles.find(["bob", "carol"])} == {"carol"}
+    assert "Profile" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": " "},
+        {"name": "x", "avatar_url": "javascript:alert(1)"},
+        {"name": "x", "avatar_url": "//elsewhere.example/x.png"},
+        {"name": "x", "avatar_url": "data:image/png;base64,x"},
+    ],
+)
+def test_profiles_that_are_none(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"Profile\("):
+        Profile(**given)
