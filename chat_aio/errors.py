@@ -132,6 +132,12 @@ class InviteNotFound(ChatError):
     code, status = "INVITE_NOT_FOUND", 404
 
 
+class DraftNotFound(ChatError):
+    """There is no such draft, or no longer."""
+
+    code, status = "DRAFT_NOT_FOUND", 404
+
+
 class JoinRequestNotFound(ChatError):
     """There is no such pending request."""
 
@@ -172,6 +178,12 @@ class MessageNotRestorable(ChatError):
     """No moderator has removed this message, or too long ago."""
 
     code, status = "MESSAGE_NOT_RESTORABLE", 409
+
+
+class DraftConflict(ChatError):
+    """This is not the next part of the draft."""
+
+    code, status = "DRAFT_CONFLICT", 409
 
 
 class MessageDeleted(ChatError):

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from chat_aio.actions.api import ServerAPI
 from chat_aio.actions.audience import audiences_of
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
@@ -35,10 +36,15 @@ class Services(PluginAPI):
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._server_api = ServerAPI(context)
 
     @property
     def hook_timeout_seconds(self) -> float:
         return self._context.options.hook_timeout_seconds
+
+    @property
+    def max_message_length(self) -> int:
+        return self._context.options.max_message_length
 
     def now(self) -> datetime:
         return self._context.clock()
@@ -135,6 +141,11 @@ class Services(PluginAPI):
     async def on_text(self, text: str, work: Callable[[], T]) -> T:
         turns = self._context.database.turns
         return work() if len(text) <= SHORT_TEXT else await turns.alone(work)
+
+    async def send_message(
+        self, user_id: str, conversation_id: str, body: str, **given: Any
+    ) -> Message:
+        return await self._server_api.send_message(user_id, conversation_id, body, **given)
 
     async def list_held_messages(
         self, user_id: str, *, limit: int | None = None, cursor: str | None = None

@@ -125,6 +125,7 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     _require_callers(settings)
     _require_rate_limits(settings, place=found["rate_limits"].place)
     _require_filter(settings, place=found["filter_rules"].place)
+    _require_drafts(settings, place=found["drafts_assistants"].place)
     _log(settings.log_format)
     if as_worker is not None:
         at, lifeline = (socket.socket(fileno=each) for each in as_worker)
@@ -176,6 +177,12 @@ def _require_filter(settings: ServeSettings, *, place: str) -> None:
     """Refuse rules that no message would be checked by."""
     if settings.filter_rules and settings.app is None and "filter" not in settings.plugins:
         raise WrongSetting(f"{place}: the rules are those of a plugin: add filter to plugins")
+
+
+def _require_drafts(settings: ServeSettings, *, place: str) -> None:
+    """Refuse assistants who could write nothing, and drafts that nobody could write."""
+    if settings.app is None and ("drafts" in settings.plugins) != bool(settings.drafts_assistants):
+        raise WrongSetting(f"{place}: the plugin drafts and its assistants go together")
 
 
 @main.command()

@@ -6,6 +6,7 @@ from chat_aio.client.events import Event, OtherEvent
 from chat_aio.client.positions import FilePositions, Positions
 from chat_aio.client.stream import EventStream
 from chat_aio.errors import ChatError
+from chat_aio.schema.drafts import DraftEndedEvent, DraftEvent
 from chat_aio.schema.events import (
     ConversationEvent,
     DeliveredEvent,
@@ -27,6 +28,8 @@ __all__ = [
     "ChatError",
     "ConversationEvent",
     "DeliveredEvent",
+    "DraftEndedEvent",
+    "DraftEvent",
     "Event",
     "EventStream",
     "FilePositions",

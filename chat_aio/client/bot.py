@@ -11,6 +11,7 @@ from chat_aio.client.connection import CUT
 from chat_aio.client.positions import Positions
 from chat_aio.client.repeating import until_answered
 from chat_aio.client.unread import unread_messages
+from chat_aio.drafting import DraftWriter
 from chat_aio.errors import ChatError, MessageConflict
 from chat_aio.schema.events import MessageEvent, ResetEvent
 from chat_aio.schema.models import Message, Role
@@ -81,6 +82,20 @@ class BotMessage:
         except MessageConflict:
             log.info("message %r is answered already", self.id, extra={"message_id": self.id})
             return None
+
+    def draft(self) -> DraftWriter:
+        """As `reply`, with an answer that is read while it is written: `async with message.draft()
+        as draft`. The service needs the plugin Drafts (docs/assistants.md). Whoever has asked may
+        stop it."""
+        root_id = self.message.thread_root_message_id
+        self._replies += 1
+        return self.client.drafts.writing(
+            self.conversation_id,
+            thread_root_message_id=root_id,
+            reply_to_message_id=None if root_id else self.id,
+            asked_by_user_id=self.sender_id,
+            client_message_id=self._key(),
+        )
 
     def _key(self) -> str:
         """The idempotency key of this answer: by handler, message, and which answer it is."""
@@ -172,6 +187,8 @@ class Bot:
     async def _call(self, name: str, handler: Handler, message: Message) -> None:
         try:
             await handler(BotMessage(self._client, message, name))
+        except MessageConflict:  # Of a draft: a reply has this dealt with.
+            log.info("message %r is answered already", message.id)
         except Exception:
             named = {"message_id": message.id}
             log.exception("the handler %r failed at message %r", name, message.id, extra=named)

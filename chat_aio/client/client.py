@@ -8,6 +8,7 @@ from aiohttp import ClientSession
 from chat_aio.client.connection import Connection, HeadersSource
 from chat_aio.client.conversations import Conversations
 from chat_aio.client.desk import Desk
+from chat_aio.client.drafts import DraftRoutes
 from chat_aio.client.inbox import Inbox
 from chat_aio.client.joining import GroupAccess
 from chat_aio.client.messages import Messages
@@ -45,6 +46,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         self.rooms = Rooms(self._connection)
         self.inbox = Inbox(self._connection)
         self.desk = Desk(self._connection)
+        self.drafts = DraftRoutes(self._connection)
         self.notifications = NotificationRoutes(self._connection)
         self._streams: list[EventStream] = []
 

@@ -3,6 +3,7 @@
 from typing import Any, get_args
 
 from chat_aio.client.decoding import read
+from chat_aio.schema.drafts import DraftEndedEvent, DraftEvent
 from chat_aio.schema.events import (
     ConversationBanEvent,
     ConversationEvent,
@@ -43,6 +44,8 @@ Known = (
     | PresenceEvent
     | DeliveredEvent
     | ReadReceiptEvent
+    | DraftEvent
+    | DraftEndedEvent
 )
 Event = Known | OtherEvent
 

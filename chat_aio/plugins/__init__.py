@@ -2,6 +2,7 @@
 
 from chat_aio.plugins.api import BeforeMessageSend, PluginAPI
 from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.drafts import Drafts
 from chat_aio.plugins.filter import Filter
 from chat_aio.plugins.notifications import Notification, Notifications, Push, Webhook
 from chat_aio.plugins.presence import Presence
@@ -15,6 +16,7 @@ __all__ = [
     "BeforeMessageSend",
     "Checked",
     "DeliveredMessage",
+    "Drafts",
     "Filter",
     "Hold",
     "Links",

@@ -55,6 +55,10 @@ class PluginAPI(Protocol):
     def hook_timeout_seconds(self) -> float:
         """How long a send waits for `message_sending`: the option of this name."""
 
+    @property
+    def max_message_length(self) -> int:
+        """How many code points a message may have: the option of this name."""
+
     def now(self) -> datetime: ...
 
     def new_id(self) -> str: ...
@@ -160,6 +164,12 @@ class PluginAPI(Protocol):
     async def on_text(self, text: str, work: Callable[[], T]) -> T:
         """Run work that takes longer the longer a text is. On a long one it waits for its turn, and
         other requests get as much time afterwards (docs/decisions/0020)."""
+
+    async def send_message(
+        self, user_id: str, conversation_id: str, body: str, **given: Any
+    ) -> Message:
+        """Send a message as `chat.api.send_message` does, with the same parameters, checks and
+        errors."""
 
     async def list_held_messages(
         self, user_id: str, *, limit: int | None = None, cursor: str | None = None

@@ -13,7 +13,7 @@ from chat_aio.chat import Chat, limited_methods
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins import Filter, Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import Drafts, Filter, Plugin, Presence, Receipts, Typing
 from chat_aio.server.callers import Callers
 from chat_aio.server.clients import Clients
 from chat_aio.server.filter_rules import rules_from
@@ -33,6 +33,9 @@ PLUGINS: Mapping[str, Callable[[ServeSettings], Plugin]] = {
     "receipts": lambda _: Receipts(),
     "filter": lambda settings: Filter(
         rules_from(settings.filter_rules), reporter_id=settings.filter_reporter_id
+    ),
+    "drafts": lambda settings: Drafts(
+        settings.drafts_assistants, abandoned_seconds=settings.drafts_abandoned_seconds
     ),
 }
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_type_hints
 
 from chat_aio.errors import SetupError
 from chat_aio.options import Options, Quotas
-from chat_aio.plugins import Presence
+from chat_aio.plugins import Drafts, Presence
 from chat_aio.schema.fields import is_id
 from chat_aio.server.clients import client_of
 from chat_aio.server.filter_rules import rules_from
@@ -135,7 +135,8 @@ class ServeSettings:
         ),
     )
     plugins: tuple[PluginName, ...] = field(
-        default=(), metadata=_means("any of `typing`, `presence`, `receipts` and `filter`")
+        default=(),
+        metadata=_means("any of `typing`, `presence`, `receipts`, `filter` and `drafts`"),
     )
     presence_offline_delay_ms: int = field(
         default=5_000,
@@ -164,6 +165,21 @@ class ServeSettings:
         metadata=_means(
             "who reports messages for the plugin `filter`; an id that no user has",
             check=lambda value: _check_ids((value,)),
+        ),
+    )
+    drafts_assistants: tuple[str, ...] = field(
+        default=(),
+        metadata=_means(
+            "id of a user who may write drafts (the plugin `drafts`); give the flag once for each",
+            check=_check_ids,
+            flag="--assistant",
+        ),
+    )
+    drafts_abandoned_seconds: float = field(
+        default=60.0,
+        metadata=_means(
+            "a draft to which nothing is added for this long ends without a message",
+            check=lambda value: Drafts(abandoned_seconds=value),
         ),
     )
     metrics: bool | None = field(

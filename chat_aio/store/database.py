@@ -57,6 +57,7 @@ COLLECTIONS = (
     "notification_settings",
     "notification_shown",
     "push_subscriptions",
+    "drafts",
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP

@@ -30,6 +30,7 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "notification_settings": ("insert", "update", "remove"),
     "notification_shown": ("insert", "update"),
     "push_subscriptions": ("insert", "update", "remove"),
+    "drafts": ("insert", "update", "remove"),
 }
 
 Privilege = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The shapes of documents.py and notification_documents.py as MongoDB validators, and as a filter
+"""The shapes of documents.py, and of the files beside it, as MongoDB validators, and as a filter
 for readers: a row that another program wrote in another shape is left out and logged, and never
 fails its page."""
 
@@ -14,7 +14,12 @@ from typing_extensions import get_type_hints, is_typeddict
 
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
-from chat_aio.store import documents, inbox_documents, notification_documents
+from chat_aio.store import (
+    documents,
+    draft_documents,
+    inbox_documents,
+    notification_documents,
+)
 
 DOCUMENTS: dict[str, Any] = {
     "conversations": documents.ConversationDocument,
@@ -42,6 +47,7 @@ DOCUMENTS: dict[str, Any] = {
     "notification_settings": notification_documents.NotificationSettingDocument,
     "notification_shown": notification_documents.ShownDocument,
     "push_subscriptions": notification_documents.PushSubscriptionDocument,
+    "drafts": draft_documents.DraftDocument,
 }
 
 REVISION = 3

@@ -13,6 +13,7 @@ from yarl import URL
 from chat_aio import Chat, Hooks, Options, Profile
 from chat_aio.plugins import (
     BeforeMessageSend,
+    Drafts,
     Filter,
     Hold,
     Notifications,
@@ -35,7 +36,12 @@ class HoldsWhatAsksForIt(Plugin):
         return Hold("as asked for") if "hold" in message.metadata else None
 
 
-PLUGINS = (Typing, Presence, Receipts, Filter, Notifications, HoldsWhatAsksForIt)
+def drafts_of_all() -> Drafts:
+    """A plugin by which everybody may write drafts."""
+    return Drafts(lambda _: True)
+
+
+PLUGINS = (Typing, Presence, Receipts, Filter, Notifications, drafts_of_all, HoldsWhatAsksForIt)
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,14 @@ GIVEN: dict[str, Given] = {
     },
     "POST /moderation/held/release": {"heldId": "{held_id}"},
     "POST /moderation/held/discard": {"heldId": "{held_id}"},
+    "POST /conversations/{conversation_id}/drafts/append": {
+        "draftId": "{draft_id}",
+        "index": 1,
+        "text": "word",
+    },
+    "POST /conversations/{conversation_id}/drafts/finish": {"draftId": "{draft_id}"},
+    "POST /conversations/{conversation_id}/drafts/stop": {"draftId": "{draft_id}"},
+    "POST /conversations/{conversation_id}/drafts/cancel": {"draftId": "{draft_id}"},
     "PUT /notifications/settings": {"quietHours": None},
     "PUT /conversations/{conversation_id}/notifications": {"level": "none"},
     "POST /notifications/subscriptions": {

@@ -31,6 +31,7 @@ MEANINGS: dict[str, tuple[int, str | None]] = {
     "closed": (403, "NOT_PUBLIC_CONVERSATION"),
     "moder": (403, "NOT_MODERATOR"),
     "block": (403, "DIRECT_INTERACTION_BLOCKED"),
+    "draft": (404, "DRAFT_NOT_FOUND"),
     "direct": (409, "NOT_GROUP_CONVERSATION"),
     "last": (409, "LAST_ADMIN_REMAINING"),
     "in": (409, "ALREADY_PARTICIPANT"),
@@ -274,6 +275,21 @@ POST /notifications/subscriptions -
   mine            push      push    push    push    push    push    ban     push      401
 DELETE /notifications/subscriptions -
   mine            push      push    push    push    push    push    ban     push      401
+GET /conversations/{conversation_id}/drafts -
+  group           read      read    ok      ok      ok      ok      ban     read      401
+  channel         read      read    ok      ok      ok      ok      ban     read      401
+  direct          read      -       -       ok      ok      ok      ban     read      401
+POST /conversations/{conversation_id}/drafts -
+  group           write     write   ok      ok      ok      ok      ban     write     401
+  direct          write     -       -       ok      block   block   ban     write     401
+POST /conversations/{conversation_id}/drafts/append -
+  group drafted   write     write   draft   ok      draft   draft   ban     write     401
+POST /conversations/{conversation_id}/drafts/finish -
+  group drafted   draft     draft   draft   ok      draft   draft   ban     draft     401
+POST /conversations/{conversation_id}/drafts/stop -
+  group drafted   write     write   ok      ok      ok      ok      ban     write     401
+POST /conversations/{conversation_id}/drafts/cancel -
+  group drafted   draft     draft   draft   ok      draft   draft   ban     draft     401
 - list_messages_after
   group           read      read    ok      ok      ok      ok      ban     read      -
   channel         read      read    ok      ok      ok      ok      ban     read      -

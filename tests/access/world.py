@@ -9,6 +9,8 @@ from chat_aio.actions.api import ServerAPI
 from chat_aio.actions.held_messages import list_held_messages
 from chat_aio.actions.rooms import ban_from_conversation
 from chat_aio.errors import MessageHeld
+from chat_aio.plugins import Drafts
+from chat_aio.schema.drafts import NewDraft, NewPart
 
 TALKING = ("ex-member", "member", "admin", "blocked", "blocker", "banned", "kim")
 DIRECT = ("admin", "blocked", "blocker", "banned")
@@ -23,7 +25,7 @@ class World:
         self._api = api
         self._about = about
         self._label = next(_labels)
-        self._names: dict[str, str] = {"code": "x" * 43, "held_id": "none"}
+        self._names: dict[str, str] = {"code": "x" * 43, "held_id": "none", "draft_id": "none"}
         self._mine: dict[str, str] = {}
         self._theirs: dict[str, str] = {}
         self._direct: dict[str, str] = {}
@@ -41,6 +43,8 @@ class World:
             await asyncio.gather(*map(world._make_home, roles))
         if world._is("held"):
             await world._have_one_held()
+        if world._is("drafted"):
+            await world._begin_draft()
         if world._is("barred"):
             context, group = world._api._context, world._names["group"]
             await ban_from_conversation(context, world.user("admin"), group, world.user("asker"))
@@ -127,6 +131,14 @@ class World:
         page = await list_held_messages(context, moderator, limit=200)
         (held,) = (each for each in page.held_messages if each.sender_id == sender)
         self._names["held_id"] = held.id
+
+    async def _begin_draft(self) -> None:
+        """The admin's."""
+        (drafts,) = (each for each in self._api._context.plugins if isinstance(each, Drafts))
+        place = self.user("admin"), self._names["group"]
+        draft = await drafts._drafting.begin(*place, NewDraft())
+        await drafts._drafting.append(*place, NewPart(draft_id=draft.id, index=0, text="a "))
+        self._names["draft_id"] = draft.id
 
     async def _moderate(self) -> None:
         moderation, moderator = self._api.moderation, self.user("moderator")

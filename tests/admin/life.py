@@ -10,6 +10,7 @@ from chat_aio.plugins import Words
 from chat_aio.schema.wire import timestamp
 from tests.admin.running import People
 from tests.conftest import Database
+from tests.support.drafts import a_draft
 from tests.support.people import Answer, Person
 
 USER = "mallory"
@@ -235,6 +236,8 @@ async def _be_told(life: Life, database: Database) -> None:
     life.rows["notification"] = [{**named, "state": "delivered", "dueAt": at}]
     life.rows["notificationSetting"] = [{**here, "level": "none"}]
     life.rows["shown"] = [{**stretch, "at": at}]
+    await database["drafts"].insert_one(a_draft(life.shared, USER, PAST))
+    life.rows["draft"] = [{**here, "text": "so far", "startedAt": at}]
     life.rows["pushSubscription"] = [{"endpoint": endpoint, "createdAt": at}]
 
 

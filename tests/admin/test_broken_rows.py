@@ -18,6 +18,7 @@ from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
 from tests.conftest import Database, MakePeople
+from tests.support.drafts import a_draft
 from tests.support.histories import roll_up_all
 from tests.support.people import Person
 
@@ -165,7 +166,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("bans", "conversation_bans", "audit", "held_messages", "legal_holds"),
         ("presence", "processes", "settings", "signals", "daily_stats"),
         ("notification_messages", "notifications", "notification_settings"),
-        ("notification_shown", "push_subscriptions"),
+        ("notification_shown", "push_subscriptions", "drafts"),
     ),
 }
 """What is broken at once: a row of each lane, where none of them hides another from its routes;
@@ -255,6 +256,7 @@ async def be_notified(database: Database, world: World) -> None:
     await database["push_subscriptions"].insert_one(
         {"_id": "s", **row, "createdAt": now, "failures": 0}
     )
+    await database["drafts"].insert_one(a_draft(named["conversationId"], "alice", now))
 
 
 def test_every_collection_is_in_a_lane() -> None:

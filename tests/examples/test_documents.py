@@ -71,6 +71,30 @@ async def test_people(database: Database) -> None:
         assert grace.name == "Grace"
 
 
+async def test_assistants(serve: MakePeople, database: Database) -> None:
+    names = names_of("assistants.md")
+    chat = names["make_chat"](database, picked_by_header)
+
+    async def model(question: str) -> AsyncIterator[str]:
+        for word in ("You ", "said ", question):
+            yield word
+
+    person = await serve(plugins=chat._context.plugins)
+    answering = asyncio.create_task(names["answer"](person("").chat, model))
+    base = str(person("").client.make_url("/api/chat"))
+    async with ChatClient(base, headers={"X-User": "ada"}) as ada, ada.stream() as stream:
+        direct = await ada.get_or_create_conversation("assistant")
+        while not person("").chat._live.hub:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        asked = await ada.send_message(direct.id, "hello")
+        assert (await heard(stream)).body == "hello"
+        answer = await heard(stream)
+        assert (answer.body, answer.role) == ("You said hello", "assistant")
+        assert answer.reply_to_message_id == asked.id
+    answering.cancel()
+    await asyncio.wait({answering})
+
+
 async def test_bots(
     serve: MakePeople,
     tmp_path: Path,

@@ -6,7 +6,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, Process
 from base64 import b64encode
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from shutil import which
@@ -15,8 +15,9 @@ import pytest
 from aiohttp import ClientError, ClientSession
 from yarl import URL
 
-from chat_aio.client import ChatClient, EventStream
+from chat_aio.client import ChatClient, DraftEvent, EventStream, MessageEvent
 from chat_aio.embedded import _free_port
+from chat_aio.plugins import Drafts
 from tests.conftest import Database, MakePeople
 from tests.examples.conftest import EXAMPLES
 from tests.examples.talking import PATIENCE, heard, talk
@@ -114,6 +115,50 @@ async def test_resuming_bot(serve: MakePeople, database: Database, tmp_path: Pat
             [threaded] = [each for each in answers if not each["replyToMessageId"]]
             assert threaded["threadRootMessageId"] == in_thread.thread_root_message_id
             assert len(answers) == PINGS + 1 == 231
+
+
+async def test_assistant(serve: MakePeople, tmp_path: Path) -> None:
+    """Its answer is read while it is written; who has asked stops the next one."""
+    person = await serve(plugins=[Drafts(["assistant"])])
+    given = {
+        "CHAT_URL": str(person("").client.make_url("/api/chat")),
+        "BOT_POSITION": str(tmp_path / "position"),
+        "SECONDS_PER_WORD": "0.05",
+    }
+    command = (sys.executable, str(EXAMPLES / "assistant.py"))
+    async with (
+        ChatClient(given["CHAT_URL"], headers=ADA) as ada,
+        ada.stream() as stream,
+        running(*command, **given),
+    ):
+        direct = await ada.get_or_create_conversation("assistant")
+        await ada.send_message(direct.id, "hello")
+        seen, answer = await read_along(stream, lambda _: asyncio.sleep(0))
+        assert answer.startswith(seen)
+        assert "“hello”" in seen
+        await ada.send_message(direct.id, "again")
+
+        async def stop(draft_id: str) -> None:
+            await ada.drafts.stop(direct.id, draft_id)
+
+        _, answer = await read_along(stream, stop)
+        assert answer
+        assert "arrive" not in answer
+
+
+async def read_along(
+    stream: EventStream, at_each: Callable[[str], Awaitable[None]]
+) -> tuple[str, str]:
+    """What was seen of the assistant's next draft, and what it became."""
+    seen = ""
+    async with asyncio.timeout(PATIENCE):
+        async for event in stream:
+            if isinstance(event, DraftEvent):
+                seen += event.payload.text
+                await at_each(event.payload.draft_id)
+            elif isinstance(event, MessageEvent) and event.message.role == "assistant":
+                return seen, event.message.body
+    raise AssertionError("the stream has ended")
 
 
 async def until_answered(stream: EventStream, asked: list[str]) -> None:

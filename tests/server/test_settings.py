@@ -34,6 +34,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "auth_header": ("X-User", "X-User"),
     "moderators": ("ada", ("ada",)),
     "moderator_header": ("X-Mod", "X-Mod"),
+    "drafts_assistants": ("robot", ("robot",)),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
     "without": ("search,streams", frozenset({Capability.SEARCH, Capability.STREAMS})),
     "allowed_origins": (
@@ -173,6 +174,8 @@ WRONG = {
     "ring_seconds": ["-1", "nan"],
     "streams_per_user": ["0"],
     "presence_lease_seconds": ["0"],
+    "drafts_assistants": [" ,\0"],
+    "drafts_abandoned_seconds": ["0"],
     "presence_offline_delay_ms": ["-1"],
     "mongo_url": ["mongodb://127.0.0.1:99999/", "http://db", "mongodb://u:s3/cret@db"],
 }

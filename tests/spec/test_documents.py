@@ -20,7 +20,16 @@ from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, Ser
 from chat_aio.actions.maintenance import holding
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
-from chat_aio.plugins import Filter, Notifications, Plugin, Presence, Receipts, Typing, Words
+from chat_aio.plugins import (
+    Drafts,
+    Filter,
+    Notifications,
+    Plugin,
+    Presence,
+    Receipts,
+    Typing,
+    Words,
+)
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
 from chat_aio.server.sources import DEFAULT, find_settings
@@ -105,7 +114,7 @@ def test_every_error_is_documented() -> None:
 
 
 def test_every_error_is_documented_at_its_routes() -> None:
-    plugins = [Typing(), Presence(), Receipts(), Filter(), Notifications()]
+    plugins = [Typing(), Presence(), Receipts(), Filter(), Notifications(), Drafts()]
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
@@ -245,7 +254,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     hooks = Hooks(can_moderate=lambda _: True)
     told = Told()
     plugins = [
-        *(Presence(), Filter([Words(["spam"], action="hold")])),
+        *(Presence(), Filter([Words(["spam"], action="hold")]), Drafts(["ada"])),
         quick(told, channels=[make_push()]),
     ]
     person = await serve(
@@ -269,6 +278,8 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await chat.api.moderation.ban_user("ada", "mallory")
     await chat.rooms.ban_from_conversation("ada", group.id, "mallory")
     await chat.inbox.follow_thread("ada", group.id, sent.id)
+    drafted = await person("ada").post(f"/conversations/{group.id}/drafts", {})
+    assert drafted.status == 200
     await holding.place(chat._context, "ada", "user", "mallory", "case 12")
     await roll_up_all(database)
     await be_notified(person, group.id, told)

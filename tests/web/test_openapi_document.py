@@ -14,7 +14,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from chat_aio import Chat, ChatError, Options
 from chat_aio.admin.cli import main
 from chat_aio.errors import InvalidInput, StorageUnavailable
-from chat_aio.plugins import Filter, Notifications, Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import Drafts, Filter, Notifications, Plugin, Presence, Receipts, Typing
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED, describe
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.operations import Operation
@@ -43,7 +43,9 @@ def test_it_is_valid() -> None:
 
 
 def test_every_route_is_described() -> None:
-    plugins: list[Plugin] = [Typing(), Presence(), Receipts(), Filter(), Notifications()]
+    plugins: list[Plugin] = [
+        *(Typing(), Presence(), Receipts(), Filter(), Notifications(), Drafts()),
+    ]
     routes = {(each.method, each.path) for each in routes_with(EVERYTHING)}
     routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
     assert {(method, path) for method, path, _ in OPERATIONS} == routes

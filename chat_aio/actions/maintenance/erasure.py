@@ -264,6 +264,11 @@ def _daily_stats_steps(of: Erasure, row: Any) -> Iterator[Step]:
     yield Step("dailyStats", erasure.rename_in_list(of, row["_id"], "senderIds"))
 
 
+def _draft_steps(of: Erasure, draft: Any) -> Iterator[Step]:
+    """Drafts of an assistant, or for somebody, who is erased go: their minute is nearly over."""
+    yield Step("drafts", erasure.delete_row(draft["_id"], conversationId=draft["conversationId"]))
+
+
 def _delete_as(kind: str) -> Callable[[Erasure, Any], Iterator[Step]]:
     """Rows that are a user's own go."""
 
@@ -292,6 +297,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "notification_settings": _delete_as("notificationSettings"),
     "notification_shown": _delete_as("shown"),
     "push_subscriptions": _delete_as("pushSubscriptions"),
+    "drafts": _draft_steps,
 }
 """The steps about a document of each collection where single writes are enough."""
 

@@ -157,6 +157,13 @@ def _push_subscription(_: str, document: Any) -> Iterator[Line]:
     yield {"kind": "pushSubscription", "endpoint": document["endpoint"], "createdAt": at}
 
 
+def _draft(user_id: str, document: Any) -> Iterator[Line]:
+    """What they are writing as an assistant. Of those they have asked for, only that it is so."""
+    where = {"conversationId": document["conversationId"]}
+    own = {"text": "".join(document["parts"])} if document["senderId"] == user_id else {}
+    yield {"kind": "draft", **where, **own, "startedAt": timestamp(document["startedAt"])}
+
+
 LINES: Mapping[str, Lines] = {
     "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
     "conversations": _participation,
@@ -181,5 +188,6 @@ LINES: Mapping[str, Lines] = {
     "notification_settings": _notification_setting,
     "notification_shown": _shown,
     "push_subscriptions": _push_subscription,
+    "drafts": _draft,
 }
 """The lines of one document, by its collection."""

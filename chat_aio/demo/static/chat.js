@@ -53,6 +53,9 @@
  * @typedef {"all" | "mentions" | "none"} NotificationLevel
  * @typedef {{start: string, end: string, timeZone: string}} QuietHours  such as 22:00
  * @typedef {{id: string, host: string, createdAt: string}} PushSubscribed
+ * @typedef {{id: string, conversationId: string, senderId: string, text: string, parts: number,
+ *   askedByUserId: string | null, replyToMessageId: string | null, clientMessageId: string,
+ *   threadRootMessageId: string | null, isStopped: boolean, startedAt: string}} Draft
  * @typedef {{code: string, conversationId: string, createdBy: string, createdAt: string,
  *   expiresAt: string | null, maxUses: number | null, uses: number, requiresApproval: boolean,
  *   metadata: Json}} Invite
@@ -110,7 +113,7 @@
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
- *   alsoSendToMain?: boolean}} Draft
+ *   alsoSendToMain?: boolean}} Composed
  * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
  *   frozen?: boolean, slowModeSeconds?: number, topic?: string}} GroupFields
  * @typedef {{message?: string}} Note  to the admins, where they decide
@@ -136,7 +139,7 @@
  * @typedef {{type: "read.updated", conversationId: string, messageId: string,
  *   unreadCount: number}} ReadEvent
  * @typedef {{type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" |
- *   "receipt.delivered" | "receipt.read", ephemeral: true, conversationId?: string,
+ *   "receipt.delivered" | "receipt.read" | "message.draft" | "draft.ended", ephemeral: true, conversationId?: string,
  *   senderId: string, payload: any, at: string}} EphemeralEvent
  * @typedef {ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent |
  *   ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent} ChatEvent
@@ -188,7 +191,7 @@ const EVENT_TYPES = [
   ...["conversation.updated", "join_request.created", "join_request.resolved", "read.updated"],
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
   ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.lifted"],
-  ...["report.created", "report.updated"],
+  ...["report.created", "report.updated", "message.draft", "draft.ended"],
 ];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
@@ -231,8 +234,8 @@ export class Chat {
   /** @type {(conversationId: string) => Promise<ViewedConversation>} */
   getConversation = (id) => this.#get(path`/conversations/${id}`, {}, "conversation");
   /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
-   * @type {(conversationId: string, draft: Draft) => Promise<Message>} */
-  sendMessage = (id, draft) => this.#send(path`/conversations/${id}/messages`, draft);
+   * @type {(conversationId: string, composed: Composed) => Promise<Message>} */
+  sendMessage = (id, composed) => this.#send(path`/conversations/${id}/messages`, composed);
   /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
    * @type {(conversationId: string, options?: PagingMessages & {around?: string,
    *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */
@@ -378,6 +381,29 @@ export class Chat {
      *   Promise<{ok: true}>} */
     markThreadRead: (id, rootId, messageId) =>
       this.#post(path`/conversations/${id}/threads/${rootId}/read`, { messageId }),
+  };
+
+  /** Messages that are read while they are written, where the service has the plugin Drafts. */
+  drafts = {
+    /** What is being written, the oldest first; events of `message.draft` go on from there.
+     * @type {(conversationId: string) => Promise<Draft[]>} */
+    list: (id) => this.#get(path`/conversations/${id}/drafts`, {}, "drafts"),
+    /** For assistants. @type {(conversationId: string, given?: {replyToMessageId?: string,
+     *   threadRootMessageId?: string, askedByUserId?: string, clientMessageId?: string}) =>
+     *   Promise<Draft>} */
+    begin: (id, given = {}) => this.#post(path`/conversations/${id}/drafts`, given, "draft"),
+    /** Parts are numbered from 0 on.
+     * @type {(conversationId: string, part: {draftId: string, index: number, text: string}) =>
+     *   Promise<{isStopped: boolean}>} */
+    append: (id, part) => this.#post(path`/conversations/${id}/drafts/append`, part),
+    /** Send it. @type {(conversationId: string, given: {draftId: string, mentions?: string[],
+     *   metadata?: Json}) => Promise<Message>} */
+    finish: (id, given) => this.#post(path`/conversations/${id}/drafts/finish`, given, "message"),
+    /** Have an assistant write no more.
+     * @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
+    stop: (id, draftId) => this.#post(path`/conversations/${id}/drafts/stop`, { draftId }),
+    /** @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
+    cancel: (id, draftId) => this.#post(path`/conversations/${id}/drafts/cancel`, { draftId }),
   };
 
   /** What one is told of, where the service has the plugin Notifications. */

@@ -1,0 +1,125 @@
+"""Writes a draft: parts as they come, at most 20 a second, and at the end the message."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextvars import Context
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from chat_aio.errors import ChatError, StorageUnavailable
+from chat_aio.schema.models import Message
+from chat_aio.tasks import cancel_and_wait
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 0.05
+ALIVE_SECONDS = 20.0
+"""An empty part after so long tells that the draft is not abandoned."""
+
+MOST_AT_ONCE = 4_000
+
+
+class DraftCalls(Protocol):
+    """What a writer does with its draft, wherever the service is."""
+
+    async def begin(self) -> str:
+        """Begin the draft and return its id."""
+
+    async def append(self, draft_id: str, index: int, text: str) -> bool:
+        """Add the part with this number; returns whether the draft was stopped."""
+
+    async def finish(
+        self, draft_id: str, mentions: Sequence[str] | None, metadata: dict[str, Any] | None
+    ) -> Message: ...
+
+    async def cancel(self, draft_id: str) -> None: ...
+
+
+class DraftWriter:
+    """`async with` it: what is given to `write` is shown to readers as it comes, and at the end of
+    the block sent as a `message`. The draft is cancelled if the block raises, or is blank.
+
+    `mentions` and `metadata` can be set for the message. `stopped` tells that somebody wants no
+    more of it: `write` then leaves out what it gets, so end the block.
+    """
+
+    def __init__(self, calls: DraftCalls, *, pause_seconds: float = PAUSE_SECONDS) -> None:
+        self._calls = calls
+        self._pause = pause_seconds
+        self._waiting = ""
+        self._count = 0
+        self._is_blank = True
+        self._more = asyncio.Event()
+        self._one_at_a_time = asyncio.Lock()
+        self.stopped = False
+        self.mentions: Sequence[str] | None = None
+        self.metadata: dict[str, Any] | None = None
+        self.message: Message | None = None
+
+    async def write(self, text: str) -> None:
+        """Add to the draft. Raises what sending an earlier part has raised."""
+        if self._sending.done():
+            self._sending.result()
+        if self.stopped:
+            return
+        self._waiting += text
+        self._more.set()
+        if len(self._waiting) > MOST_AT_ONCE:
+            await self._send_waiting()
+
+    async def __aenter__(self) -> Self:
+        self._draft_id = await self._calls.begin()
+        self._sending = asyncio.create_task(self._keep_sending(), context=Context())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                await self._finish()
+        finally:
+            await cancel_and_wait(self._sending)
+            if self.message is None:
+                await self._cancel()
+
+    async def _finish(self) -> None:
+        await self._send_waiting()
+        if not self._is_blank:
+            self.message = await self._calls.finish(self._draft_id, self.mentions, self.metadata)
+
+    async def _cancel(self) -> None:
+        try:
+            await self._calls.cancel(self._draft_id)
+        except ChatError as error:  # It is over already, or ends as an abandoned one.
+            log.info("draft %r was not cancelled: %s", self._draft_id, error.code)
+
+    async def _keep_sending(self) -> None:
+        while not self.stopped:
+            try:
+                await asyncio.wait_for(self._more.wait(), ALIVE_SECONDS)
+                await self._send_waiting()
+            except TimeoutError:
+                await self._send_waiting(even_nothing=True)
+            except StorageUnavailable:
+                self._more.set()  # The text is still there; try it again.
+            await asyncio.sleep(self._pause)
+
+    async def _send_waiting(self, *, even_nothing: bool = False) -> None:
+        async with self._one_at_a_time:
+            self._more.clear()
+            while (self._waiting or even_nothing) and not self.stopped:
+                await self._send(self._waiting[:MOST_AT_ONCE])
+                even_nothing = False
+
+    async def _send(self, part: str) -> None:
+        """Send what is at the beginning of what waits; only then it waits no more."""
+        self.stopped = await self._calls.append(self._draft_id, self._count, part)
+        if not self.stopped:
+            self._count += 1
+            self._waiting = self._waiting[len(part) :]
+            self._is_blank = self._is_blank and not part.strip()

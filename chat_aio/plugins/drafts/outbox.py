@@ -1,0 +1,78 @@
+"""Paces the parts of drafts: at most 20 events a second for the readers of a conversation."""
+
+import asyncio
+from collections.abc import Callable
+from contextvars import Context
+from dataclasses import dataclass, field
+
+from chat_aio.schema.drafts import Drafted
+
+PAUSE_SECONDS = 0.05
+
+Publish = Callable[[str, str, Drafted], None]
+"""Publishes parts by a sender to a conversation."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Consecutive parts of a draft, and who writes it."""
+
+    sender_id: str
+    drafted: Drafted
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """What waits in a conversation, by draft, the longest waiting first."""
+
+    parts: dict[str, _Parts] = field(default_factory=dict)
+    timer: asyncio.TimerHandle | None = None
+
+
+class Outbox:
+    """Publishes parts of drafts: one that comes alone at once; of those that come together one
+    draft of a conversation at a time, with all of its parts that wait."""
+
+    def __init__(self, publish: Publish) -> None:
+        self._publish = publish
+        self._conversations: dict[str, _Waiting] = {}
+
+    def put(self, sender_id: str, conversation_id: str, drafted: Drafted) -> None:
+        """Publish parts now or soon; those of a draft in their order."""
+        waiting = self._conversations.setdefault(conversation_id, _Waiting())
+        if old := waiting.parts.get(drafted.draft_id):
+            drafted = _joined(old.drafted, drafted)
+        waiting.parts[drafted.draft_id] = _Parts(sender_id, drafted)
+        if waiting.timer is None:
+            self._send(conversation_id)
+
+    def drop(self, conversation_id: str, draft_id: str) -> None:
+        """Forget what waits of a draft that has ended."""
+        if waiting := self._conversations.get(conversation_id):
+            waiting.parts.pop(draft_id, None)
+
+    def close(self) -> None:
+        """Forget all that waits: readers ask for it."""
+        for each in self._conversations.values():
+            if each.timer:
+                each.timer.cancel()
+        self._conversations.clear()
+
+    def _send(self, conversation_id: str) -> None:
+        waiting = self._conversations[conversation_id]
+        if not waiting.parts:
+            del self._conversations[conversation_id]
+            return
+        longest = waiting.parts.pop(next(iter(waiting.parts)))
+        self._publish(longest.sender_id, conversation_id, longest.drafted)
+        # In an empty context: the budget of whoever wrote this part is not that of the next one.
+        waiting.timer = asyncio.get_running_loop().call_later(
+            PAUSE_SECONDS, self._send, conversation_id, context=Context()
+        )
+
+
+def _joined(old: Drafted, new: Drafted) -> Drafted:
+    """Both as one. If parts between came to another process, the later ones: readers ask."""
+    if old.last + 1 != new.first:
+        return new
+    return new.model_copy(update={"first": old.first, "text": old.text + new.text})
