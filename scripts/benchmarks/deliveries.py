@@ -21,6 +21,7 @@ STREAMS = 250
 AT_ONCE = 100
 WAIT_SECONDS = 10
 FRAME_BYTES = 660
+DRAFT_PARTS = StreamKind(event=b"event: message.draft\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +209,62 @@ async def measure_last_reader(stage: Stage) -> Figures:
         "p50": ms(p50),
         "p99 ÷ p50": times(p99 / max(p50, 1e-6)),
     }
+
+
+@row(
+    "P18",
+    "One part of a draft to 1,000 live streams (as P4), posted through another process: CPU of the "
+    "streams' process, feed included, for each stream; and of the process that takes the part",
+    at_most("CPU/delivery", 11),
+)
+async def measure_drafts(stage: Stage) -> Figures:
+    groups = places("group", GROUPS, members=256)
+    users = [user_id for each in groups for user_id in each.user_ids[:STREAMS]]
+    count = stage.sized(60, 20)
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("drafts"))
+        streaming, posting = await stack.enter_async_context(stage.services(database, 2))
+        await put_conversations(database, groups)
+        readers = await stack.enter_async_context(
+            reading(streaming.port, streams_of(users), kind=DRAFT_PARTS)
+        )
+        connections = await stack.enter_async_context(connected([posting], GROUPS))
+        parts = await parts_to(connections, groups)
+        chat = Deliveries(parts, readers, len(users))
+        taken: list[float] = []
+        for _ in range(stage.rounds):
+            taking = stage.meter([posting], mongod=False)
+            await chat.run(lambda: stage.meter([streaming], mongod=False), count)
+            taken.append(taking.seconds() / ((count + 1) * GROUPS))
+    return {
+        "bytes": Figure(chat.bytes),
+        "CPU/part": micros(median(taken)),
+        "CPU/delivery": micros(median(chat.cpu)),
+    }
+
+
+async def parts_to(
+    connections: Sequence[Connection], groups: Sequence[Place]
+) -> Callable[[], Awaitable[object]]:
+    """The next part of a draft to each group, at once, from its last member."""
+    paths = [f"/conversations/{each.id}/drafts" for each in groups]
+    writers = [each.user_ids[-1] for each in groups]
+    drafts = [
+        json.loads(await connection.ask(post(path, writer, {})))["draft"]["id"]
+        for connection, path, writer in zip(connections, paths, writers, strict=True)
+    ]
+    numbers = itertools.count()
+
+    async def tell() -> None:
+        index = next(numbers)
+        parts = (
+            post(
+                f"{path}/append", writer, {"draftId": draft, "index": index, "text": "a few words "}
+            )
+            for path, writer, draft in zip(paths, writers, drafts, strict=True)
+        )
+        await asyncio.gather(
+            *(each.ask(part) for each, part in zip(connections, parts, strict=True))
+        )
+
+    return tell

@@ -179,3 +179,41 @@ async def measure_pages(stage: Stage) -> Figures:
         "far ÷ head": times(p50(far) / p50(head)),
         "÷ F4": times(p50(head) / p50(floor)),
     }
+
+
+@row(
+    "P17",
+    "GET conversations: 50 with their last messages and heads in one request, against the plain "
+    "list, and against the list and a request for each last message",
+    at_most("÷ plain", 2.5),
+    at_most("÷ 51 requests", 0.3),
+)
+async def measure_whole_lists(stage: Stage) -> Figures:
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("whole"))
+        lists = [places_of("reader", *[MESSAGES] * CONVERSATIONS)]
+        await load_lists(stage, database, lists, own=False)
+        services = await stack.enter_async_context(stage.services(database))
+        (connection,) = await stack.enter_async_context(connected(services))
+        whole = get("/conversations?include=lastMessage,heads", "reader")
+        each_last = [
+            get(f"/conversations/{each.id}/messages?limit=1", "reader") for each in lists[0]
+        ]
+
+        async def one_by_one() -> float:
+            taken = [await connection.timed(each) for each in each_last]
+            return sum(taken) + await list_of(connection, "reader")()
+
+        plain, one, many = await in_turns(
+            stage.sized(100, 40),
+            list_of(connection, "reader"),
+            asked(connection, whole),
+            one_by_one,
+        )
+    return {
+        "p50 plain": ms(p50(plain)),
+        "p50 of all in one": ms(p50(one)),
+        "p50 of 51 requests": ms(p50(many)),
+        "÷ plain": times(p50(one) / p50(plain)),
+        "÷ 51 requests": times(p50(one) / p50(many)),
+    }

@@ -13,6 +13,7 @@ from benchmarks.loops import run
 from chat_aio import Chat, Options
 from chat_aio.admin.cli import spare_the_collector
 from chat_aio.capabilities import Capability
+from chat_aio.plugins import Drafts
 
 
 async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
@@ -24,6 +25,7 @@ async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
     chat = Chat(
         client[database],
         auth=lambda request: {"id": request.headers["X-User"]},
+        plugins=[Drafts(lambda _: True)],
         # The data loaded a moment ago are no past to be read: starting is not measured here.
         options=Options(
             ring_seconds=0, quotas=None, without=frozenset(Capability[each] for each in without)
