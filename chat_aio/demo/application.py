@@ -1,5 +1,6 @@
 """The demo's app: an aiohttp app with the chat mounted and one page at `/`."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -10,13 +11,16 @@ from typing import Any
 from aiohttp import web
 
 from chat_aio.chat import Chat
-from chat_aio.demo.people import MODERATORS, NAMES, PEOPLE, introduce
+from chat_aio.demo.assistant import answer_all
+from chat_aio.demo.bundle import Bundle, ages, bundled
+from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE, introduce
 from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
-from chat_aio.hooks import Hooks
+from chat_aio.hooks import Hooks, Profile
 from chat_aio.options import Options
-from chat_aio.plugins import Filter, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Drafts, Filter, Presence, Receipts, Typing, Words
 from chat_aio.server.clients import Clients
+from chat_aio.tasks import cancel_and_wait
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
 
@@ -44,17 +48,26 @@ async def make_demo(
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
     clients = Clients(mongo_url, database)
     stack.push_async_callback(clients.close)
-    chat = _chat_over(clients)
+    drafts = Drafts([ASSISTANT])
+    chat = _chat_over(clients, drafts)
     app = web.Application(middlewares=[_only_from_here])
     chat.mount(app)
     add_openapi(app)
-    app.router.add_get("/", _page)
+    pages = Pages()
+    app.router.add_get("/", pages.page)
+    app.router.add_get("/bundle/{name}", pages.file)
     app.router.add_get("/people", _people)
     app.router.add_static("/static", STATIC)
 
+    answering: list[asyncio.Task[None]] = []
+
     async def opened(_: web.Application) -> None:
         await introduce(chat)
+        answering.append(asyncio.create_task(answer_all(chat, drafts, ASSISTANT)))
         say(f"Chat is ready: http://127.0.0.1:{port}  (open it twice, as two people; Ctrl+C ends)")
+
+    async def closing(_: web.Application) -> None:
+        await cancel_and_wait(*answering)
 
     async def closed(_: web.Application) -> None:
         await stack.aclose()
@@ -62,20 +75,21 @@ async def make_demo(
     app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
+    app.on_shutdown.insert(0, closing)
     # The chat closes earlier, in `on_shutdown`, and still needs its client for that.
     app.on_cleanup.append(closed)
     return app
 
 
-def _chat_over(clients: Clients) -> Chat:
-    """A chat with all plugins, extra events, room controls and the moderators' desk."""
+def _chat_over(clients: Clients, drafts: Drafts) -> Chat:
+    """A chat with all that a page can show."""
     return Chat(
         clients.make(),
         renew=clients.make,
         auth=_picked_user,
         hooks=HOOKS,
-        options=Options(extra_events=True, room_controls=True, moderation_desk=True),
-        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING])],
+        options=Options(extra_events=True, inbox=True, room_controls=True, moderation_desk=True),
+        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts],
     )
 
 
@@ -90,6 +104,12 @@ ADVERTISING = Words(
 HOOKS = Hooks(
     user_exists=lambda user_id: user_id in NAMES,
     can_moderate=lambda asked: asked.user_id in MODERATORS,
+    profiles=lambda user_ids: {
+        each.id: Profile(name=each.name, is_bot=each.bot) for each in PEOPLE if each.id in user_ids
+    },
+    search_users=lambda asked: [
+        each.id for each in PEOPLE if asked.query.casefold() in each.name.casefold()
+    ],
 )
 
 
@@ -126,8 +146,31 @@ async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:
     response.headers.setdefault("Cache-Control", "no-cache")
 
 
-async def _page(_: web.Request) -> web.FileResponse:
-    return web.FileResponse(STATIC / "index.html")
+class Pages:
+    """The page, bundled anew when its sources have changed."""
+
+    def __init__(self) -> None:
+        self._bundle: Bundle | None = None
+
+    async def page(self, request: web.Request) -> web.StreamResponse:
+        if "modules" in request.query:
+            return web.FileResponse(STATIC / "index.html")
+        bundle = await asyncio.to_thread(self._current)
+        return web.Response(text=bundle.page, content_type="text/html")
+
+    async def file(self, request: web.Request) -> web.Response:
+        bundle = await asyncio.to_thread(self._current)
+        name = request.match_info["name"]
+        if name not in bundle.files:
+            raise web.HTTPNotFound
+        kind = "text/javascript" if name.endswith(".js") else "text/css"
+        headers = {"Cache-Control": "max-age=31536000, immutable"}
+        return web.Response(text=bundle.files[name], content_type=kind, headers=headers)
+
+    def _current(self) -> Bundle:
+        if self._bundle is None or self._bundle.made_of != ages(STATIC):
+            self._bundle = bundled(STATIC)
+        return self._bundle
 
 
 async def _people(_: web.Request) -> web.Response:

@@ -10,6 +10,7 @@ class Person:
     id: str
     name: str
     moderator: bool = False
+    bot: bool = False
 
 
 PEOPLE = (
@@ -18,7 +19,9 @@ PEOPLE = (
     Person("linus", "Linus"),
     Person("margaret", "Margaret"),
     Person("dennis", "Dennis"),
+    Person("eliza", "Eliza", bot=True),
 )
+ASSISTANT = "eliza"
 
 NAMES = {each.id: each.name for each in PEOPLE}
 MODERATORS = frozenset(each.id for each in PEOPLE if each.moderator)
@@ -29,7 +32,7 @@ async def introduce(chat: Chat) -> None:
     if (await chat.api.list_conversations("ada", limit=1)).conversations:
         return
     team = await chat.api.create_group_conversation(
-        "ada", user_ids=[each.id for each in PEOPLE[1:]], name="Engine room"
+        "ada", user_ids=[each.id for each in PEOPLE if each.id != "ada"], name="Engine room"
     )
     for sender, body in (
         ("ada", "Welcome to the engine room!"),

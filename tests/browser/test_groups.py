@@ -97,7 +97,7 @@ async def test_people_come_rise_and_go(visit: Visit, demo: Demo) -> None:
     await details(linus).get_by_role("button", name="Add people").click()
     await linus.get_by_role("dialog").get_by_role("button", name="Add").click()
     await expect(linus.get_by_role("dialog").get_by_role("alert")).to_have_text("Choose somebody.")
-    await expect(linus.get_by_role("dialog").get_by_role("checkbox")).to_have_count(3)
+    await expect(linus.get_by_role("dialog").get_by_role("checkbox")).to_have_count(4)
     await linus.get_by_role("dialog").get_by_role("checkbox", name="Margaret").check()
     await linus.get_by_role("dialog").get_by_role("button", name="Add").click()
     await margaret.get_by_role("link", name="Kernel").click()

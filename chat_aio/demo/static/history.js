@@ -2,6 +2,9 @@
 
 const MESSAGES_PER_PAGE = 50;
 const MOST_PAGES_BACK = 20;
+/** The most that a page can have: what is unread is read from its beginning. */
+const UNREAD_PER_PAGE = 200;
+const MOST_UNREAD_PAGES = 5;
 
 export class History {
   #chat;
@@ -20,6 +23,19 @@ export class History {
   loadNewest(timeline) {
     if (timeline.loading === "newest") return this.#running.get(timeline);
     return this.#run(timeline, this.#loadNewest(timeline));
+  }
+
+  /** The newest page, and before it is shown those in front of it, as far as they are unread. */
+  async loadUnread(timeline, count) {
+    if (count > MESSAGES_PER_PAGE) timeline.pageSize = UNREAD_PER_PAGE;
+    await this.loadNewest(timeline);
+    for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
+      await this.loadOlder(timeline);
+      if (timeline.loading === "failed") break;
+    }
+    timeline.pageSize = null;
+    timeline.endUnread();
+    this.#store.changed();
   }
 
   loadOlder(timeline) {
@@ -105,7 +121,8 @@ export class History {
     };
     show(loading);
     try {
-      const answer = await this.#list(timeline, { limit: MESSAGES_PER_PAGE, cursor });
+      const limit = timeline.pageSize ?? MESSAGES_PER_PAGE;
+      const answer = await this.#list(timeline, { limit, cursor });
       show(null);
       return answer;
     } catch (error) {

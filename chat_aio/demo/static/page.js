@@ -62,6 +62,7 @@ export class Page {
       onJoinRequest: (event) => this.#groups.tellJoinRequest(event),
       onBan: (event) => this.#groups.tellBan(event),
       onReports: () => people.isModerator && casework.outdated(),
+      onUsers: (users) => people.learn(users),
     });
     this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
     this.#tools = new MessageTools(this.#session.changes, store, people, {
@@ -196,6 +197,8 @@ export class Page {
       older: () => history.loadOlder(current()),
       again: () => history.loadAgain(current()),
       moved: () => this.#store.changed(),
+      stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
+      markRead: () => this.#session.readAll(),
       retry: (key) => sender.retry(key),
       discard: (key) => sender.discard(key),
     };

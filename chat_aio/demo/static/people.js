@@ -5,7 +5,7 @@ const GOLDEN_ANGLE = 137.5;
 export class People {
   #byId;
 
-  /** `people` are {id, name, moderator}, of whom `userId` is using the page. */
+  /** `people` are {id, name, moderator, bot}, of whom `userId` is using the page. */
   constructor(people, userId) {
     this.all = people;
     this.userId = userId;
@@ -14,6 +14,13 @@ export class People {
 
   get others() {
     return this.all.filter((each) => each.id !== this.userId);
+  }
+
+  /** What the service shows of users, by id, as it comes with a page. */
+  learn(users = {}) {
+    for (const { id, name, isBot } of Object.values(users)) {
+      this.#byId.set(id, { ...this.#byId.get(id), id, name, bot: isBot });
+    }
   }
 
   nameOf(userId) {

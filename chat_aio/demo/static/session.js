@@ -4,6 +4,7 @@ import { Boundaries } from "./boundaries.js";
 import { MessageChanges } from "./changes.js";
 import { GroupChanges } from "./groups.js";
 import { History, isGone } from "./history.js";
+import { LiveDrafts } from "./live-drafts.js";
 import { Presence } from "./presence.js";
 import { Receipts } from "./receipts.js";
 import { Sender } from "./sender.js";
@@ -11,6 +12,9 @@ import { inTurn, later } from "./tasks.js";
 import { Typing } from "./typing.js";
 
 const CONVERSATIONS_PER_PAGE = 50;
+/** What is shown of each conversation in the list, so that no row has to ask for it. */
+const LISTED = ["lastMessage", "heads", "users"];
+const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
 const CONFIRM_MS = 400;
 
@@ -22,6 +26,7 @@ export class Session {
   #onJoinRequest;
   #onBan;
   #onReports;
+  #onUsers;
   #firstSync = null;
   #confirming = new Map();
   /** Asked for since the stream was opened. */
@@ -33,14 +38,17 @@ export class Session {
    * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on, and
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
    * may be new reports: told of one, or when the stream has opened, at first or again.
+   * `onUsers(users)` gets what a page shows of users, by id.
    */
-  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports }) {
+  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, onUsers = () => {} }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
     this.#onReports = onReports;
+    this.#onUsers = onUsers;
+    this.liveDrafts = new LiveDrafts(chat, store);
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
@@ -84,8 +92,10 @@ export class Session {
     if (!store.conversation(conversationId)) await this.#fetchConversation(conversationId);
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
-    store.timeline(conversationId).markUnread(conversation.unreadCount);
-    await this.history.loadNewest(store.timeline(conversationId));
+    const timeline = store.timeline(conversationId);
+    timeline.markUnread(conversation.unreadCount);
+    this.liveDrafts.load(conversationId);
+    await this.history.loadUnread(timeline, conversation.unreadCount);
   }
 
   /** Open a thread beside the open conversation (null: none). */
@@ -101,8 +111,9 @@ export class Session {
     this.#store.set({ nextCursor: null });
     const asOf = this.#store.now();
     try {
-      const page = await this.#chat.listConversations({ cursor: nextCursor });
+      const page = await this.#list({ cursor: nextCursor });
       this.#store.addConversations(page.conversations, page.nextCursor, asOf);
+      this.#store.addHeads(page);
     } catch {
       this.#store.set({ nextCursor });
     }
@@ -137,6 +148,7 @@ export class Session {
     this.#store.becomeStale();
     this.#previewed.clear();
     this.presence.becomeStale();
+    this.liveDrafts.becomeStale();
     this.sync();
   }
 
@@ -148,14 +160,17 @@ export class Session {
     const found = [];
     let cursor;
     try {
+      const pages = [];
       do {
-        const limit = CONVERSATIONS_PER_PAGE;
-        const page = await this.#chat.listConversations({ limit, cursor });
+        const page = await this.#list({ limit: CONVERSATIONS_PER_PAGE, cursor });
+        pages.push(page);
         found.push(...page.conversations);
         cursor = page.nextCursor;
       } while (cursor && found.length < wanted);
       store.set({ listProblem: null });
       store.setConversations(found, cursor, asOf);
+      for (const each of pages) store.addHeads(each);
+      if (cursor) await this.#countUnreadElsewhere();
     } catch (error) {
       store.set({ listProblem: error.message });
     }
@@ -163,11 +178,24 @@ export class Session {
     if (store.openThread) await this.history.loadThread(store.openThread);
   }
 
+  async #list(options) {
+    const page = await this.#chat.listConversations({ ...options, include: LISTED });
+    this.#onUsers(page.users);
+    return page;
+  }
+
+  /** What is unread further down the list than it is loaded. */
+  async #countUnreadElsewhere() {
+    const unread = await this.#chat.listConversations({ unread: true, limit: MOST_UNREAD });
+    this.#store.setUnreadElsewhere(unread.conversations);
+  }
+
   #received(event) {
     const store = this.#store;
     const isMine = event.affectedUserIds?.includes(store.userId);
     if (event.ephemeral) {
-      for (const each of [this.typing, this.presence, this.receipts]) each.tell(event);
+      const live = [this.typing, this.presence, this.receipts, this.liveDrafts];
+      for (const each of live) each.tell(event);
     } else if (event.joinRequest) {
       this.#onJoinRequest(event);
     } else if (event.conversationBan) {
@@ -192,6 +220,7 @@ export class Session {
   #receivedMessage(message) {
     const store = this.#store;
     this.typing.arrived(message);
+    this.liveDrafts.arrived(message);
     store.receive(message);
     store.countReply(message);
     const conversation = store.conversation(message.conversationId);
@@ -243,12 +272,22 @@ export class Session {
     this.#onGone(conversation, removedBy);
   }
 
+  /** Mark the open conversation as read to its end. */
+  async readAll() {
+    const { open } = this.#store;
+    if (open) await this.#markRead(open.id);
+  }
+
   /** Tell the service what is being read. */
   async #read() {
     const store = this.#store;
     const conversation = store.open;
     if (!store.isReading || !conversation?.unreadCount) return;
-    const { id } = conversation;
+    await this.#markRead(conversation.id);
+  }
+
+  async #markRead(id) {
+    const store = this.#store;
     store.setUnread(id, 0);
     store.outdateUnread(id);
     try {

@@ -23,11 +23,15 @@ export class Store {
   blockedIds = new Set();
   mutedIds = new Set();
   isBanned = false;
+  /** What assistants are writing: {draftId, conversationId, senderId, text, ...}. */
+  writings = [];
   nextCursor = null;
   isListed = false;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
 
+  /** Unread counts of conversations further down than the list is loaded, by id. */
+  #unreadElsewhere = new Map();
   #conversations = new Conversations(() => this.now());
   #lists;
   #listeners = new Set();
@@ -111,7 +115,12 @@ export class Store {
   }
 
   get totalUnread() {
-    return this.conversations.reduce((sum, each) => sum + this.unreadOf(each), 0);
+    const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !this.conversation(id));
+    const counts = elsewhere.map(([, count]) => count);
+    return [...this.conversations.map((each) => this.unreadOf(each)), ...counts].reduce(
+      (sum, each) => sum + each,
+      0,
+    );
   }
 
   /** A moment to compare with: take it before a request whose answer has unread counts. */
@@ -128,6 +137,19 @@ export class Store {
   addConversations(conversations, nextCursor, asOf) {
     this.#conversations.append(conversations, asOf);
     this.set({ nextCursor });
+  }
+
+  /** The last message of each conversation of a page, and how often the reader is mentioned. */
+  addHeads({ conversations, lastMessages = {}, heads = {} }) {
+    for (const { id } of conversations) {
+      this.setPreview(id, lastMessages[id] ?? null);
+      this.#assign(id, { unreadMentions: heads[id]?.unreadMentionCount ?? 0 });
+    }
+  }
+
+  setUnreadElsewhere(conversations) {
+    this.#unreadElsewhere = new Map(conversations.map((each) => [each.id, each.unreadCount]));
+    this.changed();
   }
 
   /** Take a snapshot, asked for at `asOf`; a new conversation comes first in the list. */
@@ -189,6 +211,9 @@ export class Store {
   }
 
   setUnread(conversationId, unreadCount) {
+    if (this.#unreadElsewhere.has(conversationId)) {
+      this.#unreadElsewhere.set(conversationId, unreadCount);
+    }
     this.#assign(conversationId, { unreadCount });
   }
 

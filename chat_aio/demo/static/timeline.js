@@ -17,6 +17,11 @@ export class Timeline {
   /** The first message that was unread when the reader came; a line is drawn above it. */
   firstUnreadId = null;
 
+  /** How many messages were unread when the reader came. */
+  unreadCount = 0;
+  /** How many messages a page is to have while what is unread is brought; null otherwise. */
+  pageSize = null;
+
   #byId = new Map();
   /** What was told of messages, and when. */
   #told = new Map();
@@ -38,6 +43,11 @@ export class Timeline {
 
   get isLoaded() {
     return this.olderCursor !== undefined;
+  }
+
+  /** Whether it can be shown: not while the first unread message is still being looked for. */
+  get isReady() {
+    return this.isLoaded && this.pageSize === null;
   }
 
   get newest() {
@@ -119,8 +129,20 @@ export class Timeline {
   /** Draw the line above the oldest of the last `count` messages of others, once it is held. */
   markUnread(count) {
     this.firstUnreadId = null;
+    this.unreadCount = count;
     this.#unread = { count, upTo: null };
     this.#drawUnread();
+  }
+
+  /** Whether the line of what is unread is to be drawn, and belongs in front of what is held. */
+  get isUnreadFurtherBack() {
+    return this.#unread.count > 0 && this.isLoaded && this.olderCursor !== null;
+  }
+
+  /** Where the first unread message is too far back, the line stands above the oldest one held. */
+  endUnread() {
+    if (this.#unread.count > 0) this.firstUnreadId = this.messages[0]?.id ?? null;
+    this.#unread = { count: 0, upTo: null };
   }
 
   #drawUnread() {

@@ -80,7 +80,9 @@ export class ConversationList {
 
   #askForMissing() {
     const visible = this.#store.conversations.filter(({ id }) => this.#visible.has(id));
-    for (const { id, hasPreview } of visible) if (!hasPreview) this.#needs.preview(id);
+    // The list itself comes with them.
+    const { isListed } = this.#store;
+    for (const { id, hasPreview } of visible) if (isListed && !hasPreview) this.#needs.preview(id);
     const others = visible.map((each) => this.#people.otherIn(each));
     this.#needs.presence.watch("list", others.filter(Boolean));
     const last = this.#store.conversations.at(-1);

@@ -95,7 +95,7 @@ export class Frame {
   }
 
   #invite() {
-    const [other] = this.#people.others;
+    const other = this.#people.others.find((each) => !each.bot);
     const link = document.querySelector("#invitation");
     link.hidden = !other;
     link.href = `#${other?.id}`;

@@ -2,6 +2,9 @@
 
 import { element, setText } from "../dom.js";
 
+/** With so few unread messages, their end is as near as a button. */
+const MOST_ON_A_SCREEN = 5;
+
 export class DayRow {
   node = element("div", { class: "day", role: "separator" });
 
@@ -12,10 +15,20 @@ export class DayRow {
 }
 
 export class UnreadRow {
-  node = element("div", { class: "day unread-mark", role: "separator", "aria-label": "New" });
+  #words = element("span", { role: "separator" });
+  #read = element("button", { type: "button", class: "link" }, "Mark as read");
+  node = element("div", { class: "day unread-mark" }, this.#words, this.#read);
 
-  show() {
-    this.node.replaceChildren(element("span", {}, "New"));
+  constructor({ markRead }) {
+    this.#read.addEventListener("click", markRead);
+  }
+
+  /** `count` is how many there were; 0 of what has come since. */
+  show({ count }) {
+    const words = count > 1 ? `${count} new messages` : "New";
+    setText(this.#words, words);
+    this.#words.setAttribute("aria-label", words);
+    this.#read.hidden = count <= MOST_ON_A_SCREEN;
   }
 }
 

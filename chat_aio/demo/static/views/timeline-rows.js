@@ -20,7 +20,9 @@ export function mainRows(store, people, receipts) {
   const rows = [historyRow(timeline, `This is the beginning of ${name}.`)];
   const entries = entriesOf(timeline, draftsOf(store));
   const standingOf = receipts.standingIn(conversation);
-  return [...rows, ...rowsOf(entries, people, { isNamed: !isDirect, firstUnreadId, standingOf })];
+  const { unreadCount } = timeline;
+  const options = { isNamed: !isDirect, firstUnreadId, unreadCount, standingOf };
+  return [...rows, ...rowsOf(entries, people, options), ...writingRows(store, people, null)];
 }
 
 /** Rows of the open thread: its root, then the replies. */
@@ -35,6 +37,7 @@ export function threadRows(store, people, receipts) {
     ...(root ? rowsOf([root], people, options) : []),
     historyRow(timeline, words),
     ...rowsOf(entries, people, { ...options, root }),
+    ...writingRows(store, people, timeline.rootId),
   ];
 }
 
@@ -47,20 +50,40 @@ export function draftsOf(store, rootId = null) {
     .map((each) => draftAsMessage(each, store.userId));
 }
 
+/** What assistants are writing in the open conversation's main list, or in a thread of it. */
+function writingRows(store, people, rootId) {
+  const { open, writings } = store;
+  const isHere = (each) =>
+    each.conversationId === open.id && (each.threadRootMessageId ?? null) === rootId && each.text;
+  return writings.filter(isHere).map((draft) => {
+    const { initials, hue } = people.pictureOfPerson(draft.senderId);
+    const isAsked = [null, store.userId].includes(draft.askedByUserId);
+    const state = {
+      ...{ draft, initials, hue, author: people.nameOf(draft.senderId) },
+      isNamed: open.type !== "direct",
+      isMine: isAsked || (open.type === "group" && people.isAdminOf(open)),
+    };
+    return { kind: "draft", key: `draft:${draft.draftId}`, state };
+  });
+}
+
 function entriesOf(timeline, drafts) {
-  return [...(timeline.isLoaded ? timeline.messages : []), ...drafts];
+  return [...(timeline.isReady ? timeline.messages : []), ...drafts];
 }
 
 /** `root` is the message that stands above, and has its day there. */
 function rowsOf(entries, people, options) {
-  const { firstUnreadId, isNamed, isInThread = false, root = null, standingOf } = options;
+  const { firstUnreadId, unreadCount, isNamed, isInThread = false, root = null } = options;
+  const { standingOf } = options;
   const rows = [];
   const isFirstUnread = (each) => Boolean(each?.id) && each.id === firstUnreadId;
   const areApart = (first, second) => isFirstUnread(second) || !belongTogether(first, second);
   entries.forEach((message, index) => {
     const before = entries[index - 1];
     if (isNewDay(before ?? root, message)) rows.push(dayRow(message.createdAt));
-    if (isFirstUnread(message)) rows.push({ kind: "unread", key: "unread", state: {} });
+    if (isFirstUnread(message)) {
+      rows.push({ kind: "unread", key: "unread", state: { count: unreadCount } });
+    }
     const state = stateOf(message, people, isInThread);
     state.isHead = areApart(before, message);
     state.isTail = areApart(message, entries[index + 1]);

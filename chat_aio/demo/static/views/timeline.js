@@ -1,13 +1,17 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows } from "../dom.js";
+import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
 import { DayRow, HistoryRow, UnreadRow } from "./marks.js";
 
 const NEAR_END_PX = 60;
 const NEAR_TOP_PX = 600;
 const NOT_SHOWN = { timeline: null, firstSeq: null, sent: 0, isLoaded: false };
-const ROWS = { day: DayRow, history: HistoryRow, message: MessageRow, unread: UnreadRow };
+const ROWS = {
+  ...{ day: DayRow, draft: DraftRow, history: HistoryRow },
+  ...{ message: MessageRow, unread: UnreadRow },
+};
 
 export class TimelineView {
   #log;
@@ -62,13 +66,13 @@ export class TimelineView {
     // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
     if (before.isLoaded) this.#sticks = this.#isNearEnd();
     const firstSeq = timeline.messages[0]?.seq ?? null;
-    this.#shown = { timeline, firstSeq, sent: drafts.length, isLoaded: timeline.isLoaded };
+    this.#shown = { timeline, firstSeq, sent: drafts.length, isLoaded: timeline.isReady };
     // Only what happens now is read out, not what was said before the reader came.
     const isNews = before.isLoaded && before.firstSeq === firstSeq;
     this.#log.ariaLive = isNews ? "polite" : "off";
     const anchor = this.#anchor();
     this.#showRows(rows);
-    if (!before.isLoaded && timeline.isLoaded) this.#goToFirstUnread(timeline);
+    if (!before.isLoaded && timeline.isReady) this.#goToFirstUnread(timeline);
     else if (this.#sticks || drafts.length > before.sent) this.#goToEnd();
     else anchor();
     this.#goToWanted(rows);
@@ -151,7 +155,7 @@ export class TimelineView {
 
   #askForOlder(timeline) {
     const isNearTop = this.#log.scrollTop < NEAR_TOP_PX;
-    if (isNearTop && timeline.isLoaded && timeline.loading === null) this.#tools.older();
+    if (isNearTop && timeline.isReady && timeline.loading === null) this.#tools.older();
   }
 }
 

@@ -4,7 +4,8 @@ import { addressAs } from "../address.js";
 import { avatar, element, setAvatar } from "../dom.js";
 
 export function showWelcome(people) {
-  const links = people.all.map(({ id, name }) => {
+  const choices = people.all.filter((each) => !each.bot);
+  const links = choices.map(({ id, name }) => {
     const picture = avatar();
     setAvatar(picture, people.pictureOfPerson(id));
     return element("li", {}, element("a", { class: "choice", href: addressAs(id) }, picture, name));

@@ -1,0 +1,59 @@
+"""The demo's assistant: a script in the place of a language model, whose answers are drafts."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+
+from chat_aio.chat import Chat
+from chat_aio.errors import ChatError
+from chat_aio.plugins import Drafts
+from chat_aio.schema.events import MessageEvent
+from chat_aio.schema.models import Message
+
+log = logging.getLogger(__name__)
+
+SECONDS_PER_WORD = 0.07
+
+ANSWER = """\
+You said: “{question}”. I am only a script, so I have no opinion about that. But you are reading \
+this while it is being written: a language model in my place would show its words as they come, \
+and you could stop it with the button below. When I am done, all of it is one ordinary message."""
+
+
+async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:
+    """Answer what is written to the assistant, or mentions it, until cancelled."""
+    async for event in chat.events(user_id=user_id):
+        if isinstance(event, MessageEvent) and event.type == "message.created":
+            message = event.message
+            if message.role == "user" and await _is_asked(chat, user_id, message):
+                await _answer(drafts, user_id, message)
+
+
+async def _is_asked(chat: Chat, user_id: str, message: Message) -> bool:
+    if message.sender_id == user_id:
+        return False
+    conversation = await chat.api.get_conversation(user_id, message.conversation_id)
+    return conversation.type == "direct" or user_id in message.mentions
+
+
+async def _answer(drafts: Drafts, user_id: str, asked: Message) -> None:
+    writing = drafts.writing(
+        user_id,
+        asked.conversation_id,
+        thread_root_message_id=asked.thread_root_message_id,
+        asked_by_user_id=asked.sender_id,
+    )
+    try:
+        async with writing as draft:
+            async for words in _model(asked.body):
+                await draft.write(words)
+                if draft.stopped:
+                    break
+    except ChatError as refusal:
+        log.info("the assistant could not answer: %s", refusal.code)
+
+
+async def _model(question: str) -> AsyncIterator[str]:
+    for word in ANSWER.format(question=question.strip()[:200]).split():
+        await asyncio.sleep(SECONDS_PER_WORD)
+        yield f"{word} "

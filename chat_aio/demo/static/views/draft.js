@@ -1,0 +1,35 @@
+/** A message that an assistant is writing: its text so far, with a caret. */
+
+import { avatar, element, setAttribute, setAvatar, setText } from "../dom.js";
+
+export class DraftRow {
+  #draft = null;
+  #avatar = avatar();
+  #author = element("span", { class: "author" });
+  #text = element("span");
+  #stop = element("button", { type: "button", class: "quiet small" }, "Stop");
+
+  constructor({ stopDraft }) {
+    this.#stop.addEventListener("click", () => stopDraft(this.#draft));
+    const caret = element("span", { class: "caret", "aria-hidden": "true" });
+    const body = element("p", { class: "body", dir: "auto" }, this.#text, caret);
+    this.node = element(
+      "div",
+      // Read out when it is a message: half a word is none.
+      { class: "message", "data-from": "other", "data-place": "head tail", "aria-live": "off" },
+      ...[this.#avatar, this.#author, element("div", { class: "bubble" }, body)],
+      element("div", { class: "meta" }, this.#stop),
+    );
+  }
+
+  show({ draft, author, initials, hue, isNamed, isMine }) {
+    this.#draft = draft;
+    setAvatar(this.#avatar, { initials, hue, shape: "round" });
+    setText(this.#author, author);
+    setAttribute(this.node, "data-named", isNamed);
+    setText(this.#text, draft.text);
+    this.node.ariaBusy = "true";
+    this.#stop.hidden = !isMine;
+    this.#stop.disabled = draft.isStopped === true;
+  }
+}

@@ -1,0 +1,64 @@
+"""An assistant writes: its words are seen as they come, by those who come later too."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.acting import main_list, write
+from tests.browser.conftest import Visit
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_its_words_are_seen_as_they_come(visit: Visit, demo: Demo) -> None:
+    place = await demo.direct("linus", "eliza")
+    linus = await visit("linus", place)
+    await write(linus, "Are you there?")
+    caret = main_list(linus).locator(".caret")
+    await expect(caret).to_be_visible()
+    await expect(linus.get_by_role("button", name="Stop")).to_be_visible()
+    await expect(caret).to_have_count(0, timeout=30_000)
+    answer = main_list(linus).locator(".message").last
+    await expect(answer).to_contain_text("“Are you there?”")
+    await expect(answer).to_contain_text("one ordinary message.")
+    page = await demo.get("linus", f"/conversations/{place}/messages")
+    assert [(each["senderId"], each["role"]) for each in page["messages"]] == [
+        ("eliza", "assistant"),
+        ("linus", "user"),
+    ]
+
+
+async def test_who_comes_later_sees_it_from_its_beginning(visit: Visit, demo: Demo) -> None:
+    place = await demo.group("linus", "dennis", "eliza", name="Questions")
+    await demo.write("linus", place, "@Eliza what now?", mentions=["eliza"])
+    linus = await visit("linus", place)
+    await expect(main_list(linus).locator(".caret")).to_be_visible()
+    dennis = await visit("dennis", place)
+    draft = main_list(dennis).locator(".message", has=dennis.locator(".caret"))
+    await expect(draft).to_contain_text("You said: “@Eliza what now?”.")
+    # Only who has asked stops it, and Linus, who is an admin, has asked.
+    await expect(dennis.get_by_role("button", name="Stop")).to_have_count(0)
+    await linus.get_by_role("button", name="Stop").click()
+    for page in (linus, dennis):
+        await expect(main_list(page).locator(".caret")).to_have_count(0)
+    newest = await demo.newest("linus", place)
+    assert newest["role"] == "assistant"
+    assert newest["body"].startswith("You said")
+    assert "ordinary message." not in newest["body"]
+
+
+async def test_a_draft_that_ends_without_a_message_goes(visit: Visit, demo: Demo) -> None:
+    place = await demo.group("linus", "eliza", name="Questions")
+    linus: Page = await visit("linus", place)
+    path = f"/conversations/{place}/drafts"
+    draft = (await demo.post("eliza", path))["draft"]["id"]
+    await demo.post("eliza", f"{path}/append", draftId=draft, index=0, text="Well, ")
+    await expect(main_list(linus)).to_contain_text("Well, ")
+    # A part that came while nobody listened: all of them are asked for.
+    await linus.reload()
+    await expect(main_list(linus)).to_contain_text("Well, ")
+    await demo.post("eliza", f"{path}/append", draftId=draft, index=1, text="no.")
+    await expect(main_list(linus)).to_contain_text("Well, no.")
+    await demo.post("eliza", f"{path}/cancel", draftId=draft)
+    await expect(main_list(linus).locator(".caret")).to_have_count(0)
+    await expect(main_list(linus).get_by_text("Well")).to_have_count(0)

@@ -1,0 +1,142 @@
+"""Opening the page and a conversation: few requests, and where one has left off."""
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from chat_aio.demo import bundle
+from tests.browser.acting import main_list
+from tests.browser.conftest import Visit
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+MOST_REQUESTS = 12
+
+
+async def test_the_page_comes_with_few_requests(visit: Visit, demo: Demo) -> None:
+    """With fifty conversations in the list and their last messages; then with one of them open."""
+    for number in range(49):
+        await demo.send("linus", await demo.group("linus", name=f"Group {number}"), "hello")
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "Is it you?")
+    linus = await visit("linus")
+    await expect(linus.locator(".row-preview", has_text="You: hello").first).to_be_visible()
+    assert len(await requests_of_reload(linus)) <= MOST_REQUESTS
+    await linus.get_by_role("link", name="Dennis").click()
+    await expect(main_list(linus)).to_contain_text("Is it you?")
+    asked = await requests_of_reload(linus)
+    assert len(asked) <= MOST_REQUESTS + 3, asked
+    assert not [each for each in asked if "limit=1&" in each]
+
+
+async def requests_of_reload(page: Page) -> list[str]:
+    """The addresses that are asked for until the page is whole again."""
+    await page.wait_for_load_state("networkidle")
+    asked: list[str] = []
+    page.on("request", lambda each: asked.append(each.url))
+    async with page.expect_response("**/conversations?limit=50*"):
+        await page.reload()
+    await expect(page.locator(".row-preview", has_text="You: hello").first).to_be_visible()
+    await expect(page.locator("#app")).to_have_attribute("data-status", "live")
+    return asked
+
+
+async def test_it_works_without_the_bundle(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus")
+    await linus.goto(f"http://127.0.0.1:{demo.port}/?modules#linus")
+    await expect(linus.get_by_role("link", name="Engine room")).to_be_visible()
+
+
+async def filled(demo: Demo, count: int) -> str:
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, *(f"message {number}" for number in range(count)))
+    return place
+
+
+async def test_it_opens_at_the_first_unread_message(visit: Visit, demo: Demo) -> None:
+    place = await filled(demo, 10)
+    await demo.read_all("linus", place)
+    await demo.send("dennis", place, *(f"news {number}" for number in range(260)))
+    linus = await visit("linus", place)
+    line = linus.get_by_text("260 new messages")
+    await expect(line).to_be_in_viewport()
+    log = main_list(linus)
+    await expect(log.get_by_text("news 0", exact=True)).to_be_in_viewport()
+    await expect(log.get_by_text("news 259", exact=True)).not_to_be_in_viewport()
+    assert await demo.unread("linus", place) == 260
+    await expect(linus.get_by_role("button", name="to the newest message")).to_be_visible()
+
+    async with linus.expect_response("**/read?*"):
+        await linus.get_by_role("button", name="Mark as read").click()
+    assert await demo.unread("linus", place) == 0
+    await expect(line).to_be_in_viewport()  # Nobody is taken away from what they read.
+
+
+async def test_with_few_it_opens_at_the_end(visit: Visit, demo: Demo) -> None:
+    place = await filled(demo, 60)
+    await demo.read_all("linus", place)
+    await demo.send("dennis", place, "news 0", "news 1")
+    async with (linus := await visit("linus")).expect_response("**/read?*"):
+        await linus.get_by_role("link", name="Dennis").click()
+    await expect(linus.get_by_text("2 new messages")).to_be_in_viewport()
+    await expect(linus.get_by_text("news 1", exact=True).last).to_be_in_viewport()
+    assert await demo.unread("linus", place) == 0
+
+
+async def test_the_title_counts_what_is_further_down_too(visit: Visit, demo: Demo) -> None:
+    place = await filled(demo, 7)
+    for number in range(60):
+        await demo.group("linus", name=f"Group {number}")
+    linus = await visit("linus")
+    await expect(linus.locator(".row")).to_have_count(50)
+    # Three are in the sample conversation.
+    await expect(linus).to_have_title("(10) Linus")
+    await demo.read_all("linus", place)
+    await expect(linus).to_have_title("(3) Linus")
+
+
+def write_modules(folder: Path, **texts: str) -> Path:
+    for name, text in texts.items():
+        (folder / f"{name}.js").write_text(text)
+    return folder / "app.js"
+
+
+async def test_modules_become_one_script(tmp_path: Path, empty: Page) -> None:
+    shop = """\
+import { PRICE } from "./prices.js";
+const own = 1;
+export class Shop {
+  sell(given) {
+    return [PRICE, given, own];
+  }
+}
+"""
+    app = """\
+import { Shop } from "./shop.js";
+import {
+  PRICE as price,
+} from "./prices.js";
+globalThis.said = new Shop().sell(price);
+"""
+    prices = "const own = 7;\nexport const PRICE = own;\nexport function unused() {}\n"
+    entry = write_modules(tmp_path, app=app, shop=shop, prices=prices)
+    script = bundle.script_of(entry)
+    assert await empty.evaluate(f"() => {{ {script}\nreturn globalThis.said; }}") == [7, 7, 1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "export default 5;\n",
+        'import all from "./b.js";\n',
+        "export { a };\n",
+        'const b = await import("./b.js");\n',
+        'import { b } from "./b.js";\nexport const a = 1;\n',
+    ],
+)
+async def test_what_cannot_be_bundled_is_said(tmp_path: Path, other: str) -> None:
+    entry = write_modules(tmp_path, app=other, b='import { a } from "./app.js";\n')
+    with pytest.raises(ValueError, match=r"cannot be bundled|imports itself"):
+        bundle.script_of(entry)
