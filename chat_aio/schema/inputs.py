@@ -31,6 +31,7 @@ from chat_aio.schema.fields import (
     Uses,
 )
 from chat_aio.schema.models import (
+    History,
     JoinPolicy,
     JoinRequestStatus,
     ParticipantRole,
@@ -138,6 +139,7 @@ class RoomChange(ConversationChange):
     frozen: bool | None = None
     slow_mode_seconds: SlowSeconds | None = None
     topic: Topic | None = None
+    history: History | None = None
 
 
 class NewConversationBan(Input):

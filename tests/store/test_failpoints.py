@@ -64,7 +64,7 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
 async def test_a_search_whose_index_goes_away_meanwhile(make_store: MakeStore) -> None:
     store = make_store("index dropped")
     group = await store.conversation("alice")
-    asked = partial(list_matches, before=None, limit=1, seconds=9)
+    asked = partial(list_matches, hidden={}, before=None, limit=1, seconds=9)
     killed = failing(
         store.database.client, ["aggregate"], app_name="index dropped", errorCode=QUERY_PLAN_KILLED
     )
