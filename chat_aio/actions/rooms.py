@@ -54,8 +54,8 @@ async def update_conversation(
 ) -> ViewedConversation:
     """Rename a group (None clears the name), publish it, set how users join it, freeze it (only
     admins can write), set slow mode (a member may send one message in so many seconds, 0 to 3600),
-    its topic, of up to 500 characters ("" clears it), or its history: with `since_join`, users who
-    join from then on see nothing of what was said before.
+    its topic (up to 500 characters, "" clears it) or its history (`since_join`: who joins from then
+    on sees nothing of what was said before).
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
     NotGroupConversation and NotConversationAdmin (docs/behaviour.md 13.1).
@@ -72,8 +72,7 @@ async def update_conversation(
         topic=topic,
         history=history,
     )
-    fields = fields_of(given, named)
-    if not fields:
+    if not (fields := fields_of(given, named)):
         raise InvalidInput(NOTHING_GIVEN)
     require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)

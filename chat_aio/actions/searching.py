@@ -16,9 +16,9 @@ from chat_aio.schema import inputs, pagination
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.hidden import Hidden, hidden_from
+from chat_aio.store.hidden import hidden_from, within
 from chat_aio.store.rows import MOST_BYTES, Rows
-from chat_aio.store.search import Match, Rank
+from chat_aio.store.search import Match, Rank, Scope
 from chat_aio.store.tokenizer import terms_of
 
 SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
@@ -46,29 +46,18 @@ async def search_messages(
     size = pagination.limit_from(limit)
     position = pagination.position_from("search", cursor, int, int, str)
     require(context, Capability.SEARCH)
-    if given.conversation_id is not None:
-        await load_readable(context, user_id, given.conversation_id)
-    ids = await conversations.ids_of_user(context.database, user_id)
-    if given.conversation_id is not None:
-        ids = [each for each in ids if each == given.conversation_id]
-    hidden = await hidden_from(context.database, user_id)
+    scope = await _scope_of(context, user_id, given.conversation_id)
     before = _rank_from(position)
     try:
         with budget(SECONDS):
             found = await _list_readable(
-                context,
-                user_id,
-                ids,
-                terms_of(given.query),
-                before,
-                hidden=hidden,
-                count=size + 1,
+                context, user_id, scope, terms_of(given.query), before, count=size + 1
             )
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; search for rarer words") from None
     page = found.rows[:size]
     documents = [each for _, each in page if each]  # Every match that is readable has one.
-    parents = await load_parents(context, user_id, documents, hidden)
+    parents = await load_parents(context, user_id, documents, scope.hidden)
 
     def cursor_behind(count: int) -> str | None:
         last = found.behind(page, count)
@@ -77,14 +66,24 @@ async def search_messages(
     return MessageList(context, documents, parents, found.stored_bytes, cursor_behind)
 
 
+async def _scope_of(context: Context, user_id: str, conversation_id: str | None) -> Scope:
+    """The user's conversations, or the one that is named. Raises ConversationNotFound and
+    ForbiddenRead."""
+    if conversation_id is not None:
+        await load_readable(context, user_id, conversation_id)
+    ids = await conversations.ids_of_user(context.database, user_id)
+    if conversation_id is not None:
+        ids = [each for each in ids if each == conversation_id]
+    return Scope(ids, within(await hidden_from(context.database, user_id), ids))
+
+
 async def _list_readable(
     context: Context,
     user_id: str,
-    conversation_ids: Sequence[str],
+    scope: Scope,
     terms: Sequence[str],
     before: Rank | None,
     *,
-    hidden: Hidden,
     count: int,
 ) -> Filled[Found]:
     """The next `count` matches that the user may read, or fewer (see `reading.fill`)."""
@@ -92,20 +91,14 @@ async def _list_readable(
     async def fetch(last: Found | None, limit: int) -> Rows[Found]:
         behind = last[0].rank if last else before
         matches = await search.list_matches(
-            context.database,
-            conversation_ids,
-            terms,
-            hidden=hidden,
-            before=behind,
-            limit=limit,
-            seconds=SECONDS,
+            context.database, scope, terms, before=behind, limit=limit, seconds=SECONDS
         )
         return await _read(context, matches)
 
     async def sift(found: Sequence[Found]) -> Sequence[Found]:
         # The aggregation has matched on an older state than the messages were read in.
         there = [message for _, message in found if message and not message.get("deletedAt")]
-        readable = await readable_among(context, user_id, there, hidden)
+        readable = await readable_among(context, user_id, there, scope.hidden)
         ids = {each["_id"] for each in readable}
         return [each for each in found if each[0].message_id in ids]
 

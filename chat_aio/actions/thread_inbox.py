@@ -28,8 +28,7 @@ async def list_threads(
     """The threads that the user follows, has written in or is mentioned in, unless they have
     unfollowed them; the latest reply first. Raises InvalidInput and ThreadsUnsupported."""
     _require_threads(context)
-    size = pagination.limit_from(limit)
-    position = pagination.after_from(CURSOR, cursor)
+    size, position = pagination.limit_from(limit), pagination.after_from(CURSOR, cursor)
     database = context.database
     written = await thread_states.written_in(database, user_id)
     mentioned = await thread_states.mentioned_in(database, user_id)

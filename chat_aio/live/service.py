@@ -5,6 +5,7 @@ import logging
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from contextvars import Context as Variables
+from functools import partial
 
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
@@ -24,7 +25,8 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, State
 from chat_aio.store import conversations
 from chat_aio.store.change_stream import StreamChange
-from chat_aio.store.hidden import NOTHING, Hidden, hidden_from, within
+from chat_aio.store.coalescer import Coalescer
+from chat_aio.store.hidden import NOTHING, Hidden, hidden_from_each, within
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -46,6 +48,8 @@ class Live:
         self._beats: asyncio.Task[None] | None = None
         self._rechecking: asyncio.Task[None] | None = None
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
+        read_hidden = partial(hidden_from_each, database)
+        self._hidden = Coalescer[str, Hidden](read_hidden, most=OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._read_filter = ReadFilter(context, self.hub)
         self._delivery = Delivery(context, self.hub, self._ring, self._read_filter)
@@ -171,7 +175,7 @@ class Live:
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
             # After the ids: of each of these conversations it is known what is hidden.
-            hidden = await hidden_from(self._database, stream.user_id)
+            hidden = await self._hidden.ask(stream.user_id)
         wanted = [each for each in ids if stream.only is None or each in stream.only]
         return wanted, within(hidden, wanted)
 

@@ -18,6 +18,7 @@ Hidden = Mapping[str, int]
 NOTHING: Hidden = MappingProxyType({})
 
 EVERYTHING = 2**63 - 1
+IS_THERE = {"$exists": True}
 
 INDEX = "participant_hidden"
 """Named as a hint: the other index of participants has all conversations of a user."""
@@ -34,15 +35,28 @@ def by_user(conversation: ConversationDocument) -> Mapping[str, int]:
 
 
 async def hidden_from(database: Database, user_id: str) -> Hidden:
-    """What is hidden from a user in all their conversations. The index has only those in which
-    anything is hidden from anybody."""
-    chosen = {"participants.userId": user_id, "participants.hiddenUpto": {"$exists": True}}
-    theirs = {"participants": {"$elemMatch": {"userId": user_id}}}
-    found = await database.read(
-        lambda: database.conversations.find(chosen, theirs).hint(INDEX).to_list(None)
-    )
-    mine = {each["_id"]: each["participants"][0] for each in found if isinstance(each["_id"], str)}
-    return {name: seq_of(each["hiddenUpto"]) for name, each in mine.items() if "hiddenUpto" in each}
+    """What is hidden from a user in all their conversations."""
+    (found,) = await hidden_from_each(database, [user_id])
+    return found
+
+
+async def hidden_from_each(database: Database, user_ids: Sequence[str]) -> list[Hidden]:
+    """What is hidden from each of these users; one read for all. The index has only conversations
+    in which anything is hidden from anybody."""
+    here = {"participants.userId": {"$in": list(user_ids)}, "participants.hiddenUpto": IS_THERE}
+    # An id may begin with `$`, and another program may have written no list.
+    named = {"$in": ["$$this.userId", {"$literal": list(user_ids)}]}
+    are_listed = {"$cond": [{"$isArray": "$participants"}, "$participants", []]}
+    stages: list[dict[str, Any]] = [
+        {"$match": {**here, "_id": {"$type": "string"}}},
+        {"$project": {"participants": {"$filter": {"input": are_listed, "cond": named}}}},
+    ]
+    rows = await database.aggregate(database.conversations, stages, hint=INDEX)
+    hidden: dict[str, dict[str, int]] = {each: {} for each in user_ids}
+    for row in rows:
+        for user_id, seq in by_user(row).items():
+            hidden[user_id][row["_id"]] = seq
+    return [hidden[each] or NOTHING for each in user_ids]
 
 
 def is_hidden(message: MessageDocument, hidden: Hidden) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.search import list_matches
+from chat_aio.store.search import Scope, list_matches
 from tests.conftest import Database
 from tests.store.conftest import MakeStore, epochs, stored_seqs
 from tests.support.failpoints import failing
@@ -64,13 +64,13 @@ async def test_past_the_deadline_the_queue_is_surely_not_written(
 async def test_a_search_whose_index_goes_away_meanwhile(make_store: MakeStore) -> None:
     store = make_store("index dropped")
     group = await store.conversation("alice")
-    asked = partial(list_matches, hidden={}, before=None, limit=1, seconds=9)
+    asked = partial(list_matches, before=None, limit=1, seconds=9)
     killed = failing(
         store.database.client, ["aggregate"], app_name="index dropped", errorCode=QUERY_PLAN_KILLED
     )
     async with killed:
         with pytest.raises(StorageUnavailable):
-            await asked(store.database, [group["_id"]], ["word"])
+            await asked(store.database, Scope([group["_id"]], {}), ["word"])
 
 
 async def test_a_commit_without_an_answer_is_an_unknown_outcome(
