@@ -66,7 +66,7 @@ async def require_readable(
 
 async def require_shown(context: Context, user_id: str, snapshot: Snapshot, seq: int) -> None:
     """Raise MessageNotFound if a message of the conversation is hidden from `user_id`: it was sent
-    before they joined (docs/behaviour.md 16)."""
+    before they joined (docs/behaviour.md 13.7)."""
     if seq <= snapshot.hidden.get(user_id, 0):
         # They may have left, and joined again with all to be seen.
         fresh = await load_fresh(context, snapshot.conversation.id)

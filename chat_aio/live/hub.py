@@ -201,7 +201,6 @@ class Hub:
                 if not stream.subscribed:
                     stream.membership[event.conversation_id] = False
                 stream.denied -= {event.conversation_id}
-                _hide(stream, event.conversation_id, None)
                 self._leave(stream, event.conversation_id)
 
     def _enter(self, stream: Stream, conversation_id: str) -> None:

@@ -55,6 +55,18 @@ async def test_who_joins_later_sees_what_is_said_from_then_on(person: People) ->
     assert (await bob.unread(group), await carol.unread(group)) == (2, 1)
 
 
+async def test_a_newcomer_has_no_last_message_until_something_is_said(person: People) -> None:
+    alice, carol = person("alice"), person("carol")
+    group = await alice.group()
+    await alice.send(group, "before")
+    await hide(alice, group)
+    await add(alice, group, "carol")
+    listed = (await carol.get("/conversations?include=lastMessage,heads")).json
+    assert listed["lastMessages"] == {}
+    assert listed["heads"][group]["firstUnreadSeq"] is None
+    assert (await carol.get("/conversations?unread=true")).json["conversations"] == []
+
+
 async def test_a_change_applies_from_then_on(person: People) -> None:
     """Who is in keeps what they see, in both directions; who comes back begins anew."""
     alice, carol, dave = person("alice"), person("carol"), person("dave")
@@ -268,6 +280,38 @@ async def test_pages_are_full_and_end_where_the_stay_began(person: People) -> No
     assert [each["seq"] for each in newer["messages"]] == [12, 11]
     older = (await carol.get(f"{here}?cursor={old['nextCursor']}&limit=2")).json
     assert (older["messages"], older["nextCursor"]) == ([], None)
+
+
+async def test_what_is_hidden_is_not_even_read(
+    person: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newcomer's page costs no more where a lot was said before."""
+    alice, carol = person("alice"), person("carol")
+    group = await alice.group()
+    for number in range(12):
+        root = (await alice.send(group, f"word {number}", mentions=["alice"]))["id"]
+    await hide(alice, group)
+    await add(alice, group, "carol")
+    await alice.send(group, "word", threadRootMessageId=root)
+    await alice.send(group, "word")
+    seen: list[int] = []
+
+    async def well_formed(context: Any, found: Any) -> Any:
+        seen.extend(each["seq"] for each in found)
+        return found
+
+    monkeypatch.setattr("chat_aio.actions.reading._well_formed", well_formed)
+    here = f"/conversations/{group}"
+    for path in (
+        f"{here}/messages",
+        f"{here}/threads/{root}/messages",
+        "/search/messages?q=word",
+        "/mentions",
+        "/threads",
+    ):
+        assert (await carol.get(path)).status == 200
+    await carol.chat.api.list_messages_after("carol", group, 0)
+    assert set(seen) == {13, 14}
 
 
 async def test_a_hosts_own_rule_is_not_asked_about_what_is_hidden(serve: MakePeople) -> None:

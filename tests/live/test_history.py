@@ -9,6 +9,7 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio.live.delivery import Delivery
+from chat_aio.live.service import Live
 from chat_aio.live.translator import Translator
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
@@ -217,6 +218,29 @@ async def test_a_feed_behind_a_second_stay(person: People, database: Database) -
             go_on()
             await alice.send(group, "the end")
             assert CANARY not in await all_until(Tab(response), "the end")
+
+
+async def test_the_feed_wins_over_what_was_read_for_a_stream(person: People) -> None:
+    """While it is opened, its user leaves and comes back to all that was ever said."""
+    alice, carol = person("alice"), person("carol")
+    group, ids = await said(alice, "bob")
+    await add(alice, group, "carol")
+    await carol.told_all()
+    read = Live._conversations_of
+
+    async def slow(self: Live, stream: Any) -> Any:
+        found = await read(self, stream)
+        await carol.call("DELETE", f"/conversations/{group}/participants", json={"userId": "carol"})
+        await hide(alice, group, "all")
+        await add(alice, group, "carol")
+        await carol.told_all()
+        return found
+
+    with patch.object(Live, "_conversations_of", slow):
+        async with carol.tab() as tab:
+            await alice.edit(ids["edited"], f"{CANARY}, now")
+            await alice.send(group, "the end")
+            assert f"{CANARY}, now" in await all_until(tab, "the end")
 
 
 async def test_an_imported_conversation_keeps_it(person: People, database: Database) -> None:

@@ -58,7 +58,7 @@ class BufferReplays:
         Raises StorageUnavailable."""
         # List before the first await: the stream is subscribed and holds back later events, so
         # that none is missing between them and this list.
-        missed = _behind(self._buffer.list_after(seen.index, ids), hidden)
+        missed = self._buffer.list_after(seen.index, ids)
         since = position_frame(*seen.name)
         if not missed:
             return replay_from_feed([], since=since, newest=newest)
@@ -99,13 +99,6 @@ class BufferReplays:
         return _States(documents, await find(self._database, documents))
 
 
-def _behind(missed: list[BufferedEvent], hidden: Hidden) -> list[BufferedEvent]:
-    """The events of messages that are not hidden."""
-    if not hidden:
-        return missed
-    return [each for each in missed if each.name[1] > hidden.get(each.name[0], 0)]
-
-
 class _States:
     """The present state of messages. Each event is encoded once for all who missed it."""
 
@@ -117,8 +110,7 @@ class _States:
     def event(
         self, kept: BufferedEvent, changed: Collection[Name], hidden: Hidden
     ) -> ReplayedEvent | None:
-        """A buffered event in the message's present state; None if the message is gone. It does not
-        quote what is hidden.
+        """A buffered event in the message's present state; None if the message is gone or hidden.
 
         If the message is deleted by now, the deletion takes the place of its creation, unless the
         message is in `changed`: then the deletion comes in the place of that change.

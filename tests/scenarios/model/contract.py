@@ -66,7 +66,7 @@ Rule = Callable[..., Reply]
 
 @dataclass(frozen=True)
 class Operation:
-    """A rule of the model, and how the service is asked the same.
+    """A rule of the model, and how the service is asked the same: in process by `api`.
 
     `wraps` is the envelope that HTTP has around what the server API returns; `named` are fields
     whose name on the wire is another one. Without a route, or not `in_process`, it has one door.
@@ -77,6 +77,7 @@ class Operation:
     wraps: str | None = None
     named: Json = field(default_factory=dict)
     in_process: bool = True
+    api: str = "api"
 
     @property
     def name(self) -> str:
@@ -109,7 +110,7 @@ _ALL = (
     Operation(list_conversations, "GET /conversations"),
     Operation(get_conversation, f"GET {HERE}", "conversation"),
     Operation(create_group_conversation, "POST /conversations/group", "conversation"),
-    Operation(update_conversation, f"PATCH {HERE}", "conversation"),
+    Operation(update_conversation, f"PATCH {HERE}", "conversation", api="rooms"),
     Operation(add_participants, f"POST {HERE}/participants", "conversation"),
     Operation(remove_participant, f"DELETE {HERE}/participants", "conversation", WHO),
     Operation(set_participant_role, f"PATCH {HERE}/participants", "conversation", WHO),

@@ -59,6 +59,11 @@ def new_conversation(
         "participants": [],
         "visibility": "private",
         "joinPolicy": "approval",
+        "frozen": False,
+        "slowModeSeconds": 0,
+        "topic": "",
+        "pinnedMessageIds": [],
+        "history": "all",
         **given,
     }
     for user_id, role in roles.items():
@@ -69,7 +74,12 @@ def new_conversation(
 
 
 def enter(world: World, conversation: Json, user_id: str, role: str) -> None:
-    """In the order of joining, ties by id."""
+    """In the order of joining, ties by id. What was said before may be hidden from then on."""
+    if conversation["history"] == "since_join":
+        said = [
+            e["seq"] for e in world.messages.values() if e["conversationId"] == conversation["id"]
+        ]
+        world.hidden[conversation["id"], user_id] = max(said, default=0)
     new = {
         "conversationId": conversation["id"],
         "userId": user_id,
@@ -90,6 +100,7 @@ def unread(world: World, conversation: Json, user_id: str) -> int:
         return 0
     last = participant(conversation, user_id)["lastReadMessageId"]
     seen = world.messages[last]["seq"] if last else 0
+    seen = max(seen, world.hidden_from(user_id, conversation["id"]))
     return sum(
         each["conversationId"] == conversation["id"]
         and each["seq"] > seen

@@ -55,6 +55,7 @@ class Site:
             options=Options(
                 ring_seconds=5,
                 quotas=None,
+                room_controls=True,
                 max_emoji_per_message=EMOJI_OF_A_MESSAGE,
                 max_emoji_per_user=EMOJI_OF_A_USER,
                 max_reactions_per_message=REACTIONS_OF_A_MESSAGE,
@@ -119,7 +120,7 @@ def _query(fields: Json) -> dict[str, str]:
 
 async def in_process(site: Site, operation: Operation, user_id: str, args: Json) -> Reply:
     """The answer as HTTP would wrap it; a success has the status 200."""
-    method = attrgetter(operation.method)(site.chat.api)
+    method = attrgetter(operation.method)(getattr(site.chat, operation.api))
     try:
         result = await method(user_id, **args)
     except ChatError as error:

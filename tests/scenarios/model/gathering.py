@@ -25,6 +25,7 @@ GATHER = {
 NAMES = (*(ABSENT,) * 6, " tea ", "cake", CLEARED, " ", "x" * 201)
 VISIBILITIES = (*(None,) * 4, "private", *("public",) * 5, "secret")
 POLICIES = (*(None,) * 4, "open", "open", "open", "approval", "approval", "closed")
+HISTORIES = (None, None, "since_join", "since_join", "since_join", "all", "none")
 NOTES = (*(None,) * 5, " please ", " please ", " ", "x" * 501)
 SECONDS = (None, None, None, 60, 7200, 0)
 USES = (None, None, 1, 1, 2, 0)
@@ -48,7 +49,8 @@ class Gathering(Machine):
     def change_group(self) -> None:
         here = self.group()
         by = self.admin(here)
-        self.step("update_conversation", by, conversation_id=here, **self._settings())
+        given = {**self._settings(), "history": self.luck.choice(HISTORIES)}
+        self.step("update_conversation", by, conversation_id=here, **given)
 
     def add(self) -> None:
         here = self.group()
