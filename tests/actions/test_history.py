@@ -287,9 +287,11 @@ async def test_what_is_hidden_is_not_even_read(
 ) -> None:
     """A newcomer's page costs no more where a lot was said before."""
     alice, carol = person("alice"), person("carol")
-    group = await alice.group()
-    for number in range(12):
-        root = (await alice.send(group, f"word {number}", mentions=["alice"]))["id"]
+    group = await alice.group("carol")
+    for number in range(11):
+        root = (await alice.send(group, f"word {number}", mentions=["carol"]))["id"]
+    await carol.send(group, "word", threadRootMessageId=root)
+    await leave(carol, group)
     await hide(alice, group)
     await add(alice, group, "carol")
     await alice.send(group, "word", threadRootMessageId=root)

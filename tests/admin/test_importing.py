@@ -135,7 +135,7 @@ async def test_what_is_left_out_follows_from_the_rest(
         (
             (
                 HEADER,
-                {**ROOM, "participants": [{**ROOM["participants"][0], "hiddenUpto": 2}]},
+                {**ROOM, "participants": [{"userId": "ada", "role": "admin", "hiddenUpto": 2}]},
                 FIRST,
             ),
             "hiddenUpto of ada is behind the last message",
