@@ -78,7 +78,9 @@ class Event:
 
     @cached_property
     def _unquoted(self) -> Self:
-        return replace(self, encode=partial(unquoted, self.frame), quoted=0)
+        return replace(
+            self, encode=partial(unquoted, self.frame), quoted=0, shown=without_parent(self.shown)
+        )
 
     def without_quote(self) -> Self:
         """The event for a reader who may not read the quoted message; one for all of them."""
@@ -96,6 +98,11 @@ def quoted_seq(message: MessageDocument, parents: Parents) -> int:
     """The seq of the message that a reply quotes, 0 without one."""
     parent = parents.get(message["replyToMessageId"] or "")
     return parent["seq"] if parent else 0
+
+
+def without_parent(shown: ShownMessage | None) -> ShownMessage | None:
+    """What is left to ask the host about, if the quote is not shown."""
+    return shown and replace(shown, parent=None)
 
 
 def shown_message(message: MessageDocument, parents: Parents) -> ShownMessage:

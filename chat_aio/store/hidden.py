@@ -18,10 +18,12 @@ Hidden = Mapping[str, int]
 NOTHING: Hidden = MappingProxyType({})
 
 EVERYTHING = 2**63 - 1
-IS_THERE = {"$exists": True}
+IS_TEXT = {"$type": "string"}
+_HIDDEN = "participants.hiddenUpto"
 
 INDEX = "participant_hidden"
-"""Named as a hint: the other index of participants has all conversations of a user."""
+"""Named as a hint: the other index of participants has all conversations of a user, this one those
+in which anything is hidden from anybody."""
 
 
 def by_user(conversation: ConversationDocument) -> Mapping[str, int]:
@@ -41,15 +43,13 @@ async def hidden_from(database: Database, user_id: str) -> Hidden:
 
 
 async def hidden_from_each(database: Database, user_ids: Sequence[str]) -> list[Hidden]:
-    """What is hidden from each of these users; one read for all. The index has only conversations
-    in which anything is hidden from anybody."""
-    here = {"participants.userId": {"$in": list(user_ids)}, "participants.hiddenUpto": IS_THERE}
-    # An id may begin with `$`, and another program may have written no list.
+    """What is hidden from each of these users; one read for all."""
+    theirs = {"$elemMatch": {"userId": {"$in": list(user_ids)}, "hiddenUpto": {"$gt": 0}}}
+    # `$literal`: an id that begins with `$` would be read as the name of a field.
     named = {"$in": ["$$this.userId", {"$literal": list(user_ids)}]}
-    are_listed = {"$cond": [{"$isArray": "$participants"}, "$participants", []]}
     stages: list[dict[str, Any]] = [
-        {"$match": {**here, "_id": {"$type": "string"}}},
-        {"$project": {"participants": {"$filter": {"input": are_listed, "cond": named}}}},
+        {"$match": {"participants": theirs, _HIDDEN: {"$exists": True}, "_id": IS_TEXT}},
+        {"$project": {"participants": {"$filter": {"input": "$participants", "cond": named}}}},
     ]
     rows = await database.aggregate(database.conversations, stages, hint=INDEX)
     hidden: dict[str, dict[str, int]] = {each: {} for each in user_ids}

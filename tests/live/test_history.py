@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
+from chat_aio import Hooks
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.service import Live
 from chat_aio.live.translator import Translator
@@ -270,3 +271,33 @@ async def test_old_positions_after_ageing(
         async with who.tab(f"{group}:{seen}") as tab:
             await alice.send(group, "the end")
             require_hidden(await all_until(tab, "the end"), ids)
+
+
+async def test_a_host_is_not_asked_about_what_is_hidden(
+    serve: MakePeople, database: Database
+) -> None:
+    """Neither for a stream nor for a replay, nor about a quote."""
+    asked: list[str] = []
+
+    async def can_read(context: Any) -> bool:
+        if context.user_id == "carol" and context.message:
+            asked.append(context.message.body)
+        return True
+
+    hooks = Hooks(can_read=can_read, can_read_messages=True)
+    person = await serve(hooks, room_controls=True)
+    alice, carol = person("alice"), person("carol")
+    other = await alice.group("carol")
+    await alice.send(other, "position")
+    group, ids = await said(alice, "bob")
+    await add(alice, group, "carol")
+    async with carol.tab() as tab:
+        await change(alice, group, ids)
+        await alice.send(other, "the end")
+        require_hidden(await all_until(tab, "the end"), ids)
+    elsewhere = await serve(hooks, ring_seconds=0)
+    for who in (carol, elsewhere("carol")):
+        async with who.tab(f"{other}:1") as tab:
+            require_hidden(await all_until(tab, "the end"), ids)
+    assert "a quote, edited" in asked
+    assert CANARY not in "".join(asked)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from chat_aio.live.event import Event, Name, ShownMessage, quoted_seq, shown_message
+from chat_aio.live.event import Event, Name, ShownMessage, quoted_seq, shown_message, without_parent
 from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame, unquoted
 from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
@@ -80,7 +80,7 @@ class ReplayedEvent:
 
     def without_quote(self) -> Self:
         """The event for a reader who may not read the quoted message."""
-        return replace(self, frame=unquoted(self.frame), quoted=0)
+        return replace(self, frame=unquoted(self.frame), quoted=0, shown=without_parent(self.shown))
 
     def behind(self, upto: int) -> Self | None:
         """The event for a reader from whom messages up to a seq are hidden; None if it is about one
