@@ -34,6 +34,7 @@ from tests.scenarios.model.messages import (
     edit_message,
     forward_message,
     mark_read,
+    mark_unread,
     remove_reaction,
     send_message,
 )
@@ -107,7 +108,7 @@ MODERATION = "/moderation"
 
 _ALL = (
     Operation(get_or_create_conversation, "POST /conversations", "conversation"),
-    Operation(list_conversations, "GET /conversations"),
+    Operation(list_conversations, "GET /conversations", named={"query": "q"}),
     Operation(get_conversation, f"GET {HERE}", "conversation"),
     Operation(create_group_conversation, "POST /conversations/group", "conversation"),
     Operation(update_conversation, f"PATCH {HERE}", "conversation", api="rooms"),
@@ -121,6 +122,7 @@ _ALL = (
     Operation(add_reaction, f"POST {ONE}/reactions", "message"),
     Operation(remove_reaction, f"DELETE {ONE}/reactions", "message"),
     Operation(mark_read, f"POST {HERE}/read"),
+    Operation(mark_unread, f"POST {HERE}/unread", api="inbox"),
     Operation(list_messages, f"GET {HERE}/messages"),
     Operation(get_message, f"GET {HERE}{ONE}", "message", in_process=False),
     Operation(list_thread, f"GET {HERE}/threads/{{root_id}}/messages", in_process=False),

@@ -84,7 +84,8 @@ def remove_participant(
         return Reply({"conversation": viewed(world, group, user_id)})
     require(admins(group) != [target_user_id], "LAST_ADMIN_REMAINING")
     group["participants"].remove(participant(group, target_user_id))
-    world.hidden.pop((conversation_id, target_user_id), None)
+    for kept in (world.hidden, world.unread_from):
+        kept.pop((conversation_id, target_user_id), None)
     tell(world, "participant.removed", group, user_id, [target_user_id])
     return Reply({"conversation": viewed(world, group, user_id)})
 

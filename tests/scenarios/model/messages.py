@@ -125,6 +125,18 @@ def mark_read(world: World, user_id: str, conversation_id: str, message_id: str)
     last = mine["lastReadMessageId"]
     if last is None or world.messages[last]["seq"] < message["seq"]:
         mine["lastReadMessageId"] = message_id
+    if world.unread_from.get((conversation_id, user_id), message["seq"]) <= message["seq"]:
+        world.unread_from.pop((conversation_id, user_id), None)
+    return Reply({"ok": True})
+
+
+def mark_unread(world: World, user_id: str, conversation_id: str, message_id: str) -> Reply:
+    require(is_user_id(message_id))
+    world.readable(user_id, conversation_id)
+    message = world.message_in(conversation_id, message_id)
+    world.require_shown(user_id, message)
+    here = conversation_id, user_id
+    world.unread_from[here] = min(message["seq"], world.unread_from.get(here, message["seq"]))
     return Reply({"ok": True})
 
 

@@ -65,7 +65,8 @@ def require(holds: object, code: str = "INVALID_INPUT") -> None:
 @dataclass
 class World:
     """One chat. `suffix` marks its users, `answer` is the service's answer to the present call.
-    `hidden` is up to which seq messages are hidden, by conversation and user."""
+    `hidden` is up to which seq messages are hidden, `unread_from` from which seq on they are marked
+    as unread, both by conversation and user."""
 
     suffix: str
     moment: datetime
@@ -83,6 +84,7 @@ class World:
     told: dict[str, list[Json]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     hidden: dict[tuple[str, str], int] = field(default_factory=dict)
+    unread_from: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def now(self) -> str:
