@@ -93,6 +93,8 @@ class Gathering(Machine):
             ("list_messages", place),
             ("list_messages_after", {**place, "seq": 0}),
             ("search_messages", {"query": "tea"}),
+            ("list_conversations", {"include": ["lastMessage", "heads"]}),
+            ("mark_unread", {**place, **named}),
         ]
         sender = self.world.messages.get(message_id, {}).get("senderId", by)
         for each in (who, self.luck.choice([by, sender]), who):
