@@ -55,7 +55,7 @@ def _unread(
             each["userId"]
             for each in inside
             if each["userId"] != message["senderId"]
-            and each["lastReadSeq"] < message["seq"]
+            and max(each["lastReadSeq"], each.get("hiddenUpto", 0)) < message["seq"]
             and aware(each["joinedAt"]) <= aware(message["createdAt"])
         ),
     )

@@ -12,6 +12,7 @@ from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import ConversationHead, ListPart
 from chat_aio.store import conversations, messages, unread_heads
 from chat_aio.store.documents import CounterDocument, MessageDocument
+from chat_aio.store.hidden import Hidden
 from chat_aio.store.mapping import conversation_from
 from chat_aio.store.rows import MOST_BYTES, Rows
 from chat_aio.store.shapes import readable
@@ -81,7 +82,8 @@ async def _page(
     rows = [(shown[name], unread[name].count) if name in unread else None for name in names]
     last = standing = None
     if "lastMessage" in include:
-        last, covered = await _last_messages(context, user_id, names)
+        hidden = {name: each.hidden for name, each in unread.items() if each.hidden}
+        last, covered = await _last_messages(context, user_id, names, hidden)
         rows = rows[:covered]
     if "heads" in include:
         standing = await _heads(context, user_id, heads, unread)
@@ -131,7 +133,7 @@ async def _unread(
 
 
 async def _last_messages(
-    context: Context, user_id: str, conversation_ids: Sequence[str]
+    context: Context, user_id: str, conversation_ids: Sequence[str], hidden: Hidden
 ) -> tuple[MessageList, int]:
     """The newest message of each conversation, as far as the user may read it, up to about 4 MiB of
     BSON; and how many of the conversations were covered."""
@@ -145,11 +147,11 @@ async def _last_messages(
         )
         place = {name: number for number, name in enumerate(names)}
         theirs = [each for each in rows.documents if each["_id"] == newest.get(_place_of(each))]
-        allowed = await readable_among(context, user_id, theirs)
+        allowed = await readable_among(context, user_id, theirs, hidden)
         documents += sorted(allowed, key=lambda each: place[each["conversationId"]])
         covered += len(names)
         stored_bytes += rows.stored_bytes
-    parents = await load_parents(context, user_id, documents)
+    parents = await load_parents(context, user_id, documents, hidden)
     return MessageList(context, documents, parents, stored_bytes, lambda _: None), covered
 
 

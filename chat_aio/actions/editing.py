@@ -59,7 +59,7 @@ async def edit_message(
     snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
     verdict = await screen(context, asked)
-    parents = await load_parents(context, user_id, [found])
+    parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
     changed = await _write(context, asked, given.mentions, found, snapshot)
     message = message_from(changed, parents)
     await notify_host(context, user_id, "updated", message, snapshot.conversation)

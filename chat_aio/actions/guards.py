@@ -45,18 +45,33 @@ def require_length(context: Context, body: str) -> None:
 async def load_readable(
     context: Context, user_id: str, conversation_id: str, message: BareMessage | None = None
 ) -> Snapshot:
-    """The conversation, if `user_id` may read it. Raises ConversationNotFound and ForbiddenRead."""
+    """The conversation, if `user_id` may read it, and a message of it. Raises ConversationNotFound,
+    ForbiddenRead, and MessageNotFound for a message that is hidden from them."""
     snapshot = await load_conversation(context, conversation_id)
-    may = context.permissions.may_read
-    return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
+    return await require_readable(context, user_id, snapshot, message)
 
 
 async def require_readable(
     context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
-) -> None:
-    """Raise ForbiddenRead unless `user_id` may read a conversation that is loaded already."""
+) -> Snapshot:
+    """As `load_readable`, for a conversation that is loaded already."""
     may = context.permissions.may_read
-    await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
+    snapshot = await _permitted(
+        context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead
+    )
+    if message is not None:
+        await require_shown(context, user_id, snapshot, message.seq)
+    return snapshot
+
+
+async def require_shown(context: Context, user_id: str, snapshot: Snapshot, seq: int) -> None:
+    """Raise MessageNotFound if a message of the conversation is hidden from `user_id`: it was sent
+    before they joined (docs/behaviour.md 13.7)."""
+    if seq <= snapshot.hidden.get(user_id, 0):
+        # They may have left, and joined again with all to be seen.
+        fresh = await load_fresh(context, snapshot.conversation.id)
+        if seq <= fresh.hidden.get(user_id, 0):
+            raise MessageNotFound
 
 
 async def load_writable(
@@ -140,11 +155,11 @@ async def load_readable_message(
     context: Context, user_id: str, conversation_id: str, message_id: str
 ) -> MessageDocument:
     """A message of the conversation, if `user_id` may read both. Raises ConversationNotFound,
-    ForbiddenRead, and MessageNotFound, also if it is of another conversation."""
-    await load_readable(context, user_id, conversation_id)
+    ForbiddenRead, and MessageNotFound, also if it is of another conversation or hidden."""
+    snapshot = await load_readable(context, user_id, conversation_id)
     found = await load_within(context, conversation_id, message_id)
-    if context.permissions.asks_for_messages:
-        await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    if context.permissions.asks_for_messages or snapshot.hidden_from(user_id):
+        await require_readable(context, user_id, snapshot, bare_message_from(found))
     return found
 
 

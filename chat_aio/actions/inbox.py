@@ -13,6 +13,7 @@ from chat_aio.schema.inbox import Mention, MentionPage
 from chat_aio.schema.wire import aware
 from chat_aio.store import conversations, mentions
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.hidden import hidden_from
 from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
@@ -42,17 +43,20 @@ async def list_mentions(
     read, newest first. Raises InvalidInput (docs/behaviour.md 15.4)."""
     size = pagination.limit_from(limit)
     position = pagination.after_from(CURSOR, cursor)
+    hidden = await hidden_from(context.database, user_id)
 
     async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
         behind = (aware(last["createdAt"]), last["_id"]) if last else position
-        return await mentions.list_newest(context.database, user_id, behind, limit=limit)
+        return await mentions.list_newest(
+            context.database, user_id, behind, hidden=hidden, limit=limit
+        )
 
     async def sift(found: Sequence[MessageDocument]) -> Sequence[MessageDocument]:
         return await readable_anywhere(context, user_id, found)
 
     found = await fill(fetch, sift, count=size + 1)
     page = found.rows[:size]
-    parents = await load_parents(context, user_id, page)
+    parents = await load_parents(context, user_id, page, hidden)
     starts = await _starts(context, user_id, {each["conversationId"] for each in page})
 
     def shown(document: MessageDocument) -> Mention:

@@ -6,7 +6,7 @@ from typing import TypeVar
 from chat_aio.actions.context import Context
 from chat_aio.actions.optional_events import publish_resolved
 from chat_aio.actions.permissions import is_admin
-from chat_aio.actions.room_rules import require_admissible
+from chat_aio.actions.room_rules import hidden_from_new, require_admissible
 from chat_aio.errors import (
     OUTCOME_UNKNOWN,
     ConversationNotFound,
@@ -91,10 +91,15 @@ async def admit(
         raise GroupLimitExceeded
     change = new_change(context, "participant.added", actor_id)
     change["addedUserIds"] = new
+    upto = hidden_from_new(locked)
+    if upto:
+        change["hiddenUpto"] = upto
     approved = await join_requests.approve_pending(locked, new, by=actor_id, at=change["at"])
     return MembershipChange(
         change=change,
-        added=tuple(new_participant(each, role="member", at=change["at"]) for each in new),
+        added=tuple(
+            new_participant(each, role="member", at=change["at"], hidden_upto=upto) for each in new
+        ),
         resolved=tuple(approved),
     )
 

@@ -16,6 +16,7 @@ from chat_aio.actions.guards import (
     load_readable,
     load_readable_message,
     load_within,
+    require_shown,
 )
 from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, readable_in, show
@@ -57,10 +58,11 @@ async def list_messages(
     newer = pagination.is_cursor_of(NEWER, cursor, int)
     than = _seq_of(NEWER if newer else "messages", cursor)
     snapshot = await load_readable(context, user_id, conversation_id)
-    conversation, shown = snapshot.conversation, bool(given.include)
-    timeline = Timeline(context, user_id, conversation, conversation_id, "messages", shown)
+    shown = bool(given.include)
+    timeline = Timeline(context, user_id, snapshot, conversation_id, "messages", shown)
     if named := given.around or given.after:
         than = (await load_within(context, conversation_id, named))["seq"]
+        await require_shown(context, user_id, snapshot, than)
     if than is None or not (newer or named):
         return await timeline.older(than=than, size=size)
     if given.around:
@@ -85,9 +87,9 @@ async def list_thread(
 ) -> MessageList:
     """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
 
-    If retention has removed the root, the remaining replies are still listed. `include` adds
-    `users`. Raises InvalidInput, ThreadsUnsupported, ConversationNotFound, MessageNotFound and
-    ForbiddenRead.
+    If retention has removed the root, or it is hidden from the user, the remaining replies are
+    still listed. `include` adds `users`. Raises InvalidInput, ThreadsUnsupported,
+    ConversationNotFound, MessageNotFound and ForbiddenRead.
     """
     given = inputs.read(inputs.MessageList, include=include)
     size, than = pagination.limit_from(limit), _seq_of("thread", cursor)
@@ -96,17 +98,23 @@ async def list_thread(
     await load_conversation(context, conversation_id)
     await _require_thread(context, conversation_id, root_id)
     snapshot = await load_readable(context, user_id, conversation_id)
-    conversation, shown = snapshot.conversation, bool(given.include)
-    timeline = Timeline(context, user_id, conversation, root_id, "thread", shown)
+    if upto := snapshot.hidden.get(user_id):
+        await _require_thread(context, conversation_id, root_id, above=upto)
+    timeline = Timeline(context, user_id, snapshot, root_id, "thread", bool(given.include))
     return await timeline.older(than=than, size=size)
 
 
-async def _require_thread(context: Context, conversation_id: str, root_id: str) -> None:
+async def _require_thread(
+    context: Context, conversation_id: str, root_id: str, *, above: int = 0
+) -> None:
+    """Raise MessageNotFound unless the root or a reply has a seq above `above`."""
     try:
-        await load_within(context, conversation_id, root_id)
+        root = await load_within(context, conversation_id, root_id)
+        if root["seq"] <= above:
+            raise MessageNotFound
     except MessageNotFound:
         if not is_id(root_id) or not await messages.is_any_in_thread(
-            context.database, conversation_id, root_id
+            context.database, conversation_id, root_id, above=above
         ):
             raise
 
@@ -122,18 +130,19 @@ async def list_messages_after(
     if not isinstance(seq, int) or isinstance(seq, bool) or not 0 <= seq < 2**63:
         raise InvalidInput("seq must be a whole number of at least 0")
     snapshot = await load_readable(context, user_id, conversation_id)
+    begin = max(seq, snapshot.hidden.get(user_id, 0))
 
     async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
-        after = last["seq"] if last else seq
+        after = last["seq"] if last else begin
         return Rows(
             await messages.list_after(context.database, conversation_id, after=after, limit=limit),
             stored_bytes=0,
         )
 
-    sift = partial(readable_in, context, user_id, snapshot.conversation)
+    sift = partial(readable_in, context, user_id, snapshot)
     # There is no cursor to go on with, so however much the host refuses, the page is filled.
     found = await fill(fetch, sift, count=size, most=math.inf)
-    return await show(context, user_id, found.rows)
+    return await show(context, user_id, found.rows, snapshot.hidden_from(user_id))
 
 
 async def get_message(
@@ -142,8 +151,8 @@ async def get_message(
     """Get one message. Raises ConversationNotFound, MessageNotFound and ForbiddenRead."""
     await load_conversation(context, conversation_id)
     found = await load_within(context, conversation_id, message_id)
-    await load_readable(context, user_id, conversation_id, bare_message_from(found))
-    (message,) = await show(context, user_id, [found])
+    snapshot = await load_readable(context, user_id, conversation_id, bare_message_from(found))
+    (message,) = await show(context, user_id, [found], snapshot.hidden_from(user_id))
     return message
 
 
@@ -153,10 +162,9 @@ async def mark_read(context: Context, user_id: str, conversation_id: str, messag
     Raises InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound.
     """
     given = inputs.read(inputs.Mark, message_id=message_id)
-    if context.permissions.asks_for_messages:
+    snapshot = await load_readable(context, user_id, conversation_id)
+    if context.permissions.asks_for_messages or snapshot.hidden_from(user_id):
         await load_readable_message(context, user_id, conversation_id, given.message_id)
-    else:
-        await load_readable(context, user_id, conversation_id)
     moved = await context.read_marks.mark(conversation_id, user_id, given.message_id)
     if moved.read:
         notify(context.plugins, Plugin.message_read, user_id, conversation_id, given.message_id)

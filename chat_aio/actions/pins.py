@@ -84,8 +84,8 @@ async def list_pins(context: Context, user_id: str, conversation_id: str) -> tup
         if each.get("conversationId") == conversation_id
     }
     here = [found[each] for each in pinned if each in found]
-    allowed = await readable_in(context, user_id, snapshot.conversation, here)
-    parents = await load_parents(context, user_id, allowed)
+    allowed = await readable_in(context, user_id, snapshot, here)
+    parents = await load_parents(context, user_id, allowed, snapshot.hidden_from(user_id))
     shown, _ = await shapes_of(
         context, allowed, lambda each: message_from(each, parents), stored_bytes=rows.stored_bytes
     )

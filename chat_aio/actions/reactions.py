@@ -36,7 +36,7 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     await require_readable(context, user_id, snapshot, bare)
     await require_unblocked(context, snapshot)
     await require_unfrozen(context, user_id, snapshot)
-    parents = await load_parents(context, user_id, [found])
+    parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
     return message_from(await _add(context, user_id, message_id, given.emoji), parents)
 
 
@@ -96,7 +96,7 @@ async def remove_reaction(context: Context, user_id: str, message_id: str, emoji
     snapshot = await load_writable(context, user_id, found["conversationId"], bare)
     await require_readable(context, user_id, snapshot, bare)
     await require_unblocked(context, snapshot)
-    parents = await load_parents(context, user_id, [found])
+    parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
     change = _change(context, "reaction.removed", user_id, given.emoji)
     changed = await edits.remove_reaction(context.database, message_id, given.emoji, change=change)
     return message_from(changed or await load_message(context, message_id), parents)

@@ -2,6 +2,7 @@
 
 By default participants read everything and no hook is called. A host's own `can_read` is asked
 about the conversation, and with `can_read_messages` about each message (docs/behaviour.md 5.5).
+What is hidden from a participant (store/hidden.py) is left out before any hook is called.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,12 +12,14 @@ from typing import Generic, TypeVar
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_conversation
-from chat_aio.schema.models import Conversation, Message
+from chat_aio.schema.models import Message
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.hidden import Hidden, quotable, shown_among
 from chat_aio.store.mapping import Parents, bare_message_from, message_from
 from chat_aio.store.rows import Rows
 from chat_aio.store.shapes import readable
+from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.turns import ROWS_AT_ONCE
 
 MOST_AT_A_TIME = 400
@@ -30,12 +33,13 @@ T = TypeVar("T")
 async def readable_in(
     context: Context,
     user_id: str,
-    conversation: Conversation,
+    snapshot: Snapshot,
     found: Sequence[MessageDocument],
 ) -> Sequence[MessageDocument]:
     """The messages that a user who may read this conversation may read; malformed rows are left
     out."""
-    found = await _well_formed(context, found)
+    hidden, conversation = snapshot.hidden_from(user_id), snapshot.conversation
+    found = shown_among(await _well_formed(context, found), hidden)
     permissions = context.permissions
     if not permissions.asks_for_messages:
         return found
@@ -60,11 +64,12 @@ async def _well_formed(
 
 
 async def readable_among(
-    context: Context, user_id: str, found: Sequence[MessageDocument]
+    context: Context, user_id: str, found: Sequence[MessageDocument], hidden: Hidden
 ) -> Sequence[MessageDocument]:
-    """As `readable_in`, for messages of several conversations that the user is in."""
+    """As `readable_in`, for messages of several conversations that the user is in. `hidden` is what
+    is hidden from the user in them."""
     if not context.permissions.asks_host:
-        return await _well_formed(context, found)
+        return shown_among(await _well_formed(context, found), hidden)
     return await readable_anywhere(context, user_id, found)
 
 
@@ -81,16 +86,16 @@ async def readable_anywhere(
     for conversation_id, theirs in by_conversation.items():
         snapshot = await context.snapshots.find(conversation_id)
         if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
-            allowed = await readable_in(context, user_id, snapshot.conversation, theirs)
+            allowed = await readable_in(context, user_id, snapshot, theirs)
             kept |= {each["_id"] for each in allowed}
     return [each for each in found if each["_id"] in kept]
 
 
 async def load_parents(
-    context: Context, user_id: str, replies: Sequence[MessageDocument]
+    context: Context, user_id: str, replies: Sequence[MessageDocument], hidden: Hidden
 ) -> Parents:
-    """The messages that replies quote, in conversations that the user may read. A refused one is
-    missing, and so shows as deleted.
+    """The messages that replies quote, in conversations that the user may read. One that is refused
+    or hidden is missing, and so shows as deleted.
 
     `replies` are messages that the user may read. Quotes of one another need no query.
     """
@@ -98,9 +103,10 @@ async def load_parents(
     known = {None, *here}
     others = [each for each in replies if each["replyToMessageId"] not in known]
     if not context.permissions.asks_for_messages:
-        return {**here, **await messages.find_parents(context.database, others)}
+        quoted = await messages.find_parents(context.database, others)
+        return {**here, **(quotable(quoted, others, hidden) if hidden else quoted)}
     found = await messages.find_whole_parents(context.database, others)
-    allowed = await readable_among(context, user_id, list(found.values()))
+    allowed = await readable_among(context, user_id, list(found.values()), hidden)
     return {**here, **{each["_id"]: each for each in allowed}}
 
 
@@ -110,10 +116,10 @@ async def load_all_parents(context: Context, replies: Sequence[MessageDocument])
 
 
 async def show(
-    context: Context, user_id: str, documents: Sequence[MessageDocument]
+    context: Context, user_id: str, documents: Sequence[MessageDocument], hidden: Hidden
 ) -> tuple[Message, ...]:
     """Convert messages that the user may read; replies quote their parent as it is now."""
-    parents = await load_parents(context, user_id, documents)
+    parents = await load_parents(context, user_id, documents, hidden)
     return tuple(message_from(each, parents) for each in documents)
 
 
@@ -121,8 +127,9 @@ async def load_parents_of_own(context: Context, user_id: str, document: MessageD
     """As `load_parents` for the user's own message, which they get even if they may not read the
     conversation; the quote is then left out."""
     snapshot = await load_conversation(context, document["conversationId"])
-    may_read = await context.permissions.may_read(user_id, snapshot.conversation)
-    return await load_parents(context, user_id, [document]) if may_read else {}
+    if not await context.permissions.may_read(user_id, snapshot.conversation):
+        return {}
+    return await load_parents(context, user_id, [document], snapshot.hidden_from(user_id))
 
 
 @dataclass(frozen=True, slots=True)

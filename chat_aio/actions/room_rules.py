@@ -1,6 +1,6 @@
 """Room controls, the rules: who may write in a conversation that is frozen or in slow mode, and
 whom a ban keeps out (docs/behaviour.md 13.2). Without the option `room_controls` none of them
-applies: then no snapshot has `frozen` and `slow_mode_seconds`.
+applies, but `hidden_from_new`: then no snapshot has `frozen` and `slow_mode_seconds`.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,10 +12,11 @@ from chat_aio.errors import ConversationBanned, ConversationFrozen
 from chat_aio.schema.models import Conversation
 from chat_aio.store import conversation_bans
 from chat_aio.store.documents import ConversationDocument
+from chat_aio.store.mapping import ALL, SINCE_JOIN
 from chat_aio.store.membership import Locked
 from chat_aio.store.snapshots import Snapshot
 
-UNSET: Mapping[str, Any] = {"frozen": False, "slowModeSeconds": 0, "topic": ""}
+UNSET: Mapping[str, Any] = {"frozen": False, "slowModeSeconds": 0, "topic": "", "history": ALL}
 """What holds in a conversation in which nothing was ever set."""
 
 
@@ -59,3 +60,10 @@ async def require_admissible(context: Context, locked: Locked, user_ids: Collect
         return
     if await conversation_bans.banned_among(locked, user_ids):
         raise ConversationBanned
+
+
+def hidden_from_new(locked: Locked) -> int:
+    """Up to which seq messages are hidden from those who join now. It holds also where the option
+    is off: what a group has said to itself must not be told by a changed setting."""
+    is_hidden = locked.conversation.get("history") == SINCE_JOIN
+    return locked.head["seq"] if is_hidden else 0

@@ -22,6 +22,7 @@ from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import (
     ConversationBan,
     ConversationBanPage,
+    History,
     JoinPolicy,
     ViewedConversation,
     Visibility,
@@ -33,7 +34,8 @@ from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.shapes import readable
 
 NOTHING_GIVEN = (
-    "name, visibility, joinPolicy, frozen, slowModeSeconds and topic are missing: give at least one"
+    "name, visibility, joinPolicy, frozen, slowModeSeconds, topic and history are missing: give at "
+    "least one"
 )
 
 
@@ -48,10 +50,12 @@ async def update_conversation(
     frozen: bool | None = None,
     slow_mode_seconds: int | None = None,
     topic: str | None = None,
+    history: History | None = None,
 ) -> ViewedConversation:
     """Rename a group (None clears the name), publish it, set how users join it, freeze it (only
-    admins can write), set slow mode (a member may send one message in so many seconds, 0 to 3600)
-    or its topic, of up to 500 characters; "" clears it.
+    admins can write), set slow mode (a member may send one message in so many seconds, 0 to 3600),
+    its topic (up to 500 characters, "" clears it) or its history (`since_join`: who joins from then
+    on sees nothing of what was said before).
 
     Raises InvalidInput (also when nothing is given), ChannelsUnsupported, ConversationNotFound,
     NotGroupConversation and NotConversationAdmin (docs/behaviour.md 13.1).
@@ -66,9 +70,9 @@ async def update_conversation(
         frozen=frozen,
         slow_mode_seconds=slow_mode_seconds,
         topic=topic,
+        history=history,
     )
-    fields = fields_of(given, named)
-    if not fields:
+    if not (fields := fields_of(given, named)):
         raise InvalidInput(NOTHING_GIVEN)
     require_channels(context, given.visibility, given.join_policy)
     await load_manageable(context, user_id, conversation_id)

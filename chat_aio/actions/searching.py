@@ -17,8 +17,9 @@ from chat_aio.schema.models import PagePart
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.hidden import hidden_from, within
 from chat_aio.store.rows import MOST_BYTES, Rows
-from chat_aio.store.search import Match, Rank
+from chat_aio.store.search import Match, Rank, Scope
 from chat_aio.store.tokenizer import terms_of
 
 SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
@@ -50,16 +51,12 @@ async def search_messages(
     size = pagination.limit_from(limit)
     position = pagination.position_from("search", cursor, int, int, str)
     require(context, Capability.SEARCH)
-    if given.conversation_id is not None:
-        await load_readable(context, user_id, given.conversation_id)
-    ids = await conversations.ids_of_user(context.database, user_id)
-    if given.conversation_id is not None:
-        ids = [each for each in ids if each == given.conversation_id]
+    scope = await _scope_of(context, user_id, given.conversation_id)
     terms, before = terms_of(given.query), _rank_from(position)
-    found = await _list_in_time(context, user_id, ids, terms, before, count=size + 1)
+    found = await _list_in_time(context, user_id, scope, terms, before, count=size + 1)
     page = found.rows[:size]
     documents = [each for _, each in page if each]  # Every match that is readable has one.
-    parents = await load_parents(context, user_id, documents)
+    parents = await load_parents(context, user_id, documents, scope.hidden)
 
     def cursor_behind(count: int) -> str | None:
         last = found.behind(page, count)
@@ -72,7 +69,7 @@ async def search_messages(
 async def _list_in_time(
     context: Context,
     user_id: str,
-    conversation_ids: Sequence[str],
+    scope: Scope,
     terms: Sequence[str],
     before: Rank | None,
     *,
@@ -80,17 +77,26 @@ async def _list_in_time(
 ) -> Filled[Found]:
     try:
         with budget(SECONDS):
-            return await _list_readable(
-                context, user_id, conversation_ids, terms, before, count=count
-            )
+            return await _list_readable(context, user_id, scope, terms, before, count=count)
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; search for rarer words") from None
+
+
+async def _scope_of(context: Context, user_id: str, conversation_id: str | None) -> Scope:
+    """The user's conversations, or the one that is named. Raises ConversationNotFound and
+    ForbiddenRead."""
+    if conversation_id is not None:
+        await load_readable(context, user_id, conversation_id)
+    ids = await conversations.ids_of_user(context.database, user_id)
+    if conversation_id is not None:
+        ids = [each for each in ids if each == conversation_id]
+    return Scope(ids, within(await hidden_from(context.database, user_id), ids))
 
 
 async def _list_readable(
     context: Context,
     user_id: str,
-    conversation_ids: Sequence[str],
+    scope: Scope,
     terms: Sequence[str],
     before: Rank | None,
     *,
@@ -101,14 +107,14 @@ async def _list_readable(
     async def fetch(last: Found | None, limit: int) -> Rows[Found]:
         behind = last[0].rank if last else before
         matches = await search.list_matches(
-            context.database, conversation_ids, terms, before=behind, limit=limit, seconds=SECONDS
+            context.database, scope, terms, before=behind, limit=limit, seconds=SECONDS
         )
         return await _read(context, matches)
 
     async def sift(found: Sequence[Found]) -> Sequence[Found]:
         # The aggregation has matched on an older state than the messages were read in.
         there = [message for _, message in found if message and not message.get("deletedAt")]
-        readable = await readable_among(context, user_id, there)
+        readable = await readable_among(context, user_id, there, scope.hidden)
         ids = {each["_id"] for each in readable}
         return [each for each in found if each[0].message_id in ids]
 

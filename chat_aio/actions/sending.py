@@ -230,7 +230,8 @@ async def put(
     message = await _compose(context, agreed, fields)
     # Read before the commit: a failure after it would say that nothing was written.
     is_reply = message["replyToMessageId"] is not None
-    parents = await load_parents(context, agreed.user_id, [message]) if is_reply else {}
+    hidden = snapshot.hidden_from(agreed.user_id)
+    parents = await load_parents(context, agreed.user_id, [message], hidden) if is_reply else {}
     appended = await _append(context, message, agreed.mentions, snapshot, slow=slow)
     # Two requests with the same key at once: the batch found the other one's message.
     if appended.repeated:

@@ -14,6 +14,7 @@ from chat_aio.schema.inbox import ThreadPage, ViewedThread
 from chat_aio.schema.wire import aware
 from chat_aio.store import thread_states
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.hidden import hidden_from
 from chat_aio.store.inbox_documents import ThreadStateDocument
 from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import Rows
@@ -27,8 +28,7 @@ async def list_threads(
     """The threads that the user follows, has written in or is mentioned in, unless they have
     unfollowed them; the latest reply first. Raises InvalidInput and ThreadsUnsupported."""
     _require_threads(context)
-    size = pagination.limit_from(limit)
-    position = pagination.after_from(CURSOR, cursor)
+    size, position = pagination.limit_from(limit), pagination.after_from(CURSOR, cursor)
     database = context.database
     written = await thread_states.written_in(database, user_id)
     mentioned = await thread_states.mentioned_in(database, user_id)
@@ -36,10 +36,11 @@ async def list_threads(
     followed = {root_id for root_id, each in states.items() if each["follows"]}
     unfollowed = {root_id for root_id, each in states.items() if each["follows"] is False}
     ids = (written.keys() | mentioned | followed) - unfollowed
+    hidden = await hidden_from(database, user_id)
 
     async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
         behind = _position(last) if last else position
-        return await thread_states.list_roots(database, ids, behind, limit=limit)
+        return await thread_states.list_roots(database, ids, behind, hidden=hidden, limit=limit)
 
     async def sift(found: Sequence[MessageDocument]) -> Sequence[MessageDocument]:
         return await readable_anywhere(context, user_id, found)
@@ -48,7 +49,7 @@ async def list_threads(
     page = found.rows[:size]
     starts = {each["_id"]: _start(each["_id"], written, states) for each in page}
     unread = await thread_states.count_unread(database, user_id, starts)
-    parents = await load_parents(context, user_id, page)
+    parents = await load_parents(context, user_id, page, hidden)
 
     def shown(root: MessageDocument) -> ViewedThread:
         return ViewedThread(

@@ -3,15 +3,16 @@ newer than a message, or around one."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
 from chat_aio.actions.reading import fill, load_parents, readable_in
 from chat_aio.schema import pagination
-from chat_aio.schema.models import Conversation
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.rows import Rows
+from chat_aio.store.snapshots import Snapshot
 
 NEWER = "newer_messages"
 """The kind of the cursors that lead to newer messages of a main list."""
@@ -32,31 +33,43 @@ class _Side:
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """A timeline as one of its readers sees it; its cursors to older messages are of this `kind`.
-    `id` is that of the conversation or of the thread's root."""
+    `id` is that of the conversation or of the thread's root. It begins behind what is hidden from
+    the reader."""
 
     context: Context
     user_id: str
-    conversation: Conversation
+    snapshot: Snapshot
     id: str
     kind: str
     shows_users: bool = False
 
     async def older(self, *, than: int | None, size: int) -> MessageList:
         """The newest messages below a seq, or of all."""
-        below = await self._side(messages.list_newest, than, size)
+        below = await self._below(than, size)
         return await self._page(None, below)
 
     async def newer(self, *, than: int, size: int) -> MessageList:
         """The oldest messages above a seq, and cursors in both directions."""
-        above = await self._side(messages.list_oldest, than, size)
+        above = await self._above(than, size)
         return await self._page(above, _Side([], than + 1, 0))
 
     async def around(self, seq: int, *, size: int) -> MessageList:
         """The messages on both sides of a seq, at most half of them above it, and cursors in both
         directions."""
-        above = await self._side(messages.list_oldest, seq, size // 2)
-        below = await self._side(messages.list_newest, seq + 1, size - len(above.rows))
+        above = await self._above(seq, size // 2)
+        below = await self._below(seq + 1, size - len(above.rows))
         return await self._page(above, below)
+
+    async def _above(self, seq: int, size: int) -> _Side:
+        return await self._side(messages.list_oldest, max(seq, self._begin), size)
+
+    async def _below(self, seq: int | None, size: int) -> _Side:
+        return await self._side(partial(messages.list_newest, above=self._begin), seq, size)
+
+    @property
+    def _begin(self) -> int:
+        """The seq behind which the reader's messages begin."""
+        return self.snapshot.hidden.get(self.user_id, 0)
 
     async def _side(self, listed: Listed, start: int | None, size: int) -> _Side:
         async def fetch(last: MessageDocument | None, limit: int) -> Rows[MessageDocument]:
@@ -64,7 +77,7 @@ class Timeline:
             return await listed(self.context.database, self.id, behind, limit=limit)
 
         async def sift(found: Sequence[MessageDocument]) -> Sequence[MessageDocument]:
-            return await readable_in(self.context, self.user_id, self.conversation, found)
+            return await readable_in(self.context, self.user_id, self.snapshot, found)
 
         found = await fill(fetch, sift, count=size + 1)
         rows = found.rows[:size]
@@ -74,7 +87,8 @@ class Timeline:
 
     async def _page(self, above: _Side | None, below: _Side) -> MessageList:
         rows = [*(above.rows[::-1] if above else ()), *below.rows]
-        parents = await load_parents(self.context, self.user_id, rows)
+        hidden = self.snapshot.hidden_from(self.user_id)
+        parents = await load_parents(self.context, self.user_id, rows, hidden)
 
         def cursor_behind(count: int) -> str | None:
             end = rows[count - 1]["seq"] if count < len(rows) else below.end

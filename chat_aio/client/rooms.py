@@ -6,6 +6,7 @@ from chat_aio.schema.inputs import KEEP, Keep
 from chat_aio.schema.models import (
     ConversationBan,
     ConversationBanPage,
+    History,
     JoinPolicy,
     Message,
     ViewedConversation,
@@ -26,8 +27,9 @@ class Rooms(Calls):
         frozen: bool | None = None,
         slow_mode_seconds: int | None = None,
         topic: str | None = None,
+        history: History | None = None,
     ) -> ViewedConversation:
-        """As the client's own, and freeze a group, set slow mode or a topic."""
+        """As the client's own, and freeze a group, set slow mode, a topic or its history."""
         answer = await self._patch(
             *("conversations", conversation_id),
             name=name,
@@ -36,6 +38,7 @@ class Rooms(Calls):
             frozen=frozen,
             slow_mode_seconds=slow_mode_seconds,
             topic=topic,
+            history=history,
         )
         return read(ViewedConversation, answer["conversation"])
 

@@ -1,6 +1,5 @@
 """The demo's app: an aiohttp app with the chat mounted and one page at `/`."""
 
-import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -11,8 +10,8 @@ from typing import Any
 from aiohttp import web
 
 from chat_aio.chat import Chat
-from chat_aio.demo.assistant import answer_all
-from chat_aio.demo.bundle import Bundle, ages, bundled
+from chat_aio.demo.assistant import add_assistant
+from chat_aio.demo.page import add_page
 from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE, introduce
 from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
@@ -20,14 +19,12 @@ from chat_aio.hooks import Hooks, Profile
 from chat_aio.options import Options
 from chat_aio.plugins import Drafts, Filter, Presence, Receipts, Typing, Words
 from chat_aio.server.clients import Clients
-from chat_aio.tasks import cancel_and_wait
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
-STATIC = Path(__file__).parent / "static"
 
 
 async def make_demo(
@@ -53,21 +50,12 @@ async def make_demo(
     app = web.Application(middlewares=[_only_from_here])
     chat.mount(app)
     add_openapi(app)
-    pages = Pages()
-    app.router.add_get("/", pages.page)
-    app.router.add_get("/bundle/{name}", pages.file)
+    add_page(app)
     app.router.add_get("/people", _people)
-    app.router.add_static("/static", STATIC)
-
-    answering: list[asyncio.Task[None]] = []
 
     async def opened(_: web.Application) -> None:
         await introduce(chat)
-        answering.append(asyncio.create_task(answer_all(chat, drafts, ASSISTANT)))
         say(f"Chat is ready: http://127.0.0.1:{port}  (open it twice, as two people; Ctrl+C ends)")
-
-    async def closing(_: web.Application) -> None:
-        await cancel_and_wait(*answering)
 
     async def closed(_: web.Application) -> None:
         await stack.aclose()
@@ -75,7 +63,7 @@ async def make_demo(
     app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
-    app.on_shutdown.insert(0, closing)
+    add_assistant(app, chat, drafts, ASSISTANT)
     # The chat closes earlier, in `on_shutdown`, and still needs its client for that.
     app.on_cleanup.append(closed)
     return app
@@ -144,33 +132,6 @@ async def _unframed(_: web.Request, response: web.StreamResponse) -> None:
 async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:
     """Make browsers revalidate, so that they never mix modules of two versions after an upgrade."""
     response.headers.setdefault("Cache-Control", "no-cache")
-
-
-class Pages:
-    """The page, bundled anew when its sources have changed."""
-
-    def __init__(self) -> None:
-        self._bundle: Bundle | None = None
-
-    async def page(self, request: web.Request) -> web.StreamResponse:
-        if "modules" in request.query:
-            return web.FileResponse(STATIC / "index.html")
-        bundle = await asyncio.to_thread(self._current)
-        return web.Response(text=bundle.page, content_type="text/html")
-
-    async def file(self, request: web.Request) -> web.Response:
-        bundle = await asyncio.to_thread(self._current)
-        name = request.match_info["name"]
-        if name not in bundle.files:
-            raise web.HTTPNotFound
-        kind = "text/javascript" if name.endswith(".js") else "text/css"
-        headers = {"Cache-Control": "max-age=31536000, immutable"}
-        return web.Response(text=bundle.files[name], content_type=kind, headers=headers)
-
-    def _current(self) -> Bundle:
-        if self._bundle is None or self._bundle.made_of != ages(STATIC):
-            self._bundle = bundled(STATIC)
-        return self._bundle
 
 
 async def _people(_: web.Request) -> web.Response:

@@ -4,11 +4,14 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 
+from aiohttp import web
+
 from chat_aio.chat import Chat
 from chat_aio.errors import ChatError
 from chat_aio.plugins import Drafts
 from chat_aio.schema.events import MessageEvent
 from chat_aio.schema.models import Message
+from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +21,21 @@ ANSWER = """\
 You said: “{question}”. I am only a script, so I have no opinion about that. But you are reading \
 this while it is being written: a language model in my place would show its words as they come, \
 and you could stop it with the button below. When I am done, all of it is one ordinary message."""
+
+
+def add_assistant(app: web.Application, chat: Chat, drafts: Drafts, user_id: str) -> None:
+    """Have the assistant answer while `app`, into which the chat is mounted already, runs."""
+    answering: list[asyncio.Task[None]] = []
+
+    async def begin(_: web.Application) -> None:
+        answering.append(asyncio.create_task(answer_all(chat, drafts, user_id)))
+
+    async def end(_: web.Application) -> None:
+        await cancel_and_wait(*answering)
+
+    app.on_startup.append(begin)
+    # Before the chat, whose own handler is there already.
+    app.on_shutdown.insert(0, end)
 
 
 async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:

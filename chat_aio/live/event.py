@@ -1,6 +1,6 @@
 """An event: what is delivered to streams, for which conversation, and whom it adds or removes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -33,8 +33,10 @@ class Event:
     state that is shown, in events of reactions too. `added` and `removed` are the users that this
     event adds to and removes from the conversation; `delivered` is False if the event does nothing
     else. If the event shows a later state than its change, `audience` limits it to the participants
-    of that later state: users who were removed in between must not see it. `shown` is set where the
-    host's `can_read` is asked about each message.
+    of that later state: users who were removed in between must not see it. `hidden` is by user, of
+    those added, up to which seq messages are hidden from them; `quoted` is the seq of the message
+    that is quoted, 0 without one. `shown` is set where the host's `can_read` is asked about each
+    message.
     """
 
     index: int
@@ -44,7 +46,9 @@ class Event:
     audience: frozenset[str] | None = None
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    hidden: Mapping[str, int] | None = None
     seq: int = 0
+    quoted: int = 0
     created: bool = False
     durable: bool = False
     changed_at: datetime | None = None
@@ -72,9 +76,33 @@ class Event:
         """The message that a durable event is about."""
         return self.conversation_id, self.seq
 
+    @cached_property
+    def _unquoted(self) -> Self:
+        return replace(
+            self, encode=partial(unquoted, self.frame), quoted=0, shown=without_parent(self.shown)
+        )
+
     def without_quote(self) -> Self:
-        """The event for a reader who may not read the quoted message."""
-        return replace(self, encode=partial(unquoted, self.frame))
+        """The event for a reader who may not read the quoted message; one for all of them."""
+        return self._unquoted
+
+    def behind(self, upto: int) -> Self | None:
+        """The event for a reader from whom messages up to a seq are hidden; None if it is about one
+        of these."""
+        if 0 < self.seq <= upto:
+            return None
+        return self.without_quote() if 0 < self.quoted <= upto else self
+
+
+def quoted_seq(message: MessageDocument, parents: Parents) -> int:
+    """The seq of the message that a reply quotes, 0 without one."""
+    parent = parents.get(message["replyToMessageId"] or "")
+    return parent["seq"] if parent else 0
+
+
+def without_parent(shown: ShownMessage | None) -> ShownMessage | None:
+    """What is left to ask the host about, if the quote is not shown."""
+    return shown and replace(shown, parent=None)
 
 
 def shown_message(message: MessageDocument, parents: Parents) -> ShownMessage:

@@ -11,6 +11,7 @@ from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.event import Event
 from chat_aio.live.stream import Stream
 from chat_aio.observability.observer import Ending
+from chat_aio.store.hidden import NOTHING, Hidden
 
 SLICE = 64
 
@@ -46,9 +47,14 @@ class Hub:
             raise RateLimited(f"at most {self._limit} streams at a time")
         self._by_user[stream.user_id].add(stream)
 
-    def subscribe(self, stream: Stream, conversation_ids: Iterable[str]) -> None:
-        """Subscribe the stream to the conversations that were read for its user. Where the feed has
-        delivered a membership change since registration, the feed wins over what was read."""
+    def subscribe(
+        self, stream: Stream, conversation_ids: Iterable[str], hidden: Hidden = NOTHING
+    ) -> None:
+        """Subscribe the stream to the conversations that were read for its user, with what is
+        `hidden` in them. Where the feed has delivered a membership change since registration, the
+        feed wins over what was read."""
+        if read := {each: hidden[each] for each in hidden if each not in stream.membership}:
+            stream.hidden = {**read, **stream.hidden}
         ids = {each for each in conversation_ids if stream.membership.get(each, True)}
         ids |= stream.let_into()
         stream.subscribed = True
@@ -181,7 +187,9 @@ class Hub:
 
     def _admit(self, event: Event) -> None:
         for user_id in event.added:
+            upto = event.hidden.get(user_id) if event.hidden else None
             for stream in self._by_user.get(user_id, ()):
+                _hide(stream, event.conversation_id, upto)
                 if stream.subscribed:
                     self._enter(stream, event.conversation_id)
                 else:  # Its conversations are still being read; `subscribe` applies this later.
@@ -210,6 +218,15 @@ class Hub:
             streams.discard(stream)
             if not streams:
                 del self._by_conversation[conversation_id]
+
+
+def _hide(stream: Stream, conversation_id: str, upto: int | None) -> None:
+    """Hide the messages up to a seq from now on, or none."""
+    if upto:
+        stream.hidden = {**stream.hidden, conversation_id: upto}
+    elif conversation_id in stream.hidden:
+        others = {name: seq for name, seq in stream.hidden.items() if name != conversation_id}
+        stream.hidden = others or NOTHING
 
 
 def _is_live(stream: Stream) -> bool:

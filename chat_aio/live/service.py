@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from contextvars import Context as Variables
+from functools import partial
 
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
@@ -24,6 +25,8 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer, State
 from chat_aio.store import conversations
 from chat_aio.store.change_stream import StreamChange
+from chat_aio.store.coalescer import Coalescer
+from chat_aio.store.hidden import NOTHING, Hidden, hidden_from_each, within
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -45,6 +48,8 @@ class Live:
         self._beats: asyncio.Task[None] | None = None
         self._rechecking: asyncio.Task[None] | None = None
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)
+        read_hidden = partial(hidden_from_each, database)
+        self._hidden = Coalescer[str, Hidden](read_hidden, most=OPENING_AT_ONCE)
         self.hub = Hub(streams_per_user=options.streams_per_user)
         self._read_filter = ReadFilter(context, self.hub)
         self._delivery = Delivery(context, self.hub, self._ring, self._read_filter)
@@ -147,7 +152,7 @@ class Live:
         # Before anything is read: `began` may become the client's position, and a position after
         # the reads would hide what was written between the two.
         began = self._context.clock()
-        ids = await self._conversations_of(stream)
+        ids, hidden = await self._conversations_of(stream)
         # Before subscribing: `find` may wait until the feed has delivered the client's position. A
         # subscribed stream would hold back those events and send them a second time.
         wanted = await self._resuming.find(last_event_id)
@@ -157,18 +162,22 @@ class Live:
             stream.moderates = await receives_reports(self._context, stream.user_id)
         # Subscribe before reading the replay, so that no event falls between the two. An event may
         # then be in both; the replay's `cover` drops the live one.
-        self.hub.subscribe(stream, ids)
+        self.hub.subscribe(stream, ids, hidden)
         stream.replay = await self._resuming.replay(stream, wanted, began)
 
-    async def _conversations_of(self, stream: Stream) -> Iterable[str]:
-        """The conversations that a stream is to be subscribed to. Raises UserBanned."""
+    async def _conversations_of(self, stream: Stream) -> tuple[Collection[str], Hidden]:
+        """The conversations that a stream is to be subscribed to, and what is hidden in them.
+        Raises UserBanned."""
         if stream.is_hosts:
-            return stream.only or ()
+            return stream.only or (), NOTHING
         # After registering: a ban from here on ends the stream through the hub.
         await require_unbanned(self._context, stream.user_id)
         async with self._opening:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
-        return [each for each in ids if stream.only is None or each in stream.only]
+            # After the ids: of each of these conversations it is known what is hidden.
+            hidden = await self._hidden.ask(stream.user_id)
+        wanted = [each for each in ids if stream.only is None or each in stream.only]
+        return wanted, within(hidden, wanted)
 
     def state(self) -> State:
         """The current state, for observers."""

@@ -12,6 +12,7 @@ from chat_aio.live.frames import HEARTBEAT, Frame, joined
 from chat_aio.live.replay.replay import Cover, Replay
 from chat_aio.observability.observer import Ending
 from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.store.hidden import NOTHING, Hidden
 
 PATIENCE_SECONDS = 10.0
 BURST = 4
@@ -70,6 +71,7 @@ class Stream:
         "conversation_ids",
         "denied",
         "ending",
+        "hidden",
         "is_over",
         "membership",
         "moderates",
@@ -99,6 +101,7 @@ class Stream:
         self.subscribed = False
         self.moderates = False
         self.denied = NONE
+        self.hidden: Hidden = NOTHING
         self.replay = NO_REPLAY
         self.is_over = False
         self.ending: Ending = "left"
@@ -150,9 +153,13 @@ class Stream:
         return {each for each, inside in self.membership.items() if inside}
 
     def deliver(self, event: Event) -> None:
-        """Deliver an event, unless the message filter takes it, which passes it on later or drops
-        it."""
+        """Deliver an event, unless it is hidden from the user or the message filter takes it, which
+        passes it on later or drops it."""
         self._delivered = event.index or self._delivered
+        if self.hidden and (upto := self.hidden.get(event.conversation_id)):
+            if (shown := event.behind(upto)) is None:
+                return
+            event = shown
         if self._sieve is None or not self._sieve(self, event):
             self.pass_on(event)
 

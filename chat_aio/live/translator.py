@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, cast
 
 from chat_aio.live.ephemeral import EphemeralDelivery, ephemeral_deliveries_from
-from chat_aio.live.event import Event, ShownMessage, shown_message
+from chat_aio.live.event import Event, ShownMessage, quoted_seq, shown_message
 from chat_aio.live.frames import Frame, event_frame, message_frame
 from chat_aio.schema.events import (
     ConversationEvent,
@@ -21,6 +21,7 @@ from chat_aio.store.change_stream import StreamChange
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, ConversationDocument, MessageDocument
+from chat_aio.store.hidden import by_user, seq_of
 from chat_aio.store.mapping import Parents, conversation_from, message_from
 
 log = logging.getLogger(__name__)
@@ -169,6 +170,7 @@ class Translator:
             durable=True,
             message_id=message_id,
             sender_id=sender_id,
+            quoted=quoted_seq(document, fetched.parents),
             shown=self._shown(document, fetched),
         )
 
@@ -192,6 +194,7 @@ class Translator:
             durable=not is_reaction,
             changed_at=document.get("changedAt"),
             message_id="" if is_reaction else message.id,
+            quoted=quoted_seq(document, fetched.parents),
             shown=self._shown(document, fetched),
         )
 
@@ -208,12 +211,15 @@ class Translator:
             encode=lambda: frame,
             delivered=is_new and (change["kind"] == "participant.added" or is_new_direct),
             added=_ids(each["userId"] for each in document["participants"]),
+            hidden=by_user(document),
         )
 
     def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
         removed = _ids(change.get("removedUserIds", ()))
         is_later = document["change"]["id"] != change["id"]
         frame = self._membership_frame(change, document)
+        added = _ids(change.get("addedUserIds", ()))
+        upto = seq_of(change.get("hiddenUpto", 0))
         # Users removed by this change see it. Users removed later must not see the later state;
         # they get the event of their own removal.
         return Event(
@@ -221,8 +227,10 @@ class Translator:
             conversation_id=document["_id"],
             encode=lambda: frame,
             audience=_inside(document).union(removed) if is_later else None,
-            added=_ids(change.get("addedUserIds", ())),
+            added=added,
             removed=removed,
+            # Of the stamp: in a later state they may have left, or joined once more.
+            hidden=dict.fromkeys(added, upto) if upto else None,
         )
 
     def _membership_frame(self, change: Change, document: ConversationDocument) -> Frame:

@@ -34,6 +34,7 @@ from chat_aio.schema.fields import (
     WithMessages,
 )
 from chat_aio.schema.models import (
+    History,
     JoinPolicy,
     JoinRequestStatus,
     ParticipantRole,
@@ -172,6 +173,7 @@ class RoomChange(ConversationChange):
     frozen: bool | None = None
     slow_mode_seconds: SlowSeconds | None = None
     topic: Topic | None = None
+    history: History | None = None
 
 
 class NewConversationBan(Input):

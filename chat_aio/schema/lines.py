@@ -25,6 +25,7 @@ from chat_aio.schema.fields import (
 from chat_aio.schema.inputs import SENTENCES
 from chat_aio.schema.models import (
     ConversationType,
+    History,
     JoinPolicy,
     ParticipantRole,
     Role,
@@ -65,6 +66,7 @@ class ParticipantPart(Line):
     joined_at: Moment | None = None
     last_read_seq: Whole | None = None
     last_read_message_id: Id | None = None
+    hidden_upto: Whole | None = None
 
 
 class ConversationLine(Line):
@@ -82,6 +84,7 @@ class ConversationLine(Line):
     frozen: bool | None = None
     slow_mode_seconds: SlowSeconds | None = None
     topic: Topic | None = None
+    history: History | None = None
     pins: Annotated[list[Id], Field(max_length=MAX_PINS)] | None = None
     activity_at: Moment | None = None
     floor_seq: Whole = 0

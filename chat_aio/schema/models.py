@@ -12,6 +12,7 @@ Role = Literal["user", "assistant", "system"]
 ParticipantRole = Literal["admin", "member"]
 ConversationType = Literal["direct", "group"]
 Visibility = Literal["private", "public"]
+History = Literal["all", "since_join"]
 JoinPolicy = Literal["open", "approval"]
 TargetType = Literal["user", "message", "conversation"]
 ReportStatus = Literal["open", "triaged", "resolved", "dismissed"]
@@ -44,8 +45,8 @@ class User(Wire):
 
 
 class Conversation(Wire):
-    """A conversation as all of its participants see it, also in events. The last four are None, and
-    not in the JSON, without the option `room_controls`."""
+    """A conversation as all of its participants see it, also in events. The last five are None, and
+    not in the JSON, without the option `room_controls`; `history` only while it is not set."""
 
     id: str
     type: ConversationType
@@ -60,6 +61,7 @@ class Conversation(Wire):
     slow_mode_seconds: int | None = Field(default=None, exclude_if=is_none)
     topic: str | None = Field(default=None, exclude_if=is_none)
     pinned_message_ids: tuple[str, ...] | None = Field(default=None, exclude_if=is_none)
+    history: History | None = Field(default=None, exclude_if=is_none)
 
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:

@@ -12,8 +12,8 @@ MEANINGS = {
     "`join_request.created` and `join_request.resolved`; recommended",
     "inbox": "users see their mentions and threads of all conversations, and mark messages as "
     "unread",
-    "room_controls": "bans from one conversation, frozen conversations, slow mode, topics and "
-    "pinned messages",
+    "room_controls": "bans from one conversation, frozen conversations, slow mode, topics, "
+    "history since joining and pinned messages",
     "moderation_desk": "routes and methods for moderators: look at messages of any conversation, "
     "remove and restore them, grouped reports",
     "history_days": "how long moderators see what a message was before it was edited, deleted or "

@@ -184,11 +184,12 @@ def new_conversation(
 
 
 def new_participant(
-    user_id: str, *, role: Literal["admin", "member"], at: datetime
+    user_id: str, *, role: Literal["admin", "member"], at: datetime, hidden_upto: int = 0
 ) -> ParticipantDocument:
-    """A participant who joins now and has read nothing."""
+    """A participant who joins now and has read nothing; what has a seq up to `hidden_upto` is not
+    there for them."""
     sent = nothing_up_to(0)
-    return {
+    made: ParticipantDocument = {
         "userId": user_id,
         "role": role,
         "joinedAt": at,
@@ -197,6 +198,7 @@ def new_participant(
         "sentUpto": sent["sentUpto"],
         "sentCount": sent["sentCount"],
     }
+    return {**made, "hiddenUpto": hidden_upto} if hidden_upto else made
 
 
 async def create(

@@ -24,7 +24,7 @@ EventName = Literal[
 
 class Change(TypedDict):
     """The stamp of a write, from which the feed makes an event. It is always set as a whole, in the
-    atomic update that it describes."""
+    atomic update that it describes. `hiddenUpto` is that of those it adds."""
 
     id: str
     at: datetime
@@ -33,6 +33,7 @@ class Change(TypedDict):
     addedUserIds: NotRequired[list[str]]
     removedUserIds: NotRequired[list[str]]
     affectedUserIds: NotRequired[list[str]]
+    hiddenUpto: NotRequired[int]
     emoji: NotRequired[str]
 
 
@@ -42,7 +43,8 @@ Stamp = Annotated[Change, SkipValidation]
 
 class ParticipantDocument(TypedDict):
     """`sentCount` of the messages that the head counts for the participant have a seq up to
-    `sentUpto` (store/sent_counts.py). From `unreadFrom` on, they have marked all as unread."""
+    `sentUpto` (store/sent_counts.py). From `unreadFrom` on, they have marked all as unread. What
+    has a seq up to `hiddenUpto` is not there for them (docs/decisions/0068)."""
 
     userId: str
     role: Literal["admin", "member"]
@@ -52,15 +54,14 @@ class ParticipantDocument(TypedDict):
     sentUpto: NotRequired[int]
     sentCount: NotRequired[int]
     unreadFrom: NotRequired[int]
+    hiddenUpto: NotRequired[int]
 
 
 class ConversationDocument(TypedDict):
     """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen`,
-    `slowModeSeconds`, `topic` and `pins` are missing until they are set (docs/decisions/0058).
-
+    `slowModeSeconds`, `topic`, `history` and `pins` are missing until set (docs/decisions/0058).
     `epoch` is raised with every change of who may write (docs/decisions/0002). An imported one has
-    `importedAt`, and in `importDigest` what its lines were (docs/decisions/0062).
-    """
+    `importedAt`, and in `importDigest` what its lines were (docs/decisions/0062)."""
 
     _id: str
     type: Literal["direct", "group"]
@@ -76,6 +77,7 @@ class ConversationDocument(TypedDict):
     frozen: NotRequired[bool]
     slowModeSeconds: NotRequired[int]
     topic: NotRequired[str]
+    history: NotRequired[Literal["all", "since_join"]]
     pins: NotRequired[list[str]]
     importedAt: NotRequired[datetime]
     importDigest: NotRequired[str]
@@ -330,6 +332,7 @@ class ParentDocument(TypedDict):
     """The fields of a parent message that a reply shows; `body` is only its beginning."""
 
     _id: str
+    seq: int
     senderId: str
     body: str
     deletedAt: datetime | None

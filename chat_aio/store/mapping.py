@@ -47,6 +47,7 @@ from chat_aio.store.documents import (
 from chat_aio.store.metadata import unescaped
 
 EXCERPT_LENGTH = 140
+ALL, SINCE_JOIN = "all", "since_join"
 
 Shape = TypeVar("Shape", bound=Wire)
 
@@ -116,6 +117,9 @@ def _conversation_fields(
         fields["slowModeSeconds"] = document.get("slowModeSeconds", 0)
         fields["topic"] = document.get("topic", "")
         fields["pinnedMessageIds"] = document.get("pins", [])
+    # Also without the option: it holds as long as it is set.
+    if room_controls or document.get("history") == SINCE_JOIN:
+        fields["history"] = document.get("history", ALL)
     return fields
 
 

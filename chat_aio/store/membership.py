@@ -20,7 +20,14 @@ from chat_aio.store.documents import (
     JoinRequestDocument,
     ParticipantDocument,
 )
-from chat_aio.store.sent_counts import count_of, count_sent, nothing_up_to, place_of
+from chat_aio.store.sent_counts import (
+    Known,
+    count_of,
+    count_sent,
+    known,
+    nothing_up_to,
+    place_of,
+)
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.snapshots import Snapshots
@@ -252,9 +259,16 @@ def _update(change: MembershipChange, head: CounterDocument) -> dict[str, Any]:
     }
     if change.added:
         order = {"joinedAt": 1, "userId": 1}
-        # `_change_head` has counted what is behind the floor; older messages are gone.
-        added = [{**each, **nothing_up_to(head["floorSeq"])} for each in change.added]
+        added = [{**each, **_sent_before(each, head)} for each in change.added]
         update["$push"] = {"participants": {"$each": added, "$sort": order}}
     if change.removed:
         update["$pull"] = {"participants": {"userId": {"$in": list(change.removed)}}}
     return update
+
+
+def _sent_before(joining: ParticipantDocument, head: CounterDocument) -> Known:
+    """What somebody who joins has sent up to where their messages begin. `_change_head` has counted
+    all behind the floor, older messages are gone."""
+    if upto := joining.get("hiddenUpto"):
+        return known(upto=upto, count=count_of(head, joining["userId"]))
+    return nothing_up_to(head["floorSeq"])

@@ -119,6 +119,7 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
     # have written.
     is_text = {"$eq": [{"$type": "$body"}, "string"]}
     shown = {
+        "seq": 1,
         "senderId": 1,
         "deletedAt": 1,
         "body": {"$cond": [is_text, {"$substrCP": ["$body", 0, EXCERPT_LENGTH + 1]}, ""]},
@@ -168,25 +169,31 @@ async def find_repeated(database: Database, key: Key) -> MessageDocument | None:
     return cast(MessageDocument | None, found)
 
 
-async def is_any_in_thread(database: Database, conversation_id: str, root_id: str) -> bool:
-    """Whether a thread has replies, also if its root was removed."""
+async def is_any_in_thread(
+    database: Database, conversation_id: str, root_id: str, *, above: int
+) -> bool:
+    """Whether a thread has replies above seq `above`, also if its root was removed."""
     chosen = {
         "timelines": root_id,
         "conversationId": conversation_id,
         "threadRootMessageId": root_id,
+        "seq": {"$gt": above},
     }
     found = await database.read(lambda: database.messages.find_one(chosen, {"_id": 1}))
     return found is not None
 
 
 async def list_newest(
-    database: Database, timeline: str, before: int | None, *, limit: int
+    database: Database, timeline: str, before: int | None, *, limit: int, above: int = 0
 ) -> Rows[MessageDocument]:
-    """Messages of a main list or thread below seq `before`, by descending seq; fewer than `limit`
-    if they are large. Their times are naive UTC."""
-    chosen: dict[str, object] = {"timelines": timeline, "seq": {"$type": shapes.WHOLE}}
+    """Messages of a main list or thread below seq `before` and above seq `above`, by descending
+    seq; fewer than `limit` if they are large. Their times are naive UTC."""
+    span: dict[str, object] = {"$type": shapes.WHOLE}
     if before is not None:
-        chosen["seq"] = {"$type": shapes.WHOLE, "$lt": before}
+        span["$lt"] = before
+    if above:
+        span["$gt"] = above
+    chosen = {"timelines": timeline, "seq": span}
 
     plain = database.plain_messages
 

@@ -110,8 +110,10 @@ async def spoken_since(database: Database, since: datetime, *, most: int) -> fro
 
 
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
-    """These conversations with only their participants' ids and the times when they joined."""
-    shown = {"participants.userId": 1, "participants.joinedAt": 1}
+    """These conversations with only their participants' ids, the times when they joined, and what
+    is hidden from them."""
+    fields = ("userId", "joinedAt", "hiddenUpto")
+    shown = {f"participants.{each}": 1 for each in fields}
     found = await database.read(
         lambda: database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
     )

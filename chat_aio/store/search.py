@@ -10,6 +10,7 @@ from pymongo.errors import OperationFailure
 from chat_aio.errors import StorageUnavailable
 from chat_aio.schema.normal_text import is_run
 from chat_aio.store.database import Database
+from chat_aio.store.hidden import Hidden, unless_hidden
 from chat_aio.store.tokenizer import most_telling, older_tokens_of, tokens_of
 
 _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 27, 175
@@ -24,25 +25,35 @@ class Match:
     rank: Rank
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a user searches: in conversations, beside what is hidden from the user there."""
+
+    conversation_ids: Sequence[str]
+    hidden: Hidden
+
+
 async def list_matches(
     database: Database,
-    conversation_ids: Sequence[str],
+    scope: Scope,
     terms: Sequence[str],
     *,
     before: Rank | None,
     limit: int,
     seconds: float,
 ) -> list[Match]:
-    """The messages of these conversations that have all `terms`, ranked behind `before`.
+    """The messages in a scope that have all `terms`, ranked behind `before`.
 
     Raises StorageUnavailable if it takes longer than `seconds`, or while the text index is being
     made anew (docs/database.md).
     """
     distinct = list(dict.fromkeys(terms))
+    conversation_ids = scope.conversation_ids
     if not distinct or not conversation_ids:
         return []
     pipeline: list[dict[str, Any]] = [
         {"$match": _candidates(conversation_ids, distinct, older=database.older_tokens)},
+        *({"$match": each} for each in unless_hidden(scope.hidden)),
         {"$project": {"createdAt": 1, "score": _score(distinct)}},
         *([{"$match": _behind(before)}] if before else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},

@@ -6,6 +6,7 @@ slip through that gap carry the snapshot's epoch, which is compared again in the
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextvars import Context
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from chat_aio.schema.models import Conversation
 from chat_aio.store import conversations
 from chat_aio.store.calls import shared
 from chat_aio.store.database import Database
+from chat_aio.store.hidden import NOTHING, Hidden, by_user
 from chat_aio.store.mapping import conversation_from
 
 MAX_WEIGHT = 100_000
@@ -26,13 +28,20 @@ class Snapshot:
     """A conversation and its epoch; read-states in it may be old.
 
     `weight` is its size in memory, in participants; `blocked` is whether one of the two users of a
-    direct conversation has blocked the other.
+    direct conversation has blocked the other. `hidden` is by user up to which seq messages are not
+    there for them.
     """
 
     conversation: Conversation
     epoch: int
     weight: int
     blocked: bool
+    hidden: Mapping[str, int]
+
+    def hidden_from(self, user_id: str) -> Hidden:
+        """What is hidden from a user."""
+        upto = self.hidden.get(user_id)
+        return {self.conversation.id: upto} if upto else NOTHING
 
 
 class Snapshots:
@@ -107,4 +116,4 @@ class Snapshots:
         metadata = len(orjson.dumps(conversation.metadata)) // BYTES_OF_A_PARTICIPANT
         weight = len(conversation.participants) + metadata
         blocked = bool(document.get("blockedBy"))
-        return Snapshot(conversation, document["epoch"], weight, blocked)
+        return Snapshot(conversation, document["epoch"], weight, blocked, by_user(document))

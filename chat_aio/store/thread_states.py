@@ -7,6 +7,7 @@ from typing import Any, cast
 from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.hidden import Hidden, unless_hidden
 from chat_aio.store.inbox_documents import ThreadStateDocument
 from chat_aio.store.messages import READ
 from chat_aio.store.pipelines import IS_TEXT, union
@@ -103,12 +104,14 @@ async def list_roots(
     root_ids: Collection[str],
     position: keyset_query.After | None,
     *,
+    hidden: Hidden,
     limit: int,
 ) -> Rows[MessageDocument]:
-    """Those of the roots that have replies, behind a position, the latest reply first. Their times
-    are naive UTC."""
+    """Those of the roots that have replies and are not hidden, behind a position, the latest reply
+    first. Their times are naive UTC."""
     behind = keyset_query.behind(position, at=LAST_REPLY)
-    chosen = {"$and": [{"_id": {"$in": list(root_ids)}, LAST_REPLY: {"$type": "date"}}, behind]}
+    these = {"_id": {"$in": list(root_ids)}, LAST_REPLY: {"$type": "date"}}
+    chosen = {"$and": [these, behind, *unless_hidden(hidden)]}
     plain = database.plain_messages
 
     def opened() -> Any:

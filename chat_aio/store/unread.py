@@ -1,4 +1,5 @@
 """Unread counts: the head's seq minus the seq read minus own messages (docs/behaviour.md 4.8).
+What is hidden from a participant counts as read.
 
 The cost does not depend on how many messages there are: own messages are counted as they are sent
 (`sent_counts.py`). Only where a read-state lies before the newest own messages are those counted
@@ -59,11 +60,12 @@ async def count_unread(
 @dataclass(frozen=True, slots=True)
 class Unread:
     """How many messages of others a conversation has behind the seq `start`, and how many of the
-    reader's own."""
+    reader's own; messages up to the seq `hidden` are hidden from the reader."""
 
     count: int
     own: int
     start: int
+    hidden: int
 
 
 async def find_unread(
@@ -96,7 +98,8 @@ async def find_unread(
 
 
 def _unread(reader: _Reader, own: int) -> Unread:
-    return Unread(reader.behind - own, own, reader.start)
+    hidden = reader.participant.get("hiddenUpto", 0)
+    return Unread(reader.behind - own, own, reader.start, hidden)
 
 
 async def count_viewed(
@@ -124,7 +127,7 @@ def _reader(
     read = participant["lastReadSeq"]
     if marks and (marked := participant.get("unreadFrom")) is not None:
         read = min(read, marked - 1)
-    start = max(read, head["floorSeq"])
+    start = max(read, head["floorSeq"], participant.get("hiddenUpto", 0))
     return _Reader(participant, conversation, head, start)
 
 

@@ -2,7 +2,8 @@
 
 A head line names the route and the method of the server API that is the same operation; `-` where
 there is none. Below it stands what it is about, and what each role meets. `mine` is a message of
-the role's own, `theirs` somebody else's. `, HTTP` marks what only the route can be asked.
+the role's own, `theirs` somebody else's; `hidden` are those of before where the members have left a
+group and come back to history since joining. `, HTTP` marks what only the route can be asked.
 """
 
 from typing import NamedTuple
@@ -23,6 +24,7 @@ MEANINGS: dict[str, tuple[int, str | None]] = {
     "ok": (200, None),
     "made": (201, None),
     "401": (401, "UNAUTHENTICATED"),
+    "gone": (404, "MESSAGE_NOT_FOUND"),
     "ban": (403, "USER_BANNED"),
     "read": (403, "FORBIDDEN_READ"),
     "write": (403, "FORBIDDEN_WRITE"),
@@ -63,10 +65,12 @@ GET /conversations/{conversation_id}/messages/{message_id} -
   group theirs    read      read    ok      ok      ok      ok      ban     read      401
   channel theirs  read      read    ok      ok      ok      ok      ban     read      401
   direct theirs   read      -       -       ok      ok      ok      ban     read      401
+  theirs hidden   read      read    gone    ok      gone    gone    ban     read      401
 GET /conversations/{conversation_id}/threads/{root_id}/messages -
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  hidden          read      read    gone    ok      gone    gone    ban     read      401
 GET /search/messages search_messages
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
   group           read      read    ok      ok      ok      ok      ban     read      401
@@ -75,28 +79,34 @@ POST /conversations/{conversation_id}/read mark_read
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  hidden          read      read    gone    ok      gone    gone    ban     read      401
 PATCH /messages/{message_id} edit_message
   group mine      -         write   ok      ok      ok      ok      ban     -         401
   group theirs    sender    sender  sender  sender  sender  sender  ban     sender    401
   direct mine     -         -       -       ok      block   block   ban     -         401
   direct theirs   sender    -       -       sender  sender  sender  ban     sender    401
+  mine hidden     -         write   gone    ok      gone    gone    ban     -         401
 DELETE /messages/{message_id} delete_message
   group mine      -         write   ok      ok      ok      ok      ban     -         401
   group theirs    sender    sender  sender  sender  sender  sender  ban     sender    401
   direct mine     -         -       -       ok      block   block   ban     -         401
   direct theirs   sender    -       -       sender  sender  sender  ban     sender    401
+  mine hidden     -         write   ok      ok      ok      ok      ban     -         401
 POST /messages/{message_id}/forward forward_message
   from group      read      read    made    made    made    made    ban     read      401
   from direct     read      -       -       made    made    made    ban     read      401
   to group        write     write   made    made    made    made    ban     write     401
   to channel      write     write   made    made    made    made    ban     write     401
   to direct       write     -       -       made    block   block   ban     write     401
+  from hidden     read      read    gone    made    gone    gone    ban     read      401
 POST /messages/{message_id}/reactions add_reaction
   group           write     write   ok      ok      ok      ok      ban     write     401
   direct          write     -       -       ok      block   block   ban     write     401
+  hidden          write     write   gone    ok      gone    gone    ban     write     401
 DELETE /messages/{message_id}/reactions remove_reaction
   group           write     write   ok      ok      ok      ok      ban     write     401
   direct          write     -       -       ok      block   block   ban     write     401
+  hidden          write     write   gone    ok      gone    gone    ban     write     401
 GET /stream -
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 POST /conversations/group create_group_conversation
@@ -171,6 +181,7 @@ POST /moderation/reports moderation.report
   group theirs    read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
   direct theirs   read      -       -       ok      ok      ok      ban     read      401
+  theirs hidden   read      read    gone    ok      gone    gone    ban     read      401
 GET /moderation/reports moderation.list_reports
   all             moder     moder   moder   moder   moder   moder   ban     ok        401
 GET /moderation/reports/{report_id} moderation.get_report
@@ -208,6 +219,7 @@ POST /conversations/{conversation_id}/unread inbox.mark_unread
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  hidden          read      read    gone    ok      gone    gone    ban     read      401
 GET /mentions inbox.list_mentions
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 GET /threads inbox.list_threads
@@ -216,14 +228,17 @@ POST /conversations/{conversation_id}/threads/{root_id}/follow inbox.follow_thre
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  hidden          read      read    gone    ok      gone    gone    ban     read      401
 DELETE /conversations/{conversation_id}/threads/{root_id}/follow inbox.unfollow_thread
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  hidden          read      read    gone    ok      gone    gone    ban     read      401
 POST /conversations/{conversation_id}/threads/{root_id}/read inbox.mark_thread_read
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
   direct          read      -       -       ok      ok      ok      ban     read      401
+  hidden          read      read    gone    ok      gone    gone    ban     read      401
 GET /moderation/desk/messages desk.find_messages
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
 GET /moderation/desk/messages/{message_id} desk.look_at_message

@@ -1,4 +1,5 @@
-"""A host's own `can_read`: every way by which content can be seen, times what the host refuses.
+"""A host's own `can_read`, and history since one has joined: every way by which content can be
+seen, times what the host refuses or is hidden.
 
 What is refused has the word `canary` in it, which must not stand in any byte that its reader gets.
 Where all is allowed each way shows it, so that a way which shows nothing proves nothing.
@@ -22,6 +23,12 @@ CANARY = "canary"
 KINDS = ("conversation", "message", "nothing")
 """What the host refuses to bob."""
 
+EVERY_WAY = {"inbox": True, "room_controls": True}
+"""The options with further ways."""
+
+HISTORY, ASKED_HISTORY = "history", "history, and the host is asked"
+"""Bob has come back, and what was said before is hidden from him."""
+
 
 @dataclass
 class Rule:
@@ -44,8 +51,15 @@ class Rule:
         return True
 
     @property
-    def hooks(self) -> Hooks:
-        return Hooks(can_read=self, can_read_messages=self.kind == "message")
+    def hooks(self) -> Hooks | None:
+        asks_for_messages = self.kind in ("message", ASKED_HISTORY)
+        if self.kind == HISTORY:
+            return None
+        return Hooks(can_read=self, can_read_messages=asks_for_messages)
+
+    @property
+    def hides(self) -> bool:
+        return self.kind in (HISTORY, ASKED_HISTORY)
 
 
 @dataclass
@@ -67,17 +81,42 @@ class World:
 
 async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
     alice, bob = person("alice"), person("bob")
-    group = await alice.group("bob", name=CANARY if rule.kind != "message" else "tea")
-    secret = (await alice.send(group, f"{CANARY} hush"))["id"]
+    group = await alice.group(
+        "bob", name=CANARY if rule.kind in ("conversation", "nothing") else "tea"
+    )
+    secret = (await alice.send(group, f"{CANARY} hush", mentions=["bob"]))["id"]
     root = (await alice.send(group, "a root"))["id"]
-    await alice.send(group, f"{CANARY} in a thread", threadRootMessageId=root)
+    for each in (root, secret):
+        text = f"{CANARY} in a thread"
+        await alice.send(group, text, threadRootMessageId=each, mentions=["bob"])
+    assert (await alice.post(f"/conversations/{group}/pins", {"messageId": secret})).status == 200
     await alice.send(group, "quoting", replyToMessageId=secret)
     mine = [
         (await bob.send(group, f"mine {n}", replyToMessageId=secret, clientMessageId=f"k{n}"))["id"]
         for n in range(3)
     ]
+    if rule.hides:
+        mine[0] = await come_back(alice, bob, group, secret=secret, root=root)
     rule.on = True
     return World(rule, alice, bob, group, secret, root, mine)
+
+
+async def come_back(alice: Person, bob: Person, group: str, *, secret: str, root: str) -> str:
+    """Bob leaves, and joins again when history is since one has joined; the id of a message of his
+    that quotes what is hidden. None can be sent, so the row is changed."""
+    here = f"/conversations/{group}"
+    answers = [
+        await bob.call("DELETE", f"{here}/participants", json={"userId": "bob"}),
+        await alice.call("PATCH", here, json={"history": "since_join"}),
+        await alice.post(f"{here}/participants", {"userIds": ["bob"]}),
+    ]
+    assert [each.status for each in answers] == [200, 200, 200]
+    await alice.send(group, "in a thread", threadRootMessageId=root)
+    await alice.send(group, "quoting again", replyToMessageId=secret)
+    mine = (await bob.send(group, "mine again"))["id"]
+    quoting = {"$set": {"replyToMessageId": secret}}
+    await bob.chat._context.database.messages.update_one({"_id": mine}, quoting)
+    return str(mine)
 
 
 Way = Callable[[World], Awaitable[tuple[int, str]]]
@@ -115,12 +154,19 @@ def in_process(method: str, *arguments: str | int) -> Way:
 
 
 WAYS: dict[str, tuple[Way, int, int]] = {
-    # What it is, and what is answered where the conversation, or the message, is refused.
+    # What it is, and what is answered where the conversation, or the message, is refused. Where the
+    # message is hidden, the answer is that to the message's refusal, with 404 in place of 403.
     "list": (over_http("GET", "/conversations"), 200, 200),
     "get": (over_http("GET", "/conversations/{group}"), 403, 200),
     "page": (over_http("GET", "/conversations/{group}/messages"), 403, 200),
     "one": (over_http("GET", "/conversations/{group}/messages/{secret}"), 403, 403),
     "quoting": (over_http("GET", "/conversations/{group}/messages/{mine0}"), 403, 200),
+    "around": (over_http("GET", "/conversations/{group}/messages?around={mine0}"), 403, 200),
+    "after": (over_http("GET", "/conversations/{group}/messages?after={mine0}"), 403, 200),
+    "last messages": (over_http("GET", "/conversations?include=lastMessage,heads"), 200, 200),
+    "mentions": (over_http("GET", "/mentions"), 200, 200),
+    "threads": (over_http("GET", "/threads"), 200, 200),
+    "pins": (over_http("GET", "/conversations/{group}/pins"), 403, 200),
     "thread": (over_http("GET", "/conversations/{group}/threads/{root}/messages"), 403, 200),
     "search": (over_http("GET", f"/search/messages?q={CANARY}"), 200, 200),
     "search quoting": (over_http("GET", "/search/messages?q=mine"), 200, 200),
@@ -171,32 +217,55 @@ WAYS: dict[str, tuple[Way, int, int]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, HISTORY, ASKED_HISTORY])
 async def test_what_is_refused_stands_in_no_answer(serve: MakePeople, kind: str) -> None:
     rule = Rule(kind)
-    world = await make_world(await serve(rule.hooks), rule)
+    world = await make_world(await serve(rule.hooks, **EVERY_WAY), rule)
     for name, (way, if_conversation, if_message) in WAYS.items():
         status, told = await way(world)
-        expected = {"conversation": if_conversation, "message": if_message}.get(kind)
+        if_hidden = 404 if if_message == 403 else if_message
+        expected = {
+            "conversation": if_conversation,
+            "message": if_message,
+            "nothing": None,
+        }.get(kind, if_hidden)
         if expected is None:
             assert status in (200, 201), (name, status, told)
             assert CANARY in told, name
         else:
             assert status == expected, (name, status, told)
             assert CANARY not in told, (name, told)
-    marked = await world.bob.post(f"{world.here}/read", {"messageId": world.secret})
-    assert marked.status == (200 if kind == "nothing" else 403)
-    in_thread = {"body": "x", "threadRootMessageId": world.secret}
-    answer = await world.bob.post(f"{world.here}/messages", in_thread)
-    assert (answer.status, answer.code) == (
-        (201, None) if kind == "nothing" else (403, "FORBIDDEN_READ")
-    )
+    refusal = (404, "MESSAGE_NOT_FOUND") if rule.hides else (403, "FORBIDDEN_READ")
+    named = {"messageId": world.secret}
+    for answer in (
+        await world.bob.post(f"{world.here}/read", named),
+        await world.bob.post(f"{world.here}/unread", named),
+        await world.bob.post(f"{world.here}/threads/{world.secret}/follow"),
+        await world.bob.post(f"{world.here}/threads/{world.secret}/read", named),
+        await world.bob.post(
+            f"{world.here}/messages", {"body": "x", "threadRootMessageId": world.secret}
+        ),
+    ):
+        if kind == "nothing":
+            assert answer.status in (200, 201), answer
+        else:
+            assert (answer.status, answer.code) == refusal
+
+
+async def test_who_was_there_sees_all_of_it(serve: MakePeople) -> None:
+    """Beside who has joined later."""
+    rule = Rule(HISTORY)
+    world = await make_world(await serve(**EVERY_WAY), rule)
+    for path in ("/messages", f"/messages/{world.secret}", "/pins", f"/messages/{world.mine[0]}"):
+        answer = await world.alice.get(world.here + path)
+        assert answer.status == 200
+        assert CANARY in json.dumps(answer.json), path
 
 
 async def test_a_stranger_gets_what_strangers_got(serve: MakePeople) -> None:
     """Permission to write is asked first."""
     rule = Rule("conversation")
-    person = await serve(rule.hooks)
+    person = await serve(rule.hooks, **EVERY_WAY)
     world = await make_world(person, rule)
     answer = await person("eve").post(f"/messages/{world.secret}/reactions", {"emoji": "+"})
     assert answer.code == "FORBIDDEN_WRITE"
@@ -271,7 +340,7 @@ async def test_a_page_of_which_too_much_is_refused_says_where_to_go_on(
 
 async def test_by_default_nothing_is_asked_about_messages(serve: MakePeople) -> None:
     rule = Rule("conversation", on=True)
-    world = await make_world(await serve(rule.hooks), Rule("message"))
+    world = await make_world(await serve(rule.hooks, **EVERY_WAY), Rule("message"))
     await world.bob.get(f"{world.here}/messages")
     await world.bob.get(f"{world.here}/messages/{world.secret}")
     await world.bob.get("/search/messages?q=hush")

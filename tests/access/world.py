@@ -7,12 +7,13 @@ from itertools import count
 
 from chat_aio.actions.api import ServerAPI
 from chat_aio.actions.held_messages import list_held_messages
-from chat_aio.actions.rooms import ban_from_conversation
+from chat_aio.actions.rooms import ban_from_conversation, update_conversation
 from chat_aio.errors import MessageHeld
 from chat_aio.plugins import Drafts
 from chat_aio.schema.drafts import NewDraft, NewPart
 
 TALKING = ("ex-member", "member", "admin", "blocked", "blocker", "banned", "kim")
+RETURNED = ("member", "blocked", "blocker")
 DIRECT = ("admin", "blocked", "blocker", "banned")
 
 _labels = count()
@@ -39,6 +40,8 @@ class World:
             await asyncio.gather(*map(world._make_direct, DIRECT))
         else:
             await world._make_group()
+        if world._is("hidden"):
+            await world._hide()
         if world._is("from", "to"):
             await asyncio.gather(*map(world._make_home, roles))
         if world._is("held"):
@@ -105,6 +108,15 @@ class World:
             await api.accept_invite(self.user("guest"), invite.code)
         await api.request_to_join(self.user("asker"), group.id)
         self._names |= {"group": group.id, "code": invite.code}
+
+    async def _hide(self) -> None:
+        """What was said is hidden from the members, who have left and come back."""
+        api, admin, group = self._api, self.user("admin"), self._names["group"]
+        await update_conversation(api._context, admin, group, history="since_join")
+        members = [self.user(each) for each in RETURNED]
+        for each in members:
+            await api.remove_participant(each, group, each)
+        await api.add_participants(admin, group, members)
 
     async def _make_direct(self, role: str) -> None:
         api, user, peer = self._api, self.user(role), self.user(f"peer-of-{role}")

@@ -143,3 +143,24 @@ async def test_a_scan_goes_past_every_document_once(
             for each in found
         ]
         assert odd == [1, "2"]
+
+
+async def test_who_came_back_to_history_since_joining(people: People, tool: Tool) -> None:
+    """What they said in an earlier stay is theirs; of others there is nothing."""
+    alice, user = people("alice"), people(USER)
+    group = await alice.group(USER)
+    mine = await user.send(group, "mine")
+    await alice.send(group, "a secret of alice")
+    here = f"/conversations/{group}"
+    for answer in (
+        await user.call("DELETE", f"{here}/participants", json={"userId": USER}),
+        await alice.call("PATCH", here, json={"history": "since_join"}),
+        await alice.post(f"{here}/participants", {"userIds": [USER]}),
+    ):
+        assert answer.status == 200, answer
+    run = await tool("export", USER)
+    lines = [json.loads(each) for each in run.output.splitlines()]
+    assert [each["id"] for each in lines if each["kind"] == "message"] == [mine["id"]]
+    (participation,) = [each for each in lines if each["kind"] == "participation"]
+    assert participation["hiddenUpto"] == 2
+    assert "a secret of alice" not in run.output

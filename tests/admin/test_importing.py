@@ -132,6 +132,14 @@ async def test_what_is_left_out_follows_from_the_rest(
             (HEADER, {**ROOM, "participants": [{"userId": "ada"}]}),
             "line 2: participants of a group",
         ),
+        (
+            (
+                HEADER,
+                {**ROOM, "participants": [{"userId": "ada", "role": "admin", "hiddenUpto": 2}]},
+                FIRST,
+            ),
+            "hiddenUpto of ada is behind the last message",
+        ),
         ((HEADER, {**ROOM, "type": "direct", "participants": []}), "must be two users"),
         ((HEADER, ROOM, {**FIRST, "body": " "}), "line 3: body must not be blank"),
         ((HEADER, ROOM, {**FIRST, "body": 5}), "line 3: body must be a string"),

@@ -76,8 +76,13 @@ async def moved(source: Source, database: Database, tmp_path: Path) -> Moved:
     world = await make_world(source.people)
     alice = source.people("alice")
     here = f"/conversations/{world.group}"
-    answer = await alice.call("PATCH", here, json={"slowModeSeconds": 5, "frozen": True})
-    assert answer.status == 200, answer
+    given = {"slowModeSeconds": 5, "frozen": True, "history": "since_join"}
+    for answer in (
+        await alice.call("PATCH", here, json=given),
+        await alice.post(f"{here}/participants", {"userIds": ["zoe"]}),
+    ):
+        assert answer.status == 200, answer
+    await alice.send(world.group, "to zoe as well")
     key = await source.database["settings"].find_one({"_id": "direct_conversation_key"})
     assert key is not None
     await database["settings"].replace_one({"_id": key["_id"]}, key, upsert=True)
@@ -101,7 +106,10 @@ async def test_everything_arrives_as_it_was(
     again = await tool("conversations", "export", *moved.ids)
     assert again.output == moved.file.read_text()
     assert await documents(database, moved) == await documents(source.database, moved)
-    for user_id in USERS:
+    zoe = people("zoe")
+    (shown,) = await zoe.listed(f"/conversations/{moved.world.group}/messages")
+    assert (shown["body"], await zoe.unread(moved.world.group)) == ("to zoe as well", 1)
+    for user_id in (*USERS, "zoe"):
         there, here = source.people(user_id), people(user_id)
         assert await seen_by(here, moved) == await seen_by(there, moved)
 

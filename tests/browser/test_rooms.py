@@ -43,6 +43,22 @@ async def test_a_group_is_frozen_and_thaws(visit: Visit, demo: Demo) -> None:
     await expect(message(main_list(linus), "Thank you")).to_be_visible()
 
 
+async def test_newcomers_see_what_is_said_after_they_joined(visit: Visit, demo: Demo) -> None:
+    conversation_id = await demo.group("linus", "dennis", name="Kernel")
+    linus = await visit("linus", f"{conversation_id}/details")
+    await write(linus, "Between us")
+    await set_to(linus, "What people see who join from now on", "since_join")
+    dennis = await visit("dennis", f"{conversation_id}/details")
+    await expect(message(main_list(dennis), "Between us")).to_be_visible()
+    words = "Newcomers see only what is said after they joined."
+    await expect(details(dennis)).to_contain_text(words)
+    await demo.post("linus", f"/conversations/{conversation_id}/participants", userIds=["grace"])
+    grace = await visit("grace", conversation_id)
+    await write(linus, "Welcome")
+    await expect(message(main_list(grace), "Welcome")).to_be_visible()
+    await expect(main_list(grace)).not_to_contain_text("Between us")
+
+
 async def test_slow_mode_says_how_long(visit: Visit, demo: Demo, complaints: Complaints) -> None:
     complaints.excuse("429")
     conversation_id = await demo.group("linus", "dennis", name="Kernel")

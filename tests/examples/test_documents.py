@@ -32,6 +32,16 @@ def names_of(document: str) -> dict[str, Any]:
     return names
 
 
+async def test_history(serve: MakePeople) -> None:
+    person = await serve(room_controls=True)
+    base = str(person("").client.make_url("/api/chat"))
+    async with ChatClient(base, headers={"X-User": "ada"}) as ada:
+        room = await names_of("history.md")["make_room"](ada)
+        await ada.send_message(room, "before")
+        await ada.add_participants(room, ["grace"])
+    assert await person("grace").listed(f"/conversations/{room}/messages") == []
+
+
 @pytest.fixture
 async def ada(serve: MakePeople) -> AsyncIterator[ChatClient]:
     person = await serve()

@@ -100,9 +100,9 @@ def late(self: Hub, stream: Stream) -> None:
     """The guard removed: registration is left to the time after the reading."""
 
 
-def late_subscribe(self: Hub, stream: Stream, conversation_ids: Any) -> None:
+def late_subscribe(self: Hub, stream: Stream, *read: Any) -> None:
     register(self, stream)
-    subscribe(self, stream, conversation_ids)
+    subscribe(self, stream, *read)
 
 
 async def test_nothing_falls_between_replay_and_live(chat: Chat) -> None:

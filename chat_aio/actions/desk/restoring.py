@@ -12,6 +12,7 @@ from chat_aio.errors import MessageNotRestorable
 from chat_aio.schema.models import Message
 from chat_aio.store import audit, conversations, versions
 from chat_aio.store.documents import Change, CounterDocument, MessageDocument, VersionDocument
+from chat_aio.store.hidden import NOTHING
 from chat_aio.store.tokenizer import search_fields
 
 ACTION = "restore-message"
@@ -38,7 +39,7 @@ async def restore(context: Context, user_id: str, message_id: str) -> tuple[Mess
     if found["deletedAt"]:
         restored = await _restore(context, user_id, found, await _kept(context, found))
         found = restored or await load_at_desk(context, user_id, "restore_message", message_id)
-    (message,) = await reading.show(context, user_id, [found])
+    (message,) = await reading.show(context, user_id, [found], NOTHING)
     return message, restored is not None
 
 

@@ -117,6 +117,7 @@ def _participation(user_id: str, document: Any) -> Iterator[Line]:
                 "joinedAt": timestamp(each["joinedAt"]),
                 "lastReadMessageId": each.get("lastReadMessageId"),
                 "unreadFrom": each.get("unreadFrom"),
+                "hiddenUpto": each.get("hiddenUpto"),
                 "participantIds": [other["userId"] for other in document["participants"]],
             }
 

@@ -13,6 +13,7 @@ from chat_aio.actions.guards import load_message, require_user
 from chat_aio.schema.models import Message
 from chat_aio.store import audit, edits
 from chat_aio.store.documents import AuditEntry, Change, MessageDocument
+from chat_aio.store.hidden import NOTHING
 from chat_aio.store.maintenance import audit_log
 
 ACTION = "remove-message"
@@ -37,7 +38,7 @@ async def plan_removal(context: Context, user_id: str, message_id: str) -> Remov
 
 async def show(context: Context, user_id: str, plan: Removal) -> Message:
     """The message of a plan as it goes out."""
-    (shown,) = await reading.show(context, user_id, [plan.found])
+    (shown,) = await reading.show(context, user_id, [plan.found], NOTHING)
     return shown
 
 

@@ -24,12 +24,13 @@
  * @typedef {"user" | "message" | "conversation"} TargetType
  * @typedef {"open" | "triaged" | "resolved" | "dismissed"} ReportStatus
  * @typedef {{[name: string]: any}} Json
+ * @typedef {"all" | "since_join"} History  what they see who join from now on
  * @typedef {{conversationId: string, userId: string, role: ParticipantRole, joinedAt: string,
  *   lastReadMessageId: string | null}} Participant
  * @typedef {{id: string, type: "direct" | "group", pairKey: string | null, name: string | null,
  *   createdAt: string, metadata: Json, participants: Participant[], visibility: Visibility,
  *   joinPolicy: JoinPolicy, frozen?: boolean, slowModeSeconds?: number, topic?: string,
- *   pinnedMessageIds?: string[]}} Conversation
+ *   pinnedMessageIds?: string[], history?: History}} Conversation
  * @typedef {Conversation & {unreadCount: number}} ViewedConversation
  * @typedef {{id: string, senderId: string, excerpt: string, deleted: boolean}} ReplyPreview
  * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
@@ -115,7 +116,7 @@
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean}} Composed
  * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
- *   frozen?: boolean, slowModeSeconds?: number, topic?: string}} GroupFields
+ *   frozen?: boolean, slowModeSeconds?: number, topic?: string, history?: History}} GroupFields
  * @typedef {{message?: string}} Note  to the admins, where they decide
  * @typedef {{conversationId?: string, since?: string, until?: string, contains?: string}} Which
  *   messages: times are ISO strings
@@ -276,7 +277,8 @@ export class Chat {
    *   Promise<ViewedConversation>} */
   createGroupConversation = (group = {}) =>
     this.#post("/conversations/group", group, "conversation");
-  /** A name that is null is cleared; `frozen`, `slowModeSeconds` and `topic` need `room_controls`.
+  /** A name that is null is cleared; `frozen`, `slowModeSeconds`, `topic` and `history` need
+   * `room_controls`.
    * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
   updateConversation = (id, changed) =>
     this.#patch(path`/conversations/${id}`, changed, "conversation");

@@ -17,8 +17,8 @@ export class GroupChanges {
   }
 
   /**
-   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?, topic?}; a name that is
-   * null is cleared.
+   * `fields` are {name?, visibility?, joinPolicy?, frozen?, slowModeSeconds?, topic?, history?}; a
+   * name that is null is cleared.
    */
   update({ id }, fields) {
     return this.#take(() => this.#chat.updateConversation(id, fields));

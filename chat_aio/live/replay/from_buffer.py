@@ -18,6 +18,7 @@ from chat_aio.store import messages
 from chat_aio.store.coalescer import Coalescer
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
+from chat_aio.store.hidden import Hidden
 from chat_aio.store.mapping import Parents
 
 
@@ -46,9 +47,15 @@ class BufferReplays:
         self._states = Coalescer[frozenset[str], _States](self._fetch, most=MOST_TOGETHER)
 
     async def replay(
-        self, user_id: str, ids: Iterable[str], seen: BufferedEvent, newest: Frame | None
+        self,
+        user_id: str,
+        ids: Iterable[str],
+        seen: BufferedEvent,
+        newest: Frame | None,
+        hidden: Hidden,
     ) -> Replay:
-        """The events of these conversations after `seen`. Raises StorageUnavailable."""
+        """The events of these conversations after `seen`, without what is hidden from the user.
+        Raises StorageUnavailable."""
         # List before the first await: the stream is subscribed and holds back later events, so
         # that none is missing between them and this list.
         missed = self._buffer.list_after(seen.index, ids)
@@ -59,7 +66,7 @@ class BufferReplays:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         states = await self._states.ask(frozenset(each.message_id for each in missed))
         changed = {each.name for each in missed if not each.created}
-        events = [(each, states.event(each, changed)) for each in missed]
+        events = [(each, states.event(each, changed, hidden)) for each in missed]
         if sum(len(each.frame.chunk) for _, each in events if each) > self._max_bytes:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         if self._sift is not None and user_id != HOST:
@@ -100,8 +107,10 @@ class _States:
         self._parents = parents
         self._made: dict[tuple[Name, bool], ReplayedEvent | None] = {}
 
-    def event(self, kept: BufferedEvent, changed: Collection[Name]) -> ReplayedEvent | None:
-        """A buffered event in the message's present state; None if the message is gone.
+    def event(
+        self, kept: BufferedEvent, changed: Collection[Name], hidden: Hidden
+    ) -> ReplayedEvent | None:
+        """A buffered event in the message's present state; None if the message is gone or hidden.
 
         If the message is deleted by now, the deletion takes the place of its creation, unless the
         message is in `changed`: then the deletion comes in the place of that change.
@@ -114,4 +123,5 @@ class _States:
         key = kept.name, is_change
         if key not in self._made:
             self._made[key] = replayed_event_from(document, self._parents, is_change=is_change)
-        return self._made[key]
+        made = self._made[key]
+        return made and made.behind(hidden.get(kept.name[0], 0))

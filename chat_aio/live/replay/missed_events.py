@@ -3,7 +3,7 @@
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 
@@ -12,6 +12,7 @@ from chat_aio.live.frames import Frame
 from chat_aio.live.replay.replay import ReplayedEvent, replayed_event_from
 from chat_aio.live.stream import HOST
 from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.store.hidden import NOTHING, by_user
 from chat_aio.store.mapping import Parents
 
 log = logging.getLogger(__name__)
@@ -64,7 +65,9 @@ class MissedEvents:
     """
 
     def __init__(self, members: Iterable[ConversationDocument]) -> None:
+        members = [*members]
         self._joined = {each["_id"]: _joined_in(each) for each in members}
+        self._hidden = {each["_id"]: by_user(each) for each in members}
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
     def add_created(self, document: MessageDocument, parents: Parents) -> None:
@@ -86,13 +89,14 @@ class MissedEvents:
             if joined is None:
                 continue
             oldest = max(request.horizon, joined - SKEW)
+            upto = self._hidden.get(conversation_id, NOTHING).get(request.user_id, 0)
             for each in self._entries[conversation_id]:
                 if conversation_id == own and not each.stored.is_change:
                     is_missed = each.stored.name[1] > seen
                 else:
                     is_missed = each.at >= oldest
-                if is_missed:
-                    yield each
+                if is_missed and (shown := each.stored.behind(upto)):
+                    yield each if shown is each.stored else replace(each, stored=shown)
 
     def _add(self, document: MessageDocument, parents: Parents, *, is_change: bool) -> None:
         if stored := replayed_event_from(document, parents, is_change=is_change):

@@ -79,7 +79,7 @@ class ReplayPlanner:
             return replay_of_nothing(newest or await self._end(ids, began))
         is_lost = wanted.where is not None and wanted.where.reset is not None
         if not is_lost and (seen := self._buffer.find_created(*wanted.name)):
-            return await self._recent.replay(stream.user_id, ids, seen, newest)
+            return await self._recent.replay(stream.user_id, ids, seen, newest, stream.hidden)
         # The replay buffer may have dropped the position since `find`.
         where = wanted.where or await self._past.find(wanted.name)
         if where.at is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from chat_aio.live.event import Event, Name, ShownMessage, shown_message
+from chat_aio.live.event import Event, Name, ShownMessage, quoted_seq, shown_message, without_parent
 from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame, unquoted
 from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
@@ -66,7 +66,8 @@ class Replay:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedEvent:
     """A past event in the message's present state: its creation, or its last change (`is_change`).
-    `changed_at` is when the message was last edited or deleted in the state that is shown."""
+    `changed_at` is when the message was last edited or deleted in the state that is shown; `quoted`
+    is the seq of the message that it quotes, 0 without one."""
 
     name: Name
     frame: Frame
@@ -74,11 +75,19 @@ class ReplayedEvent:
     created_at: datetime
     changed_at: datetime | None = None
     is_change: bool = False
+    quoted: int = 0
     shown: ShownMessage | None = field(default=None, repr=False)
 
     def without_quote(self) -> Self:
         """The event for a reader who may not read the quoted message."""
-        return replace(self, frame=unquoted(self.frame))
+        return replace(self, frame=unquoted(self.frame), quoted=0, shown=without_parent(self.shown))
+
+    def behind(self, upto: int) -> Self | None:
+        """The event for a reader from whom messages up to a seq are hidden; None if it is about one
+        of these."""
+        if self.name[1] <= upto:
+            return None
+        return self.without_quote() if 0 < self.quoted <= upto else self
 
 
 def replayed_event_from(
@@ -101,6 +110,7 @@ def replayed_event_from(
             frame=message_frame(kind, document, parents),
             message=DeliveredMessage(document["_id"], conversation_id, seq, document["senderId"]),
             shown=shown_message(document, parents),
+            quoted=quoted_seq(document, parents),
             created_at=document["createdAt"],
             # A change without its time has no place in a replay: the KeyError counts as malformed.
             changed_at=document["changedAt"] if is_change else document.get("changedAt"),

@@ -34,6 +34,7 @@ from tests.scenarios.model.messages import (
     edit_message,
     forward_message,
     mark_read,
+    mark_unread,
     remove_reaction,
     send_message,
 )
@@ -66,7 +67,7 @@ Rule = Callable[..., Reply]
 
 @dataclass(frozen=True)
 class Operation:
-    """A rule of the model, and how the service is asked the same.
+    """A rule of the model, and how the service is asked the same: in process by `api`.
 
     `wraps` is the envelope that HTTP has around what the server API returns; `named` are fields
     whose name on the wire is another one. Without a route, or not `in_process`, it has one door.
@@ -77,6 +78,7 @@ class Operation:
     wraps: str | None = None
     named: Json = field(default_factory=dict)
     in_process: bool = True
+    api: str = "api"
 
     @property
     def name(self) -> str:
@@ -106,10 +108,10 @@ MODERATION = "/moderation"
 
 _ALL = (
     Operation(get_or_create_conversation, "POST /conversations", "conversation"),
-    Operation(list_conversations, "GET /conversations"),
+    Operation(list_conversations, "GET /conversations", named={"query": "q"}),
     Operation(get_conversation, f"GET {HERE}", "conversation"),
     Operation(create_group_conversation, "POST /conversations/group", "conversation"),
-    Operation(update_conversation, f"PATCH {HERE}", "conversation"),
+    Operation(update_conversation, f"PATCH {HERE}", "conversation", api="rooms"),
     Operation(add_participants, f"POST {HERE}/participants", "conversation"),
     Operation(remove_participant, f"DELETE {HERE}/participants", "conversation", WHO),
     Operation(set_participant_role, f"PATCH {HERE}/participants", "conversation", WHO),
@@ -120,6 +122,7 @@ _ALL = (
     Operation(add_reaction, f"POST {ONE}/reactions", "message"),
     Operation(remove_reaction, f"DELETE {ONE}/reactions", "message"),
     Operation(mark_read, f"POST {HERE}/read"),
+    Operation(mark_unread, f"POST {HERE}/unread", api="inbox"),
     Operation(list_messages, f"GET {HERE}/messages"),
     Operation(get_message, f"GET {HERE}{ONE}", "message", in_process=False),
     Operation(list_thread, f"GET {HERE}/threads/{{root_id}}/messages", in_process=False),

@@ -1,6 +1,7 @@
 """The rules of opening, listing and reading conversations."""
 
 from tests.scenarios.model.pages import Page
+from tests.scenarios.model.showing import is_in_main, shown
 from tests.scenarios.model.world import (
     Json,
     Reply,
@@ -29,17 +30,60 @@ def get_or_create_conversation(
 
 
 def list_conversations(
-    world: World, user_id: str, limit: int | None = None, cursor: str | None = None
+    world: World,
+    user_id: str,
+    limit: int | None = None,
+    cursor: str | None = None,
+    include: list[str] | None = None,
+    query: str | None = None,
+    unread: bool = False,
 ) -> Reply:
     page = Page.of(world, "conversations", limit, cursor)
+    require(set(include or ()) <= {"lastMessage", "heads"})
+    require(query is None or query.strip())
     mine = [each for each in world.conversations.values() if user_id in members(each)]
-    return Reply(
-        page.cut(
-            mine,
-            key=lambda each: (world.activity[each["id"]], each["id"]),
-            show=lambda each: viewed(world, each, user_id),
-        )
+    chosen = [
+        each
+        for each in mine
+        if _matches(each, query, user_id) and (not unread or unread_of(world, each, user_id))
+    ]
+    found = page.cut(
+        chosen,
+        key=lambda each: (world.activity[each["id"]], each["id"]),
+        show=lambda each: viewed(world, each, user_id),
     )
+    here = [each["id"] for each in found["conversations"]]
+    if "lastMessage" in (include or ()):
+        last = {each: _last_message(world, each, user_id) for each in here}
+        found["lastMessages"] = {key: each for key, each in last.items() if each}
+    if "heads" in (include or ()):
+        found["heads"] = {each: _head(world, each, user_id) for each in here}
+    return Reply(found)
+
+
+def _matches(conversation: Json, query: str | None, user_id: str) -> bool:
+    others = [each for each in members(conversation) if each != user_id]
+    texts = [conversation["name"] or "", *others]
+    return query is None or any(query.lower() in each.lower() for each in texts)
+
+
+def _last_message(world: World, conversation_id: str, user_id: str) -> Json | None:
+    """The newest of the main list, if it is not hidden."""
+    main = [each for each in _said_in(world, conversation_id) if is_in_main(each)]
+    newest = max(main, key=lambda each: int(each["seq"]), default=None)
+    if newest is None or world.is_hidden(user_id, newest):
+        return None
+    return shown(world, newest, user_id)
+
+
+def _head(world: World, conversation_id: str, user_id: str) -> Json:
+    waiting = _unread_in(world, world.conversations[conversation_id], user_id)
+    there = [each for each in waiting if each["deletedAt"] is None]
+    return {
+        "seq": len(_said_in(world, conversation_id)),
+        "firstUnreadSeq": min((each["seq"] for each in waiting), default=None),
+        "unreadMentionCount": sum(user_id in each["mentions"] for each in there),
+    }
 
 
 def get_conversation(world: World, user_id: str, conversation_id: str) -> Reply:
@@ -59,6 +103,11 @@ def new_conversation(
         "participants": [],
         "visibility": "private",
         "joinPolicy": "approval",
+        "frozen": False,
+        "slowModeSeconds": 0,
+        "topic": "",
+        "pinnedMessageIds": [],
+        "history": "all",
         **given,
     }
     for user_id, role in roles.items():
@@ -69,7 +118,9 @@ def new_conversation(
 
 
 def enter(world: World, conversation: Json, user_id: str, role: str) -> None:
-    """In the order of joining, ties by id."""
+    """In the order of joining, ties by id. What was said before may be hidden from then on."""
+    if conversation["history"] == "since_join":
+        world.hidden[conversation["id"], user_id] = len(_said_in(world, conversation["id"]))
     new = {
         "conversationId": conversation["id"],
         "userId": user_id,
@@ -82,17 +133,27 @@ def enter(world: World, conversation: Json, user_id: str, role: str) -> None:
 
 
 def viewed(world: World, conversation: Json, user_id: str) -> Json:
-    return {**conversation, "unreadCount": unread(world, conversation, user_id)}
+    return {**conversation, "unreadCount": unread_of(world, conversation, user_id)}
 
 
-def unread(world: World, conversation: Json, user_id: str) -> int:
+def unread_of(world: World, conversation: Json, user_id: str) -> int:
+    return len(_unread_in(world, conversation, user_id))
+
+
+def _unread_in(world: World, conversation: Json, user_id: str) -> list[Json]:
+    """The messages of others behind what somebody has read, or from where they marked as unread."""
     if user_id not in members(conversation):
-        return 0
+        return []
     last = participant(conversation, user_id)["lastReadMessageId"]
     seen = world.messages[last]["seq"] if last else 0
-    return sum(
-        each["conversationId"] == conversation["id"]
-        and each["seq"] > seen
-        and each["senderId"] != user_id
-        for each in world.messages.values()
-    )
+    if marked := world.unread_from.get((conversation["id"], user_id)):
+        seen = min(seen, marked - 1)
+    return [
+        each
+        for each in _said_in(world, conversation["id"])
+        if each["seq"] > seen and each["senderId"] != user_id and not world.is_hidden(user_id, each)
+    ]
+
+
+def _said_in(world: World, conversation_id: str) -> list[Json]:
+    return [each for each in world.messages.values() if each["conversationId"] == conversation_id]

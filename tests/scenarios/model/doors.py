@@ -55,6 +55,8 @@ class Site:
             options=Options(
                 ring_seconds=5,
                 quotas=None,
+                room_controls=True,
+                inbox=True,
                 max_emoji_per_message=EMOJI_OF_A_MESSAGE,
                 max_emoji_per_user=EMOJI_OF_A_USER,
                 max_reactions_per_message=REACTIONS_OF_A_MESSAGE,
@@ -111,15 +113,18 @@ async def over_http(site: Site, operation: Operation, user_id: str, args: Json) 
 
 
 def _query(fields: Json) -> dict[str, str]:
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in fields.items()
-    }
+    return {name: _in_query(value) for name, value in fields.items()}
+
+
+def _in_query(value: Any) -> str:
+    if isinstance(value, list):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 async def in_process(site: Site, operation: Operation, user_id: str, args: Json) -> Reply:
     """The answer as HTTP would wrap it; a success has the status 200."""
-    method = attrgetter(operation.method)(site.chat.api)
+    method = attrgetter(operation.method)(getattr(site.chat, operation.api))
     try:
         result = await method(user_id, **args)
     except ChatError as error:

@@ -12,6 +12,7 @@ GATHER = {
     "add": 3,
     "remove": 3,
     "leave": 1,
+    "come_back": 3,
     "set_role": 3,
     "invite": 3,
     "accept": 5,
@@ -25,6 +26,7 @@ GATHER = {
 NAMES = (*(ABSENT,) * 6, " tea ", "cake", CLEARED, " ", "x" * 201)
 VISIBILITIES = (*(None,) * 4, "private", *("public",) * 5, "secret")
 POLICIES = (*(None,) * 4, "open", "open", "open", "approval", "approval", "closed")
+HISTORIES = (None, None, "since_join", "since_join", "since_join", "all", "none")
 NOTES = (*(None,) * 5, " please ", " please ", " ", "x" * 501)
 SECONDS = (None, None, None, 60, 7200, 0)
 USES = (None, None, 1, 1, 2, 0)
@@ -48,7 +50,8 @@ class Gathering(Machine):
     def change_group(self) -> None:
         here = self.group()
         by = self.admin(here)
-        self.step("update_conversation", by, conversation_id=here, **self._settings())
+        given = {**self._settings(), "history": self.luck.choice(HISTORIES)}
+        self.step("update_conversation", by, conversation_id=here, **given)
 
     def add(self) -> None:
         here = self.group()
@@ -64,6 +67,39 @@ class Gathering(Machine):
         here = self.group()
         by = self.person(here)
         self.step("remove_participant", by, conversation_id=here, target_user_id=by)
+
+    def come_back(self) -> None:
+        """Somebody comes back to a group that mostly hides from them what was said, and it comes up
+        again, once from them and once from somebody else."""
+        message_id = self.message()
+        here = self.within(message_id)
+        by, who = self.admin(here), self.person(here)
+        history = self.luck.choice(("since_join", "since_join", "since_join", "all"))
+        self.step("update_conversation", by, conversation_id=here, history=history)
+        self.step("remove_participant", who, conversation_id=here, target_user_id=who)
+        self.step("add_participants", by, conversation_id=here, user_ids=[who])
+        place, named = {"conversation_id": here}, {"message_id": message_id}
+        again: list[tuple[str, dict[str, Any]]] = [
+            ("edit_message", {**named, "body": "tea"}),
+            ("delete_message", named),
+            ("add_reaction", {**named, "emoji": "ok"}),
+            ("forward_message", {**named, "to_conversation_id": here}),
+            ("send_message", {**place, "body": "tea", "reply_to_message_id": message_id}),
+            ("send_message", {**place, "body": "cake", "thread_root_message_id": message_id}),
+            ("get_message", {**place, **named}),
+            ("list_thread", {**place, "root_id": message_id}),
+            ("mark_read", {**place, **named}),
+            ("report", {"target_type": "message", "target_id": message_id, "reason": "rude"}),
+            ("list_messages", place),
+            ("list_messages_after", {**place, "seq": 0}),
+            ("search_messages", {"query": "tea"}),
+            ("list_conversations", {"include": ["lastMessage", "heads"]}),
+            ("mark_unread", {**place, **named}),
+        ]
+        sender = self.world.messages.get(message_id, {}).get("senderId", by)
+        for each in (who, self.luck.choice([by, sender]), who):
+            name, given = self.luck.choice(again)
+            self.step(name, each, **given)
 
     def set_role(self) -> None:
         here = self.group()

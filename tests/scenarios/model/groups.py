@@ -47,9 +47,12 @@ def update_conversation(
     name: str | None = ABSENT,
     visibility: str | None = None,
     join_policy: str | None = None,
+    history: str | None = None,
 ) -> Reply:
     changes: Json = {} if name == ABSENT else {"name": _named(name)}
     _require_policies(visibility, join_policy)
+    require(history in (None, "all", "since_join"))
+    changes |= {"history": history} if history else {}
     changes |= {"visibility": visibility} if visibility else {}
     changes |= {"joinPolicy": join_policy} if join_policy else {}
     require(changes)
@@ -81,6 +84,8 @@ def remove_participant(
         return Reply({"conversation": viewed(world, group, user_id)})
     require(admins(group) != [target_user_id], "LAST_ADMIN_REMAINING")
     group["participants"].remove(participant(group, target_user_id))
+    for kept in (world.hidden, world.unread_from):
+        kept.pop((conversation_id, target_user_id), None)
     tell(world, "participant.removed", group, user_id, [target_user_id])
     return Reply({"conversation": viewed(world, group, user_id)})
 

@@ -7,6 +7,7 @@ from tests.scenarios.model.world import admins
 
 LOOK = {
     "list_own": 2,
+    "list_whole": 3,
     "look_into": 4,
     "look_at": 3,
     "search": 3,
@@ -28,6 +29,8 @@ LISTS = {
 
 SIZES = (*(1,) * 5, *(2,) * 3, 3, None, 0)
 QUERIES = ("cake", "TEA", "tea", "tea cake", "東京", "タワー", "?!", " ")
+PARTS = (*(None,) * 5, "tea", "CAK", "NN:", "NN:", "Ben", " ")
+INCLUDED = (None, ["heads"], *(["lastMessage", "heads"],) * 3, ["lastMessage"], ["last"])
 REQUESTS = (None, None, "approved", "denied", "open")
 REPORTS = (None, None, None, "open", "triaged", "closed")
 
@@ -51,6 +54,17 @@ class Looking(Machine):
         by, size = self.person(), self.luck.choice(SIZES)
         for kind in ("conversations", "channels", "blocks", "mutes"):
             self.step(LISTS[kind], by, limit=size)
+
+    def list_whole(self) -> None:
+        """What a client shows at once: with heads and last messages, or those that are unread."""
+        self.step(
+            "list_conversations",
+            self.person(),
+            include=self.luck.choice(INCLUDED),
+            query=self.luck.choice(PARTS),
+            unread=self.luck.choice([None, True, True, False]),
+            limit=self.luck.choice(SIZES),
+        )
 
     def look_into(self) -> None:
         here, size = self.conversation(), self.luck.choice(SIZES)

@@ -32,9 +32,11 @@ def send_message(
         return again
     world.require_unblocked(conversation)
     if parent_id := given.get("reply_to_message_id"):
-        world.message_in(conversation_id, parent_id)
+        world.require_shown(user_id, world.message_in(conversation_id, parent_id))
     if root_id:
-        require(is_in_main(world.message_in(conversation_id, root_id)))
+        root = world.message_in(conversation_id, root_id)
+        world.require_shown(user_id, root)
+        require(is_in_main(root))
     return _write(world, user_id, conversation, body, given, request)
 
 
@@ -46,6 +48,7 @@ def forward_message(
     source = world.message(message_id)
     target = world.conversation(to_conversation_id)
     world.readable(user_id, source["conversationId"])
+    world.require_shown(user_id, source)
     world.writable(user_id, to_conversation_id)
     request = {"forwarded": message_id, **_request(given)}
     if again := _repeated(world, user_id, to_conversation_id, request, given):
@@ -68,6 +71,7 @@ def edit_message(
     message = world.message(message_id)
     require(message["deletedAt"] is None, "MESSAGE_DELETED")
     conversation = _own(world, user_id, message)
+    world.require_shown(user_id, message)
     world.require_unblocked(conversation)
     kept = message["mentions"]
     new = [each for each in mentions or () if each not in kept]
@@ -78,7 +82,7 @@ def edit_message(
         message["mentions"] = {**stay, **dict.fromkeys(new, world.now)}
     message |= {"body": body, "editedAt": world.now}
     _tell(world, "message.updated", message)
-    return Reply({"message": shown(world, message)})
+    return Reply({"message": shown(world, message, user_id)})
 
 
 def delete_message(world: World, user_id: str, message_id: str) -> Reply:
@@ -88,7 +92,7 @@ def delete_message(world: World, user_id: str, message_id: str) -> Reply:
         world.require_unblocked(conversation)
         message |= {"body": "", "deletedAt": world.now}
         _tell(world, "message.deleted", message)
-    return Reply({"message": shown(world, message)})
+    return Reply({"message": shown(world, message, user_id)})
 
 
 def add_reaction(world: World, user_id: str, message_id: str, emoji: str) -> Reply:
@@ -102,7 +106,7 @@ def add_reaction(world: World, user_id: str, message_id: str, emoji: str) -> Rep
         require(of_user < EMOJI_OF_A_USER, "REACTION_LIMIT_EXCEEDED")
         reactions.append(mine)
         _tell(world, "reaction.added", message, actorId=user_id, emoji=mine[1])
-    return Reply({"message": shown(world, message)})
+    return Reply({"message": shown(world, message, user_id)})
 
 
 def remove_reaction(world: World, user_id: str, message_id: str, emoji: str) -> Reply:
@@ -110,16 +114,29 @@ def remove_reaction(world: World, user_id: str, message_id: str, emoji: str) -> 
     if mine in message["reactions"]:
         message["reactions"].remove(mine)
         _tell(world, "reaction.removed", message, actorId=user_id, emoji=mine[1])
-    return Reply({"message": shown(world, message)})
+    return Reply({"message": shown(world, message, user_id)})
 
 
 def mark_read(world: World, user_id: str, conversation_id: str, message_id: str) -> Reply:
     require(is_user_id(message_id))
     mine = participant(world.readable(user_id, conversation_id), user_id)
     message = world.message_in(conversation_id, message_id)
+    world.require_shown(user_id, message)
     last = mine["lastReadMessageId"]
     if last is None or world.messages[last]["seq"] < message["seq"]:
         mine["lastReadMessageId"] = message_id
+    if world.unread_from.get((conversation_id, user_id), message["seq"]) <= message["seq"]:
+        world.unread_from.pop((conversation_id, user_id), None)
+    return Reply({"ok": True})
+
+
+def mark_unread(world: World, user_id: str, conversation_id: str, message_id: str) -> Reply:
+    require(is_user_id(message_id))
+    world.readable(user_id, conversation_id)
+    message = world.message_in(conversation_id, message_id)
+    world.require_shown(user_id, message)
+    here = conversation_id, user_id
+    world.unread_from[here] = min(message["seq"], world.unread_from.get(here, message["seq"]))
     return Reply({"ok": True})
 
 
@@ -149,7 +166,7 @@ def _repeated(
         place = each["senderId"], each["conversationId"], each["clientMessageId"]
         if key is not None and place == (user_id, conversation_id, key):
             require(each["request"] == request, "MESSAGE_CONFLICT")
-            return Reply({"message": shown(world, each)})
+            return Reply({"message": shown(world, each, user_id)})
     return None
 
 
@@ -190,7 +207,7 @@ def _write(
     world.messages[made["id"]] = made
     world.activity[conversation["id"]] = world.now
     _tell(world, "message.created", made)
-    return Reply({"message": shown(world, made)}, 201)
+    return Reply({"message": shown(world, made, user_id)}, 201)
 
 
 def _own(world: World, user_id: str, message: Json) -> Json:
@@ -203,11 +220,16 @@ def _reactable(
 ) -> tuple[Json, tuple[str, str]]:
     require(1 <= len(emoji.strip()) <= 32)
     message = world.message(message_id)
-    world.require_unblocked(world.writable(user_id, message["conversationId"]))
+    conversation = world.writable(user_id, message["conversationId"])
+    world.require_shown(user_id, message)
+    world.require_unblocked(conversation)
     return message, (user_id, emoji.strip())
 
 
 def _tell(world: World, kind: str, message: Json, **of: str) -> None:
     conversation = world.conversations[message["conversationId"]]
     position = f"{conversation['id']}:{message['seq']}" if kind.startswith("message.") else None
-    world.tell(conversation, kind, id=position, message=shown(world, message), **of)
+    for user_id in members(conversation):
+        if not world.is_hidden(user_id, message):
+            seen = shown(world, message, user_id)
+            world.tell_one(user_id, conversation, kind, id=position, message=seen, **of)

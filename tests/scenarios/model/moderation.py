@@ -190,6 +190,7 @@ def _evidence(world: World, user_id: str, target_type: str, target_id: str) -> J
         return {"conversationId": target_id, "participantIds": members(found), **of}
     message = world.message(target_id)
     world.readable(user_id, message["conversationId"])
+    world.require_shown(user_id, message)
     kept = ("conversationId", "senderId", "body", "createdAt", "deletedAt")
     return {"messageId": target_id, **{key: message[key] for key in kept}}
 

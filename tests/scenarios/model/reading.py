@@ -15,15 +15,17 @@ def list_messages(
 ) -> Reply:
     page = Page.of(world, "messages", limit, cursor)
     world.readable(user_id, conversation_id)
-    main = [each for each in _messages_of(world, conversation_id) if is_in_main(each)]
-    return Reply(page.cut(main, _seq, lambda each: shown(world, each)))
+    here = _messages_of(world, user_id, conversation_id)
+    main = [each for each in here if is_in_main(each)]
+    return Reply(page.cut(main, _seq, lambda each: shown(world, each, user_id)))
 
 
 def get_message(world: World, user_id: str, conversation_id: str, message_id: str) -> Reply:
     world.conversation(conversation_id)
     found = world.message_in(conversation_id, message_id)
     world.readable(user_id, conversation_id)
-    return Reply({"message": shown(world, found)})
+    world.require_shown(user_id, found)
+    return Reply({"message": shown(world, found, user_id)})
 
 
 def list_thread(
@@ -36,9 +38,11 @@ def list_thread(
 ) -> Reply:
     page = Page.of(world, "thread", limit, cursor)
     world.conversation(conversation_id)
-    world.message_in(conversation_id, root_id)
+    root = world.message_in(conversation_id, root_id)
     world.readable(user_id, conversation_id)
-    return Reply(page.cut(replies_of(world, root_id), _seq, lambda each: shown(world, each)))
+    replies = [each for each in replies_of(world, root_id) if not world.is_hidden(user_id, each)]
+    require(replies or not world.is_hidden(user_id, root), "MESSAGE_NOT_FOUND")
+    return Reply(page.cut(replies, _seq, lambda each: shown(world, each, user_id)))
 
 
 def list_messages_after(
@@ -46,9 +50,10 @@ def list_messages_after(
 ) -> Reply:
     require(limit is None or limit > 0)
     world.readable(user_id, conversation_id)
-    after = [each for each in _messages_of(world, conversation_id) if each["seq"] > seq]
+    here = _messages_of(world, user_id, conversation_id)
+    after = [each for each in here if each["seq"] > seq]
     oldest = sorted(after, key=_seq)[: limit or 50]
-    return Reply({"messages": [shown(world, each) for each in oldest]})
+    return Reply({"messages": [shown(world, each, user_id) for each in oldest]})
 
 
 def search_messages(
@@ -69,17 +74,20 @@ def search_messages(
         for each in world.messages.values()
         if user_id in members(world.conversations[each["conversationId"]])
         and conversation_id in (None, each["conversationId"])
+        and not world.is_hidden(user_id, each)
         and naive_score(query, each["body"])
     ]
 
     def rank(message: Json) -> tuple[int, str, str]:
         return naive_score(query, message["body"]), message["createdAt"], message["id"]
 
-    return Reply(page.cut(found, rank, lambda each: shown(world, each)))
+    return Reply(page.cut(found, rank, lambda each: shown(world, each, user_id)))
 
 
-def _messages_of(world: World, conversation_id: str) -> list[Json]:
-    return [each for each in world.messages.values() if each["conversationId"] == conversation_id]
+def _messages_of(world: World, user_id: str, conversation_id: str) -> list[Json]:
+    """The messages of a conversation that are not hidden from a user."""
+    here = [each for each in world.messages.values() if each["conversationId"] == conversation_id]
+    return [each for each in here if not world.is_hidden(user_id, each)]
 
 
 def _seq(message: Json) -> int:

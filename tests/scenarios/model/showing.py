@@ -3,13 +3,13 @@
 from tests.scenarios.model.world import Json, World
 
 
-def shown(world: World, message: Json) -> Json:
-    """A message with its decorations, as everybody sees it."""
+def shown(world: World, message: Json, user_id: str) -> Json:
+    """A message with its decorations, as a user sees it: what is hidden is quoted as deleted."""
     emoji = dict.fromkeys(each for _, each in message["reactions"])
     by = {one: [user for user, each in message["reactions"] if each == one] for one in emoji}
     return {
         **{key: value for key, value in message.items() if key != "request"},
-        "replyTo": _preview(world, message["replyToMessageId"]),
+        "replyTo": _preview(world, message["replyToMessageId"], user_id),
         "reactions": [
             {"emoji": each, "count": len(by[each]), "userIds": by[each]} for each in emoji
         ],
@@ -26,10 +26,12 @@ def replies_of(world: World, root_id: str) -> list[Json]:
     return [each for each in world.messages.values() if each["threadRootMessageId"] == root_id]
 
 
-def _preview(world: World, parent_id: str | None) -> Json | None:
+def _preview(world: World, parent_id: str | None, user_id: str) -> Json | None:
     if parent_id is None:
         return None
     parent = world.messages[parent_id]
+    if world.is_hidden(user_id, parent):
+        return {"id": parent_id, "senderId": "", "excerpt": "", "deleted": True}
     body = parent["body"]
     return {
         "id": parent_id,

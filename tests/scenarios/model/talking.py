@@ -16,6 +16,7 @@ TALK = {
     "react": 4,
     "take_back": 2,
     "read": 4,
+    "mark_unread": 2,
 }
 
 BODIES = (
@@ -122,6 +123,16 @@ class Talking(Machine):
         for _ in range(2):
             message_id = self.message() if self.rarely() else self.one_of(inside)
             self.step("mark_read", by, conversation_id=here, message_id=message_id)
+
+    def mark_unread(self) -> None:
+        """And now and then read again, up to there, from before or from behind."""
+        here = self.conversation()
+        every = self.world.messages.items()
+        inside = [key for key, each in every if each["conversationId"] == here]
+        by = self.person(here)
+        for name in ("mark_unread", self.luck.choice(("mark_read", "mark_unread"))):
+            message_id = self.message() if self.rarely() else self.one_of(inside)
+            self.step(name, by, conversation_id=here, message_id=message_id)
 
     def _send(self, here: str, **given: Any) -> None:
         given |= {"body": self.luck.choice(BODIES), "client_message_id": self.luck.choice(KEYS)}

@@ -64,7 +64,9 @@ def require(holds: object, code: str = "INVALID_INPUT") -> None:
 
 @dataclass
 class World:
-    """One chat. `suffix` marks its users, `answer` is the service's answer to the present call."""
+    """One chat. `suffix` marks its users, `answer` is the service's answer to the present call.
+    `hidden` is up to which seq messages are hidden, `unread_from` from which seq on they are marked
+    as unread, both by conversation and user."""
 
     suffix: str
     moment: datetime
@@ -81,6 +83,8 @@ class World:
     cursors: dict[str, tuple[str, Any]] = field(default_factory=dict)
     told: dict[str, list[Json]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    hidden: dict[tuple[str, str], int] = field(default_factory=dict)
+    unread_from: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def now(self) -> str:
@@ -111,9 +115,12 @@ class World:
 
     def tell(self, where: Json, kind: str, /, *also: str, **of: Any) -> None:
         """Note what the streams of all participants, and of some others, are told."""
-        said: Json = {"type": kind, "conversationId": where["id"], "id": None, **of}
         for user_id in {*members(where), *also}:
-            self.told.setdefault(user_id, []).append(deepcopy(said))
+            self.tell_one(user_id, where, kind, **of)
+
+    def tell_one(self, user_id: str, where: Json, kind: str, /, **of: Any) -> None:
+        said: Json = {"type": kind, "conversationId": where["id"], "id": None, **of}
+        self.told.setdefault(user_id, []).append(deepcopy(said))
 
     def take_told(self) -> dict[str, list[Json]]:
         """What is to be told by user, and not any more then. Who is banned hears nothing."""
@@ -132,6 +139,16 @@ class World:
         found = self.message(message_id)
         require(found["conversationId"] == conversation_id, "MESSAGE_NOT_FOUND")
         return found
+
+    def hidden_from(self, user_id: str, conversation_id: str) -> int:
+        """Up to which seq messages of a conversation are hidden from a user."""
+        return self.hidden.get((conversation_id, user_id), 0)
+
+    def is_hidden(self, user_id: str, message: Json) -> bool:
+        return bool(message["seq"] <= self.hidden_from(user_id, message["conversationId"]))
+
+    def require_shown(self, user_id: str, message: Json) -> None:
+        require(not self.is_hidden(user_id, message), "MESSAGE_NOT_FOUND")
 
     def readable(self, user_id: str, conversation_id: str) -> Json:
         found = self.conversation(conversation_id)

@@ -161,7 +161,8 @@ def _readers(snapshot: ConversationSnapshot) -> Iterator[Mapping[str, Any]]:
 
 
 def _start(snapshot: ConversationSnapshot, reader: Mapping[str, Any]) -> int:
-    return max(int(reader["lastReadSeq"]), snapshot.floor)
+    hidden = reader.get("hiddenUpto", 0)
+    return max(int(reader["lastReadSeq"]), snapshot.floor, hidden if is_whole(hidden) else 0)
 
 
 async def threads(snapshot: ConversationSnapshot) -> list[Violation]:

@@ -133,11 +133,12 @@ def conversation_line(conversation: ConversationDocument, head: CounterDocument)
                 "joinedAt": timestamp(each["joinedAt"]),
                 "lastReadSeq": each["lastReadSeq"],
                 "lastReadMessageId": each["lastReadMessageId"],
+                **({"hiddenUpto": each["hiddenUpto"]} if "hiddenUpto" in each else {}),
             }
             for each in people
         ],
     }
-    for name in ("frozen", "slowModeSeconds", "topic", "pins"):
+    for name in ("frozen", "slowModeSeconds", "topic", "history", "pins"):
         if name in conversation:
             line[name] = conversation[name]
     return _json(line)

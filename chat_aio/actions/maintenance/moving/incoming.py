@@ -61,6 +61,9 @@ def participants_of(line: ConversationLine) -> list[ParticipantDocument]:
         }
         for each in line.participants
     ]
+    for participant, said in zip(found, line.participants, strict=True):
+        if said.hidden_upto:
+            participant["hiddenUpto"] = said.hidden_upto
     return sorted(found, key=lambda each: (each["joinedAt"], each["userId"]))
 
 
@@ -133,6 +136,8 @@ class Incoming:
             )
             each["lastReadSeq"], each["lastReadMessageId"] = seq, message_id
             each.update(known(upto=max(seq, floor), count=count))  # type: ignore[typeddict-item]
+            if each.get("hiddenUpto", 0) > self._seq:
+                raise WrongLine(f"hiddenUpto of {each['userId']} is behind the last message")
         users = [each["userId"] for each in self._participants]
         conversation: dict[str, Any] = {
             "_id": self.conversation_id,
@@ -150,6 +155,7 @@ class Incoming:
             "frozen": line.frozen,
             "slowModeSeconds": line.slow_mode_seconds,
             "topic": line.topic,
+            "history": line.history,
             "pins": self._pins(),
         }
         conversation |= {name: value for name, value in controls.items() if value is not None}

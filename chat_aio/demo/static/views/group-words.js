@@ -23,6 +23,16 @@ export const SLOW_MODES = [
   ["3600", "Every hour"],
 ];
 
+export const HISTORIES = [
+  ["all", "Everything that was ever said"],
+  ["since_join", "Only what is said after they joined"],
+];
+
+/** What newcomers see, where that is not everything. */
+export function historyIn({ history }) {
+  return history === "since_join" ? "Newcomers see only what is said after they joined." : null;
+}
+
 /** Who can write how often, to those for whom it is not as usual; null if it is. */
 export function writingIn({ frozen, slowModeSeconds }) {
   if (frozen) return "Only admins can write here.";

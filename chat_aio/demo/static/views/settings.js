@@ -3,7 +3,7 @@
 import { element, setText } from "../dom.js";
 import { field, select } from "./dialog.js";
 import { followVisibility, JOIN_POLICIES, kindOf, SLOW_MODES } from "./group-words.js";
-import { VISIBILITIES, WRITERS, writingIn } from "./group-words.js";
+import { HISTORIES, historyIn, VISIBILITIES, WRITERS, writingIn } from "./group-words.js";
 import { Section } from "./section.js";
 
 export class SettingsSection {
@@ -13,6 +13,7 @@ export class SettingsSection {
   #joinPolicy = select("joinPolicy", JOIN_POLICIES);
   #writers = select("frozen", WRITERS);
   #slowMode = select("slowModeSeconds", SLOW_MODES);
+  #history = select("history", HISTORIES);
   #save = element("button", { type: "submit", class: "primary small" }, "Save");
   #done = element("p", { class: "done", role: "status" });
   #kind = element("p");
@@ -35,6 +36,7 @@ export class SettingsSection {
       field("How people join", this.#joinPolicy),
       field("Who can write", this.#writers),
       field("How often members write", this.#slowMode),
+      field("What people see who join from now on", this.#history),
       element("div", { class: "ending" }, this.#done, this.#save),
     );
     this.#section = new Section("Group", [], this.#kind, this.#form);
@@ -54,7 +56,8 @@ export class SettingsSection {
     this.#group = group;
     this.#form.hidden = !isAdmin;
     this.#kind.hidden = isAdmin;
-    setText(this.#kind, [kindOf(group), writingIn(group)].filter(Boolean).join(" "));
+    const words = [kindOf(group), writingIn(group), historyIn(group)];
+    setText(this.#kind, words.filter(Boolean).join(" "));
     this.#offer(group.slowModeSeconds);
     this.#name.placeholder = this.#people.titleOf({ ...group, name: null });
     for (const [name, value] of Object.entries(valuesOf(group))) {
@@ -114,11 +117,12 @@ const FIELDS = {
   joinPolicy: (value) => value,
   frozen: (value) => value === "true",
   slowModeSeconds: Number,
+  history: (value) => value,
 };
 
-function valuesOf({ name, topic, visibility, joinPolicy, frozen, slowModeSeconds }) {
+function valuesOf({ name, topic, visibility, joinPolicy, history, frozen, slowModeSeconds }) {
   const writing = { frozen: String(frozen), slowModeSeconds: String(slowModeSeconds) };
-  return { name: name ?? "", topic, visibility, joinPolicy, ...writing };
+  return { name: name ?? "", topic, visibility, joinPolicy, history, ...writing };
 }
 
 /** A form gives line breaks as two characters. */

@@ -1,0 +1,45 @@
+"""The demo's page: as a bundle, or with `/?modules` as the files that it is made of."""
+
+import asyncio
+from pathlib import Path
+
+from aiohttp import web
+
+from chat_aio.demo.bundle import Bundle, ages, bundled
+
+STATIC = Path(__file__).parent / "static"
+
+
+def add_page(app: web.Application) -> None:
+    """Serve the page at `/`."""
+    pages = Pages()
+    app.router.add_get("/", pages.page)
+    app.router.add_get("/bundle/{name}", pages.file)
+    app.router.add_static("/static", STATIC)
+
+
+class Pages:
+    """The page, bundled anew when its sources have changed."""
+
+    def __init__(self) -> None:
+        self._bundle: Bundle | None = None
+
+    async def page(self, request: web.Request) -> web.StreamResponse:
+        if "modules" in request.query:
+            return web.FileResponse(STATIC / "index.html")
+        bundle = await asyncio.to_thread(self._current)
+        return web.Response(text=bundle.page, content_type="text/html")
+
+    async def file(self, request: web.Request) -> web.Response:
+        bundle = await asyncio.to_thread(self._current)
+        name = request.match_info["name"]
+        if name not in bundle.files:
+            raise web.HTTPNotFound
+        kind = "text/javascript" if name.endswith(".js") else "text/css"
+        headers = {"Cache-Control": "max-age=31536000, immutable"}
+        return web.Response(text=bundle.files[name], content_type=kind, headers=headers)
+
+    def _current(self) -> Bundle:
+        if self._bundle is None or self._bundle.made_of != ages(STATIC):
+            self._bundle = bundled(STATIC)
+        return self._bundle

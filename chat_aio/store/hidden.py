@@ -1,0 +1,91 @@
+"""What is hidden from participants: the messages from before they joined a group whose history was
+for those who were in it (docs/decisions/0068).
+
+Such a participant has `hiddenUpto`: what has a seq up to that is not there for them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from chat_aio.store.database import Database
+from chat_aio.store.documents import ConversationDocument, MessageDocument
+from chat_aio.store.mapping import Parents
+
+Hidden = Mapping[str, int]
+"""Up to which seq messages are hidden from a user, by conversation, where any are."""
+
+NOTHING: Hidden = MappingProxyType({})
+
+EVERYTHING = 2**63 - 1
+IS_TEXT = {"$type": "string"}
+_HIDDEN = "participants.hiddenUpto"
+
+INDEX = "participant_hidden"
+"""Named as a hint: the other index of participants has all conversations of a user, this one those
+in which anything is hidden from anybody."""
+
+
+def by_user(conversation: ConversationDocument) -> Mapping[str, int]:
+    """Up to which seq messages are hidden, by participant, where any are."""
+    found = {
+        each["userId"]: seq_of(each["hiddenUpto"])
+        for each in conversation["participants"]
+        if "hiddenUpto" in each
+    }
+    return found or NOTHING
+
+
+async def hidden_from(database: Database, user_id: str) -> Hidden:
+    """What is hidden from a user in all their conversations."""
+    (found,) = await hidden_from_each(database, [user_id])
+    return found
+
+
+async def hidden_from_each(database: Database, user_ids: Sequence[str]) -> list[Hidden]:
+    """What is hidden from each of these users; one read for all."""
+    theirs = {"$elemMatch": {"userId": {"$in": list(user_ids)}, "hiddenUpto": {"$gt": 0}}}
+    # `$literal`: an id that begins with `$` would be read as the name of a field.
+    named = {"$in": ["$$this.userId", {"$literal": list(user_ids)}]}
+    stages: list[dict[str, Any]] = [
+        {"$match": {"participants": theirs, _HIDDEN: {"$exists": True}, "_id": IS_TEXT}},
+        {"$project": {"participants": {"$filter": {"input": "$participants", "cond": named}}}},
+    ]
+    rows = await database.aggregate(database.conversations, stages, hint=INDEX)
+    hidden: dict[str, dict[str, int]] = {each: {} for each in user_ids}
+    for row in rows:
+        for user_id, seq in by_user(row).items():
+            hidden[user_id][row["_id"]] = seq
+    return [hidden[each] or NOTHING for each in user_ids]
+
+
+def is_hidden(message: MessageDocument, hidden: Hidden) -> bool:
+    return message["seq"] <= hidden.get(message["conversationId"], 0)
+
+
+def shown_among(found: Sequence[MessageDocument], hidden: Hidden) -> Sequence[MessageDocument]:
+    """Those of some well-formed messages that are not hidden."""
+    return [each for each in found if not is_hidden(each, hidden)] if hidden else found
+
+
+def quotable(parents: Parents, replies: Iterable[MessageDocument], hidden: Hidden) -> Parents:
+    """Those of the parents of some replies that are not hidden."""
+    upto = {each["replyToMessageId"]: hidden.get(each["conversationId"], 0) for each in replies}
+    return {name: each for name, each in parents.items() if each["seq"] > upto.get(name, 0)}
+
+
+def unless_hidden(hidden: Hidden) -> list[dict[str, Any]]:
+    """The conditions of a query that leave out what is hidden."""
+    parts = [{"conversationId": name, "seq": {"$lte": seq}} for name, seq in hidden.items()]
+    return [{"$nor": parts}] if parts else []
+
+
+def within(hidden: Hidden, conversation_ids: Iterable[str]) -> Hidden:
+    """What is hidden in these conversations."""
+    return {name: hidden[name] for name in conversation_ids if name in hidden} if hidden else hidden
+
+
+def seq_of(value: object) -> int:
+    """A stored seq up to which messages are hidden. Where another program has written something
+    else, all are."""
+    return value if isinstance(value, int) else EVERYTHING
