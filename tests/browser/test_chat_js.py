@@ -11,7 +11,7 @@ from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
-from chat_aio.demo.application import STATIC
+from chat_aio.demo.page import STATIC
 from chat_aio.plugins import Drafts, Filter, Notifications, Presence, Receipts, Typing
 from chat_aio.schema import desk, inbox, models, wire
 from chat_aio.web.optional_routes import routes_with
