@@ -15,29 +15,20 @@ MOST_COUNTED = 100
 
 async def newest_ids(database: Database, conversation_ids: Sequence[str]) -> dict[str, str]:
     """The id of the newest message in the main list of each conversation, where there is one."""
-    newest = [
-        {"$match": {"seq": {"$type": shapes.WHOLE}}},
+    if not conversation_ids:
+        return {}
+    pipelines = [_newest(each) for each in conversation_ids]
+    rows = await database.aggregate(database.messages, union(database.messages, pipelines))
+    return {each["in"]: each["_id"] for each in rows}
+
+
+def _newest(conversation_id: str) -> list[dict[str, Any]]:
+    return [
+        {"$match": {"timelines": conversation_id, "seq": {"$type": shapes.WHOLE}}},
         {"$sort": {"seq": -1}},
         {"$limit": 1},
-        {"$project": {"_id": 1}},
+        {"$project": {"in": {"$literal": conversation_id}}},
     ]
-    found = await database.aggregate(
-        database.counters,
-        [
-            {"$match": {"_id": {"$in": list(conversation_ids)}}},
-            {"$project": {"_id": 1}},
-            {
-                "$lookup": {
-                    "from": database.messages.name,
-                    "localField": "_id",
-                    "foreignField": "timelines",
-                    "pipeline": newest,
-                    "as": "newest",
-                }
-            },
-        ],
-    )
-    return {each["_id"]: each["newest"][0]["_id"] for each in found if each["newest"]}
 
 
 async def first_unread(
