@@ -115,3 +115,18 @@ async def test_an_edit_keeps_and_changes_mentions(visit: Visit, demo: Demo) -> N
     await expect(row).to_have_attribute("data-mentions-me", "")
     edited = await demo.message("linus", group_id, sent["id"])
     assert sorted(edited["mentions"]) == ["grace", "margaret"]
+
+
+async def test_a_mention_is_marked_in_the_list(visit: Visit, demo: Demo) -> None:
+    """Also those from before the page was opened."""
+    group_id = await demo.group("linus", "dennis", name="Kernel")
+    await demo.write("linus", group_id, "@Dennis look", mentions=["dennis"])
+    dennis = await visit("dennis")
+    row = dennis.get_by_role("link", name="Kernel")
+    await expect(row.locator(".mention-mark")).to_have_text("@ mention")
+    await demo.send("linus", group_id, "and all of you")
+    await demo.write("linus", group_id, "@Dennis again", mentions=["dennis"])
+    await expect(row.locator(".mention-mark")).to_have_text("@ 2 mentions")
+    await expect(row.locator(".badge")).to_have_text("3 unread")
+    await row.click()
+    await expect(row.locator(".mention-mark")).to_be_hidden()

@@ -214,7 +214,8 @@ export class Store {
     if (this.#unreadElsewhere.has(conversationId)) {
       this.#unreadElsewhere.set(conversationId, unreadCount);
     }
-    this.#assign(conversationId, { unreadCount });
+    const read = unreadCount === 0 ? { unreadMentions: 0 } : {};
+    this.#assign(conversationId, { unreadCount, ...read });
   }
 
   /** The service has been told what is read: counts asked for before now are outdated. */
@@ -251,7 +252,10 @@ export class Store {
   #countUnread({ id, unreadCount }, message) {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
     if (isFirst && isInMain(message)) this.timeline(id).firstUnreadId = message.id;
-    this.#assign(id, { unreadCount: unreadCount + 1 });
+    const { unreadMentions = 0 } = this.conversation(id);
+    const isMine = message.mentions.includes(this.userId);
+    const fields = { unreadMentions: unreadMentions + (isMine ? 1 : 0) };
+    this.#assign(id, { unreadCount: unreadCount + 1, ...fields });
   }
 
   #takeFromOutbox({ senderId, conversationId, clientMessageId }) {

@@ -50,6 +50,7 @@ export class ConversationList {
       title: this.#people.titleOf(conversation),
       preview: this.#previewOf(conversation),
       unread: this.#store.unreadOf(conversation),
+      mentions: conversation.unreadMentions ?? 0,
       isOnline: this.#isOnline(conversation),
       isMuted: this.#store.mutedIds.has(id),
       isOpen: id === this.#store.openId,
@@ -96,6 +97,7 @@ class ConversationRow {
   #time = element("time", { class: "row-time" });
   #preview = element("span", { class: "row-preview" });
   #badge = element("span", { class: "badge" });
+  #mention = element("span", { class: "mention-mark", title: "You are mentioned" });
   #muted = element(
     "span",
     { class: "muted-mark", title: "Muted" },
@@ -111,13 +113,15 @@ class ConversationRow {
       "span",
       {},
       element("span", { class: "row-line" }, this.#title, " ", this.#muted, " ", this.#time),
-      element("span", { class: "row-line" }, this.#preview, " ", this.#badge),
+      element("span", { class: "row-line" }, this.#preview, " ", this.#mention, " ", this.#badge),
     );
     this.#link.append(this.#pictured.node, " ", lines);
     this.node = element("li", {}, this.#link);
   }
 
-  show({ id, href, title, preview, at, ago, unread, isMuted, isOnline, isOpen, ...picture }) {
+  show(state) {
+    const { id, href, title, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
+    const { unread, mentions, ...picture } = rest;
     const isNew = this.node.dataset.id === undefined;
     this.node.dataset.id = id;
     if (isNew) this.#watcher.observe(this.node);
@@ -133,6 +137,14 @@ class ConversationRow {
     setAttribute(this.#link, "data-muted", isMuted);
     this.#muted.hidden = !isMuted;
     this.#showUnread(unread);
+    this.#showMentions(unread > 0 ? mentions : 0);
+  }
+
+  #showMentions(count) {
+    const words = count > 1 ? ` ${count} mentions` : " mention";
+    const spoken = element("span", { class: "unseen" }, words);
+    this.#mention.replaceChildren(...(count > 0 ? ["@", spoken] : []));
+    this.#mention.hidden = count === 0;
   }
 
   #showUnread(count) {
