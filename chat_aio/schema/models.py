@@ -36,7 +36,6 @@ def timestamp(moment: datetime) -> str:
     return (b"%b.%03dZ" % (orjson.dumps(moment)[1:20], moment.microsecond // 1000)).decode()
 
 
-# Cached: most members of a group have joined at the same moment (docs/decisions/0003).
 @lru_cache(4_096)
 def aware(moment: datetime) -> datetime:
     """A stored time as aware UTC, also if it was read as a naive one."""
@@ -143,9 +142,21 @@ class ThreadSummary(Wire):
     last_reply_at: Timestamp
 
 
+class Attachment(Wire):
+    """A file of a message. Width and height are those of an image, as far as they are known."""
+
+    id: str
+    name: str
+    content_type: str
+    size: int
+    width: int | None
+    height: int | None
+    has_thumbnail: bool
+
+
 class BareMessage(Wire):
-    """A message as it is stored, without previews, reactions and mentions; what permission hooks
-    get."""
+    """A message as it is stored, without previews, reactions and mentions: what permission hooks
+    get. `attachments` is None, and not in the JSON, if there are none."""
 
     id: str
     conversation_id: str
@@ -162,6 +173,7 @@ class BareMessage(Wire):
     client_message_id: str | None
     forwarded_from: ForwardedFrom | None
     metadata: dict[str, Any]
+    attachments: tuple[Attachment, ...] | None = Field(default=None, exclude_if=_is_none)
 
 
 class Message(BareMessage):
@@ -289,8 +301,7 @@ class Ban(Wire):
 
 
 class HeldMessage(Wire):
-    """A message that was not sent and waits for a moderator. `id` becomes the message's. It does
-    not expire under a legal hold."""
+    """A message that waits for a moderator; `id` becomes the message's. None expires on hold."""
 
     id: str
     conversation_id: str
@@ -299,6 +310,7 @@ class HeldMessage(Wire):
     role: Role
     metadata: dict[str, Any]
     mentions: tuple[str, ...]
+    attachments: tuple[Attachment, ...] | None = Field(default=None, exclude_if=_is_none)
     reply_to_message_id: str | None
     thread_root_message_id: str | None
     reason: str

@@ -57,6 +57,9 @@ COLLECTIONS = (
     "notification_settings",
     "notification_shown",
     "push_subscriptions",
+    "attachments",
+    "attachment_bytes.files",
+    "attachment_bytes.chunks",
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP

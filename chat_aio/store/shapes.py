@@ -1,4 +1,4 @@
-"""The shapes of documents.py and notification_documents.py as MongoDB validators, and as a filter
+"""The shapes of documents.py and the like as MongoDB validators, and as a filter
 for readers: a row that another program wrote in another shape is left out and logged, and never
 fails its page."""
 
@@ -14,7 +14,13 @@ from typing_extensions import get_type_hints, is_typeddict
 
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
-from chat_aio.store import documents, inbox_documents, notification_documents
+from chat_aio.store import (
+    attachment_documents,
+    documents,
+    inbox_documents,
+    notification_documents,
+    presence_documents,
+)
 
 DOCUMENTS: dict[str, Any] = {
     "conversations": documents.ConversationDocument,
@@ -33,8 +39,8 @@ DOCUMENTS: dict[str, Any] = {
     "audit": documents.AuditEntry,
     "legal_holds": documents.LegalHoldDocument,
     "settings": documents.SettingDocument,
-    "presence": documents.PresenceDocument,
-    "processes": documents.ProcessDocument,
+    "presence": presence_documents.PresenceDocument,
+    "processes": presence_documents.ProcessDocument,
     "signals": documents.SignalDocument,
     "daily_stats": documents.DailyStatsDocument,
     "notification_messages": notification_documents.NotificationMessageDocument,
@@ -42,6 +48,9 @@ DOCUMENTS: dict[str, Any] = {
     "notification_settings": notification_documents.NotificationSettingDocument,
     "notification_shown": notification_documents.ShownDocument,
     "push_subscriptions": notification_documents.PushSubscriptionDocument,
+    "attachments": attachment_documents.AttachmentDocument,
+    "attachment_bytes.files": attachment_documents.StoredFileDocument,
+    "attachment_bytes.chunks": attachment_documents.StoredChunkDocument,
 }
 
 REVISION = 3

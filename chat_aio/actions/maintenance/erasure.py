@@ -30,7 +30,7 @@ SHOWN = {"body": 0, "terms": 0, "search": 0, "metadata": 0}
 
 TRACES = erasure.Traces(
     emptied={"metadata": {}, "forwardedFrom": None},
-    removed=("clientMessageId", "requestHash", "terms", "search"),
+    removed=("clientMessageId", "requestHash", "terms", "search", "attachments"),
 )
 """What goes from their messages besides the body. Number, replies, thread and others' reactions
 stay (docs/maintenance.md)."""
