@@ -167,7 +167,6 @@ def _disposition_of(head: bytes) -> dict[str, str]:
 
 
 def _text_of(name: str, value: str) -> str:
-    """A parameter as it was meant: browsers write quotes and line ends as %22, %0D and %0A."""
-    if name.endswith("*"):  # Such as UTF-8''na%C3%AFve.txt
-        return unquote(value.rpartition("'")[2], errors="replace")
-    return value.replace('\\"', '"').replace("%22", '"').replace("%0D", "").replace("%0A", "")
+    """A parameter as it was meant: browsers write quotes as %22, other clients all but ASCII so."""
+    plain = value.rpartition("'")[2] if name.endswith("*") else value.replace('\\"', '"')
+    return unquote(plain, errors="replace")
