@@ -138,10 +138,12 @@ class _Form:
         if not self._waiting.startswith(b"--"):
             raise InvalidInput(f"the form must have one part: a file with the name {FIELD}")
         behind = len(self._waiting)
-        while found := await self._source.read():
+        while behind <= AROUND_BYTES:
+            found = await self._source.read()
+            if not found:
+                return
             behind += len(found)
-            if behind > AROUND_BYTES:
-                raise InvalidInput("the body goes on behind the form")
+        raise InvalidInput("the body goes on behind the form")
 
     async def _more(self) -> None:
         found = await self._source.read()

@@ -13,6 +13,8 @@ from PIL import Image, ImageOps
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 MOST_MEMORY = 2 * 1024**3
+ORIENTATION, TURNED = 0x0112, 5
+"""The tag of a photograph's orientation, and the first value that means a quarter turn."""
 
 
 def limit_memory() -> None:
@@ -28,18 +30,18 @@ def answer(data: bytes, *, most_pixels: int, side: int) -> tuple[dict[str, Any],
     pixels, whose header alone is read."""
     with Image.open(io.BytesIO(data), formats=FORMATS) as image:
         width, height = image.size
-        if image.getexif().get(0x0112, 1) >= 5:  # Turned by 90 degrees.
-            width, height = height, width
-        found = {"width": width, "height": height, "length": 0}
+        # First of all: already the orientation of a PNG is found only by decoding it.
         if width * height > most_pixels:
-            return found, b""
+            return {"width": width, "height": height, "length": 0}, b""
+        if image.getexif().get(ORIENTATION, 1) >= TURNED:
+            width, height = height, width
         image.draft("RGB", (2 * side, 2 * side))
         image.thumbnail((side, side))
         turned = ImageOps.exif_transpose(image)
         kept = turned.convert("RGBA" if turned.has_transparency_data else "RGB")
         out = io.BytesIO()
         kept.save(out, "WEBP", quality=80)
-    return {**found, "length": out.tell()}, out.getvalue()
+    return {"width": width, "height": height, "length": out.tell()}, out.getvalue()
 
 
 def main() -> None:

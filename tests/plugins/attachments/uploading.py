@@ -4,6 +4,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 from aiohttp import FormData
@@ -36,6 +37,7 @@ class Fetched:
 
 def form_of(data: Any, name: str, kind: str) -> FormData:
     form = FormData()
+    data = BytesIO(data) if isinstance(data, bytes) else data
     form.add_field("file", data, filename=name, content_type=kind)
     return form
 
