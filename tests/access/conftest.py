@@ -12,6 +12,7 @@ from yarl import URL
 
 from chat_aio import Chat, Hooks, Options
 from chat_aio.plugins import (
+    Attachments,
     BeforeMessageSend,
     Filter,
     Hold,
@@ -35,7 +36,7 @@ class HoldsWhatAsksForIt(Plugin):
         return Hold("as asked for") if "hold" in message.metadata else None
 
 
-PLUGINS = (Typing, Presence, Receipts, Filter, Notifications, HoldsWhatAsksForIt)
+PLUGINS = (Typing, Presence, Receipts, Filter, Notifications, Attachments, HoldsWhatAsksForIt)
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ class Served:
         url = URL(BASE + path, encoded=True)
         method = route.split(" ")[0]
         async with self.client.request(method, url, headers=headers, **request) as response:
-            streaming = response.content_type == "text/event-stream"
-            body = {} if streaming else json.loads(await response.read())
-            if not streaming:
+            is_json = response.content_type == "application/json"
+            body = json.loads(await response.read()) if is_json else {}
+            if is_json:
                 expect_described(method, path, response.status, body)
             return Answer(response.status, body, response.headers)
 

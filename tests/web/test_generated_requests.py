@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from chat_aio import Chat, Hooks
-from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing
+from chat_aio.plugins import Attachments, Filter, Notifications, Presence, Receipts, Typing
 from tests.plugins.notifications.pushing import make_push
 from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
@@ -59,7 +59,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             options=replace(EVERYTHING, ring_seconds=1, quotas=None),
             plugins=[
                 *(Typing(), Presence(), Receipts(), Filter()),
-                Notifications(channels=[make_push()]),
+                *(Notifications(channels=[make_push()]), Attachments(files_per_day=100_000)),
             ],
         )
         chat.mount(app)

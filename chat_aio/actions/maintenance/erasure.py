@@ -264,6 +264,11 @@ def _daily_stats_steps(of: Erasure, row: Any) -> Iterator[Step]:
     yield Step("dailyStats", erasure.rename_in_list(of, row["_id"], "senderIds"))
 
 
+def _attachment_steps(of: Erasure, row: Any) -> Iterator[Step]:
+    """What they have uploaded is nobody's, and its bytes go unless others' forwards have it."""
+    yield Step("attachments", erasure.give_up_attachment(of, row["_id"]))
+
+
 def _delete_as(kind: str) -> Callable[[Erasure, Any], Iterator[Step]]:
     """Rows that are a user's own go."""
 
@@ -292,6 +297,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "notification_settings": _delete_as("notificationSettings"),
     "notification_shown": _delete_as("shown"),
     "push_subscriptions": _delete_as("pushSubscriptions"),
+    "attachments": _attachment_steps,
 }
 """The steps about a document of each collection where single writes are enough."""
 

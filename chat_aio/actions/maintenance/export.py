@@ -157,6 +157,14 @@ def _push_subscription(_: str, document: Any) -> Iterator[Line]:
     yield {"kind": "pushSubscription", "endpoint": document["endpoint"], "createdAt": at}
 
 
+def _attachment(_: str, document: Any) -> Iterator[Line]:
+    """A file that they have uploaded; its bytes are under its id in the store."""
+    shown = ("conversationId", "state", "store", "name", "contentType", "size")
+    fields = {name: document[name] for name in shown}
+    at = timestamp(document["createdAt"])
+    yield {"kind": "attachment", "id": document["_id"], **fields, "createdAt": at}
+
+
 LINES: Mapping[str, Lines] = {
     "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
     "conversations": _participation,
@@ -181,5 +189,6 @@ LINES: Mapping[str, Lines] = {
     "notification_settings": _notification_setting,
     "notification_shown": _shown,
     "push_subscriptions": _push_subscription,
+    "attachments": _attachment,
 }
 """The lines of one document, by its collection."""

@@ -30,6 +30,7 @@ ANYWHERE = {
 CHANGING = {"FORBIDDEN_ORIGIN"}
 STORED = {"STORAGE_UNAVAILABLE"}
 READ = {"INVALID_INPUT", "PAYLOAD_TOO_LARGE"}
+FILES = {"RANGE_NOT_SATISFIABLE"}
 
 ABOUT = """Chat over HTTP: JSON in, JSON out, live events at `/stream`.
 
@@ -161,7 +162,7 @@ def codes_of(each: Described) -> set[str]:
     if each.method != "GET" or isinstance(each, Streaming):
         codes |= CHANGING
     if gives_file(each):
-        codes |= {"RANGE_NOT_SATISFIABLE"}
+        codes |= FILES
     return codes
 
 
