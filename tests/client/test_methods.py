@@ -342,7 +342,7 @@ async def hold(ada: ChatClient, bob: ChatClient) -> None:
 
 async def attach(ada: ChatClient, bob: ChatClient) -> None:
     """A file goes up as it is given, and down as it comes."""
-    group = await ada.create_group_conversation(["bob"])
+    group = await ada.create_group_conversation(user_ids=["bob"])
     image = await ada.attachments.upload(group.id, PNG, name="naïve.png")
     assert (image.name, image.content_type, image.size) == ("naïve.png", "image/png", len(PNG))
 
