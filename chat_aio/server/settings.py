@@ -31,6 +31,7 @@ LIBRARY_ONLY = {
     "Filter(on_failure)": "goes with the classifier",
     "Filter(clock)": "a function, for tests",
     "Notifications": "an object with a function or keys in it",
+    "Attachments": "an object with a store and a scanner in it",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "clock": "a function, for tests",
     "renew": "a function; `serve` replaces a stuck client by itself",
