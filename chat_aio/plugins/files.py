@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,3 +39,10 @@ class Redirect:
     """An answer that sends the client to another URL, for this once."""
 
     url: str
+
+
+def disposition(name: str, *, inline: bool) -> str:
+    """The Content-Disposition under which browsers show or store a file, in ASCII and as it is."""
+    kind = "inline" if inline else "attachment"
+    plain = "".join(each if " " <= each <= "~" and each not in '"\\%' else "_" for each in name)
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

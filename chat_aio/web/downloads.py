@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-from urllib.parse import quote
 
 from aiohttp import web
 
 from chat_aio.errors import RangeNotSatisfiable
-from chat_aio.plugins.files import File, Redirect
+from chat_aio.plugins.files import File, Redirect, disposition
 from chat_aio.store.calls import paused
 from chat_aio.web.replies import reply_error
 
@@ -101,10 +100,3 @@ def _range_of(request: web.Request, size: int, etag: str) -> tuple[int, int] | N
         return max(0, size + start), size
     end = size if stop is None else min(stop, size)
     return (start, end) if start < end else None
-
-
-def disposition(name: str, *, inline: bool) -> str:
-    """The header under which browsers store a file, in ASCII and as it is."""
-    kind = "inline" if inline else "attachment"
-    plain = "".join(each if " " <= each <= "~" and each not in '"\\%' else "_" for each in name)
-    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

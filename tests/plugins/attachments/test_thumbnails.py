@@ -73,19 +73,22 @@ async def test_a_broken_image_has_no_thumbnail(drawing: Thumbnails, data: bytes)
     assert (await draw(drawing, PNG)).thumbnail  # The process goes on.
 
 
+def process_of(drawing: Thumbnails) -> asyncio.subprocess.Process:
+    assert drawing._process is not None
+    return drawing._process
+
+
 async def test_a_process_that_dies_is_replaced(drawing: Thumbnails) -> None:
     assert (await draw(drawing, PNG)).thumbnail
-    process = drawing._process
-    assert process is not None
-    os.kill(process.pid, signal.SIGSTOP)
+    stuck = process_of(drawing)
+    os.kill(stuck.pid, signal.SIGSTOP)
     with patch.object(thumbnails, "SECONDS", 0.2):
         assert await draw(drawing, PNG) == Drawn()
-    assert drawing._process is None
+    assert stuck.returncode is not None
     assert (await draw(drawing, PNG)).thumbnail
-    process = drawing._process
-    assert process is not None
-    process.kill()
-    await process.wait()
+    dead = process_of(drawing)
+    dead.kill()
+    await dead.wait()
     assert (await draw(drawing, PNG)).thumbnail
 
 
