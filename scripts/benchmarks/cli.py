@@ -19,6 +19,7 @@ from pymongo import AsyncMongoClient
 
 from benchmarks import (
     deliveries,
+    files,
     floors,
     groups,
     growth,
@@ -39,6 +40,7 @@ from chat_aio.embedded import Mongod
 
 __all__ = [
     "deliveries",
+    "files",
     "floors",
     "groups",
     "growth",

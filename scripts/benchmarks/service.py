@@ -13,6 +13,9 @@ from benchmarks.loops import run
 from chat_aio import Chat, Options
 from chat_aio.admin.cli import spare_the_collector
 from chat_aio.capabilities import Capability
+from chat_aio.plugins import Attachments
+
+LARGEST_FILE = 1024**3
 
 
 async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
@@ -28,6 +31,7 @@ async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
         options=Options(
             ring_seconds=0, quotas=None, without=frozenset(Capability[each] for each in without)
         ),
+        plugins=[Attachments(max_bytes=LARGEST_FILE, bytes_per_day=10 * LARGEST_FILE)],
     )
     app = web.Application()
     chat.mount(app, "/api/chat")
