@@ -17,7 +17,6 @@ from aiohttp.http_exceptions import HttpProcessingError
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.errors import InvalidInput, PayloadTooLarge
 from chat_aio.plugins.files import Upload
-from chat_aio.store.calls import paused
 from chat_aio.web.keys import CONTEXT, USER_ID
 
 FIELD = "file"
@@ -72,10 +71,8 @@ class _Source:
         """Some bytes, none at the end. Raises InvalidInput."""
         began = time.monotonic()
         try:
-            # The client's time must not use up that of database calls.
-            with paused():
-                async with asyncio.timeout(max(0.0, self._left)):
-                    found = await self._content.readany()
+            async with asyncio.timeout(max(0.0, self._left)):
+                found = await self._content.readany()
         except TimeoutError:
             raise InvalidInput(f"less than {STALL_BYTES} bytes came in time") from None
         except (ClientError, HttpProcessingError, web.RequestPayloadError, OSError) as error:

@@ -15,7 +15,9 @@ import pytest
 
 from chat_aio import ChatError, Hooks
 from chat_aio.hooks import PermissionContext
+from chat_aio.plugins import Attachments
 from tests.conftest import MakePeople
+from tests.plugins.attachments.uploading import attached, fetch
 from tests.support.people import PATIENCE, Person, Tab
 
 CANARY = "canary"
@@ -59,6 +61,7 @@ class World:
     secret: str
     root: str
     mine: Sequence[str]
+    file: str = ""
 
     @property
     def here(self) -> str:
@@ -68,7 +71,9 @@ class World:
 async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
     alice, bob = person("alice"), person("bob")
     group = await alice.group("bob", name=CANARY if rule.kind != "message" else "tea")
-    secret = (await alice.send(group, f"{CANARY} hush"))["id"]
+    has_files = bool(alice.chat._context.plugins)
+    files = [await attached(alice, group, CANARY.encode())] if has_files else []
+    secret = (await alice.send(group, f"{CANARY} hush", attachmentIds=files))["id"]
     root = (await alice.send(group, "a root"))["id"]
     await alice.send(group, f"{CANARY} in a thread", threadRootMessageId=root)
     await alice.send(group, "quoting", replyToMessageId=secret)
@@ -77,7 +82,7 @@ async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
         for n in range(3)
     ]
     rule.on = True
-    return World(rule, alice, bob, group, secret, root, mine)
+    return World(rule, alice, bob, group, secret, root, mine, *files)
 
 
 Way = Callable[[World], Awaitable[tuple[int, str]]]
@@ -112,6 +117,11 @@ def in_process(method: str, *arguments: str | int) -> Way:
             return error.status, repr(error)
 
     return go
+
+
+async def get_file(world: World) -> tuple[int, str]:
+    found = await fetch(world.bob, f"/attachments/{world.file}")
+    return found.status, found.body.decode()
 
 
 WAYS: dict[str, tuple[Way, int, int]] = {
@@ -155,6 +165,7 @@ WAYS: dict[str, tuple[Way, int, int]] = {
         403,
         403,
     ),
+    "file": (get_file, 404, 404),
     "report it": (
         over_http(
             "POST", "/moderation/reports", targetType="message", targetId="{secret}", reason="x"
@@ -174,7 +185,7 @@ WAYS: dict[str, tuple[Way, int, int]] = {
 @pytest.mark.parametrize("kind", KINDS)
 async def test_what_is_refused_stands_in_no_answer(serve: MakePeople, kind: str) -> None:
     rule = Rule(kind)
-    world = await make_world(await serve(rule.hooks), rule)
+    world = await make_world(await serve(rule.hooks, plugins=[Attachments()]), rule)
     for name, (way, if_conversation, if_message) in WAYS.items():
         status, told = await way(world)
         expected = {"conversation": if_conversation, "message": if_message}.get(kind)

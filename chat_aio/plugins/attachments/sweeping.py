@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from contextvars import Context
@@ -83,12 +84,16 @@ class Sweeper:
         return done
 
     async def _run(self) -> None:
+        due = time.monotonic() + self._seconds
         while True:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._woken.wait(), self._seconds)
+                await asyncio.wait_for(self._woken.wait(), due - time.monotonic())
+            is_due = time.monotonic() >= due
+            if is_due:
+                due = time.monotonic() + self._seconds
             try:
                 await self._note_released()
-                if await self._rows.claim_sweep(seconds=self._seconds):
+                if is_due and await self._rows.claim_sweep(seconds=self._seconds):
                     await self.sweep()
             except StorageUnavailable:
                 continue
