@@ -15,7 +15,7 @@ from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks
 from chat_aio.options import Options
-from chat_aio.plugins import Filter, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Attachments, Filter, Presence, Receipts, Typing, Words
 from chat_aio.server.clients import Clients
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
@@ -75,7 +75,7 @@ def _chat_over(clients: Clients) -> Chat:
         auth=_picked_user,
         hooks=HOOKS,
         options=Options(extra_events=True, room_controls=True, moderation_desk=True),
-        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING])],
+        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), Attachments()],
     )
 
 

@@ -280,7 +280,14 @@ async def served(code: Path) -> AsyncIterator[Target]:
             free.close()
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "chat_aio", "serve", "--port", str(port)),
-                *("--mongo-url", mongod.url, "--auth-header", "X-User", "--plugins", "presence"),
+                *(
+                    "--mongo-url",
+                    mongod.url,
+                    "--auth-header",
+                    "X-User",
+                    "--plugins",
+                    "presence,attachments",
+                ),
                 env={**os.environ, "PYTHONPATH": str(code), "CHAT_AIO_QUOTAS": "null"},
                 stderr=asyncio.subprocess.DEVNULL,
                 cwd=code,

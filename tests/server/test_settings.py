@@ -35,6 +35,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "moderators": ("ada", ("ada",)),
     "moderator_header": ("X-Mod", "X-Mod"),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
+    "attachments_kinds": ("image/*,text/plain", ("image/*", "text/plain")),
     "without": ("search,streams", frozenset({Capability.SEARCH, Capability.STREAMS})),
     "allowed_origins": (
         "https://a.example,https://b.example",
