@@ -65,3 +65,20 @@ async def test_conversations_move_with_what_their_messages_carry(
     assert row is not None
     assert row["attachments"] == message["attachments"]
     assert await status_for(alice, message["attachments"][0]["id"]) == 200
+
+
+async def test_how_many_there_are_and_what_nobody_carries(
+    serve: MakePeople, database: Database, tool: Tool
+) -> None:
+    nothing = await tool("attachments", "status")
+    assert (nothing.code, nothing.output) == (0, "(none)\n")
+    alice = (await serve(plugins=[Attachments(sweep_seconds=SELDOM)]))("alice")
+    group = await alice.group("bob")
+    message, _ = await sent(alice, group, TEXT), await attached(alice, group, TEXT)
+    row = {"store": "gridfs", "state": "stored", "files": 2, "bytes": 2 * len(TEXT)}
+    assert (await tool("attachments", "status", "--json")).json == {"attachments": [row]}
+    assert (await tool("attachments", "sweep", "--json")).json == {"removed": 0}
+    await let_pass(database)
+    assert (await tool("attachments", "sweep", "--json")).json == {"removed": 1}
+    assert "gone" in (await tool("attachments", "status")).output
+    assert await status_for(alice, message["attachments"][0]["id"]) == 200
