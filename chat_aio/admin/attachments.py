@@ -31,7 +31,7 @@ def status(as_json: bool, **place: Any) -> None:
             "files": {"$sum": 1},
             "bytes": {"$sum": "$size"},
         }
-        stages = [{"$group": summed}, {"$sort": {"_id": 1}}]
+        stages: list[dict[str, Any]] = [{"$group": summed}, {"$sort": {"_id": 1}}]
         found = await Services(session.context).aggregate("attachments", stages)
         rows = [{**each.pop("_id"), **each} for each in found]
         shown = [[str(each[name]) for name in FIELDS] for each in rows]

@@ -138,10 +138,11 @@ class Rows:
         lease = {"state": "removing", "keepUntil": now + KEPT_FOR_A_REMOVAL}
         return await self._update(due, {"$set": lease})
 
-    async def refuse(self, attachment_id: str) -> Row | None:
-        """An upload is not kept: no message can carry it yet. Returns its row, if there is one."""
+    async def refuse(self, attachment_id: str, size: int) -> Row | None:
+        """An upload is not kept: no message can carry it yet. Only what has come of it counts.
+        Returns its row, if there is one."""
         lease = {"state": "removing", "keepUntil": self._api.now() + KEPT_FOR_A_REMOVAL}
-        here, update = {"_id": attachment_id}, {"$set": lease}
+        here, update = {"_id": attachment_id}, {"$set": {**lease, "size": size}}
         refused: Row | None = await self._api.write(
             lambda: self._rows.find_one_and_update(here, update, return_document=True)
         )

@@ -73,22 +73,22 @@ class Uploading:
         AttachmentLimitExceeded, AttachmentRejected and UserBanned."""
         limits = self._rules.limits
         attachment_id = await self._rows.begin(user_id, conversation_id, upload.length or 0, limits)
+        coming = Counted(upload.chunks)
         try:
-            bytes_ = Counted(upload.chunks)
-            kind = kind_of(await bytes_.head())
+            kind = kind_of(await coming.head())
             if not is_among(kind, self._rules.kinds):
                 raise AttachmentTypeUnsupported(f"files of kind {kind} cannot be attached here")
-            await self._store.save(attachment_id, bytes_.all())
+            await self._store.save(attachment_id, coming.all())
             info = FileInfo(
                 user_id=user_id,
                 conversation_id=conversation_id,
                 name=cleaned(upload.name),
                 content_type=kind,
-                size=bytes_.size,
+                size=coming.size,
             )
             return await self._check(attachment_id, info)
         except BaseException:
-            await self._discard(attachment_id)
+            await self._discard(attachment_id, coming.size)
             raise
 
     async def _check(self, attachment_id: str, info: FileInfo) -> Attachment:
@@ -123,9 +123,9 @@ class Uploading:
     def _read(self, attachment_id: str, info: FileInfo) -> AsyncIterator[bytes]:
         return self._store.read(attachment_id, 0, info.size)
 
-    async def _discard(self, attachment_id: str) -> None:
+    async def _discard(self, attachment_id: str, size: int) -> None:
         try:
-            if refused := await self._rows.refuse(attachment_id):
+            if refused := await self._rows.refuse(attachment_id, size):
                 await self._sweeper.remove(refused)
         except StorageUnavailable:
             log.warning("what is left of an upload is removed within a day")

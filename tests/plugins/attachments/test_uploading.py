@@ -171,6 +171,9 @@ async def test_a_client_that_stalls_or_leaves_leaves_no_bytes(
         assert b" 400 " in await asyncio.wait_for(reader.readline(), PATIENCE)
         writer.close()
         await nothing_left(database)
+        row = await database["attachments"].find_one({})
+        assert row is not None
+        assert 0 < row["size"] <= len(begun)  # Not what it said that there would be.
     _, writer = await asyncio.open_connection(alice.client.host, alice.client.port)
     writer.write(head_of(group, length=50_000) + begun)
     await begun_in(database)
