@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -81,8 +82,20 @@ async def test_only_who_may_read_a_message_reads_its_files(people: People) -> No
     await alice.call("DELETE", f"/conversations/{group}/participants", json={"userId": "carol"})
     assert await status_for(carol, attachment_id) == 404
     assert await status_for(alice, "no-such-thing") == 404
-    await alice.delete(message["id"])
+    tombstone = await alice.delete(message["id"])
+    assert "attachments" not in tombstone
     assert [await status_for(each, attachment_id) for each in everybody] == [404] * 4
+
+
+async def test_a_tombstone_that_still_has_files_shows_none(
+    people: People, database: Database
+) -> None:
+    """As another program may leave one."""
+    alice = people("alice")
+    message = await sent(alice, await alice.group("bob"))
+    now = {"$set": {"deletedAt": datetime.now(UTC), "body": ""}}
+    await database["messages"].update_one({"_id": message["id"]}, now)
+    assert await status_for(alice, message["attachments"][0]["id"]) == 404
 
 
 async def test_who_has_left_does_not_read_what_they_never_sent(people: People) -> None:

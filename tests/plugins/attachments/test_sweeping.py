@@ -178,6 +178,23 @@ async def test_what_is_being_removed_cannot_be_sent(
     assert not await bob.listed(path)
 
 
+async def test_what_is_removed_during_a_send_is_not_sent(
+    serve: MakePeople, plugin: Attachments, database: Database
+) -> None:
+    """The host's hook is called between the question and the commit."""
+
+    async def remove(_: object) -> None:
+        await let_pass(database)
+        assert await plugin.sweep() == 1
+
+    alice = (await serve(Hooks(before_message_send=remove), plugins=[plugin]))("alice")
+    group = await alice.group("bob")
+    path, attachment_id = f"/conversations/{group}/messages", await attached(alice, group)
+    answer = await alice.post(path, {"body": "look", "attachmentIds": [attachment_id]})
+    assert answer.code == "ATTACHMENT_NOT_FOUND"
+    assert not await alice.listed(path)
+
+
 async def test_many_send_and_sweep_at_once(people: People, database: Database) -> None:
     """Each file is sent, and there; or it is gone, and was not sent."""
     alice = people("alice")
