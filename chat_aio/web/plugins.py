@@ -17,6 +17,7 @@ from chat_aio.web.operations import Method
 from chat_aio.web.parting import stop_reading
 from chat_aio.web.replies import reply_object
 from chat_aio.web.request_body import read_object
+from chat_aio.web.slow_requests import TRANSFER
 from chat_aio.web.uploads import read_upload
 
 
@@ -57,6 +58,7 @@ class PluginOperation:
         self, request: web.Request, asked: PluginRequest, most: int
     ) -> web.StreamResponse:
         """Handle an upload. What is not read of a refused one is not waited for."""
+        request[TRANSFER] = True
         try:
             # It may take minutes, and each of its database calls as long as any.
             with paused():
@@ -71,6 +73,7 @@ class PluginOperation:
         self, request: web.Request, answer: Mapping[str, object] | File | Redirect
     ) -> web.StreamResponse:
         if isinstance(answer, File):
+            request[TRANSFER] = True
             return await send_file(request, answer)
         if isinstance(answer, Redirect):
             return redirect(answer)

@@ -89,6 +89,17 @@ async def test_an_upload_may_take_longer_than_the_database_may(serve: MakePeople
     await prove(upload_slowly, sabotage=sabotage)
 
 
+async def test_transfers_are_no_slow_requests(
+    serve: MakePeople, caplog: pytest.LogCaptureFixture
+) -> None:
+    alice = (await serve(plugins=[Attachments()], slow_request_seconds=0.000_1))("alice")
+    group = await alice.group("bob")
+    assert "slow: POST" in caplog.text
+    caplog.clear()
+    assert await status_for(alice, await attached(alice, group)) == 200
+    assert "slow:" not in caplog.text
+
+
 async def test_rate_limits_know_uploads_and_downloads(serve: MakePeople) -> None:
     limits = {"upload_attachment": "2/hour", "get_attachment": "3/hour"}
     alice = (await serve(plugins=[Attachments()], rate_limits=limits))("alice")
