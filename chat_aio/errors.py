@@ -126,6 +126,12 @@ class MessageNotFound(ChatError):
     code, status = "MESSAGE_NOT_FOUND", 404
 
 
+class AttachmentNotFound(ChatError):
+    """There is no such attachment."""
+
+    code, status = "ATTACHMENT_NOT_FOUND", 404
+
+
 class InviteNotFound(ChatError):
     """There is no such invite."""
 
@@ -240,6 +246,30 @@ class UnsupportedEncoding(ChatError):
     code, status = "UNSUPPORTED_ENCODING", 415
 
 
+class AttachmentTypeUnsupported(ChatError):
+    """Files of this kind cannot be attached here."""
+
+    code, status = "ATTACHMENT_TYPE_UNSUPPORTED", 415
+
+
+class AttachmentRejected(ChatError):
+    """The file was refused."""
+
+    code, status = "ATTACHMENT_REJECTED", 422
+
+
+class AttachmentLimitExceeded(ChatError):
+    """You have attached as many files as you may within a day, or as large ones."""
+
+    code, status = "ATTACHMENT_LIMIT_EXCEEDED", 422
+
+
+class RangeNotSatisfiable(ChatError):
+    """The file has no such bytes."""
+
+    code, status = "RANGE_NOT_SATISFIABLE", 416
+
+
 class GroupLimitExceeded(ChatError):
     """A conversation has at most 256 participants."""
 
@@ -291,6 +321,12 @@ class InternalError(ChatError):
     """Something went wrong on our side."""
 
     code, status = "INTERNAL_ERROR", 500
+
+
+class AttachmentsUnsupported(ChatError):
+    """This installation has no attachments."""
+
+    code, status = "ATTACHMENTS_UNSUPPORTED", 501
 
 
 class ChannelsUnsupported(ChatError):

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from chat_aio.errors import InternalError
-from chat_aio.schema.models import BareMessage, Conversation, ForwardedFrom, Message, Role
+from chat_aio.schema.models import (
+    Attachment,
+    BareMessage,
+    Conversation,
+    ForwardedFrom,
+    Message,
+    Role,
+)
 from chat_aio.store.calls import paused
 from chat_aio.tasks import answered
 
@@ -65,6 +72,7 @@ class BeforeMessageSend:
     metadata: dict[str, Any]
     mentions: tuple[str, ...]
     forwarded_from: ForwardedFrom | None = None
+    attachments: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

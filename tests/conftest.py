@@ -17,6 +17,7 @@ from pymongo import AsyncMongoClient
 from chat_aio import Chat, Hooks, Options, SetupError
 from chat_aio.embedded import Mongod
 from chat_aio.plugins import Plugin
+from chat_aio.plugins.attachments import thumbnails
 from tests.support.closing import end_reads_at_once
 from tests.support.connecting import close_what_is_cancelled
 from tests.support.people import Person, picked_by_header
@@ -101,6 +102,14 @@ def mended_driver() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         close_what_is_cancelled(patch)
         end_reads_at_once(patch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience_with_images() -> Iterator[None]:
+    """On a busy machine, the process that makes thumbnails has not failed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(thumbnails, "SECONDS", 60.0)
         yield
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
+from chat_aio.actions.attachments import release_attached
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
@@ -28,7 +29,12 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
 from chat_aio.store.documents import Change, MentionDocument, MessageDocument, SearchFields
-from chat_aio.store.mapping import bare_message_from, forwarded_from_of, message_from
+from chat_aio.store.mapping import (
+    attachments_from,
+    bare_message_from,
+    forwarded_from_of,
+    message_from,
+)
 from chat_aio.store.metadata import escaped, unescaped
 from chat_aio.store.numbering import EpochMoved
 from chat_aio.store.snapshots import Snapshot
@@ -84,6 +90,7 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     tombstone = await _delete(context, user_id, found)
     if tombstone is None:
         return message_from(await load_message(context, message_id), parents)
+    release_attached(context, [found])
     message = message_from(tombstone, parents)
     await notify_host(context, user_id, "deleted", message, snapshot.conversation)
     return message
@@ -133,6 +140,7 @@ def _question(
         metadata=unescaped(found["metadata"]),
         mentions=tuple(kept if given.mentions is None else given.mentions),
         forwarded_from=forwarded_from_of(found["forwardedFrom"]),
+        attachments=attachments_from(found.get("attachments")),
     )
 
 

@@ -19,7 +19,7 @@ from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Role
 from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
-from chat_aio.store.mapping import bare_message_from, forwarded_from_of
+from chat_aio.store.mapping import attachments_from, bare_message_from, forwarded_from_of
 from chat_aio.store.messages import WITH_TERMS
 from chat_aio.store.snapshots import Snapshot
 
@@ -35,12 +35,13 @@ async def forward_message(
     metadata: dict[str, Any] | None = None,
     client_message_id: str | None = None,
 ) -> Sent:
-    """Forward a message: copy its body into a conversation (docs/behaviour.md 4.13).
+    """Forward a message: copy its body into a conversation (docs/behaviour.md 4.13). The copy
+    has its attachments too, which are not copied themselves.
 
     Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
-    MessageConflict and MessageRejected; with `room_controls` ConversationFrozen and SlowMode (the
-    target).
+    AttachmentNotFound, MessageConflict and MessageRejected; with `room_controls` ConversationFrozen
+    and SlowMode (the target).
     """
     async with context.rate_limits.counting_refusals(user_id, "forward_message"):
         given = inputs.read(
@@ -93,6 +94,7 @@ async def _forward(
             metadata=given.metadata or {},
             mentions=mentioned,
             forwarded_from=forwarded_from_of(reference),
+            attachments=attachments_from(source.get("attachments")),
         )
         fields = {**key, "forwardedFrom": reference, "terms": source.get("terms")}
         return await post(context, asked, fields, snapshot=snapshot, recheck=require_still_there)

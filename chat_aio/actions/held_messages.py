@@ -3,6 +3,7 @@
 from typing import Any
 
 from chat_aio.actions.answers import shapes_of
+from chat_aio.actions.attachments import release_attached
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
@@ -18,7 +19,7 @@ from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import HeldMessage, HeldMessagePage, Message
 from chat_aio.store import audit, held_messages
 from chat_aio.store.documents import AuditEntry, HeldMessageDocument
-from chat_aio.store.mapping import held_message_from
+from chat_aio.store.mapping import attachments_from, held_message_from
 from chat_aio.store.metadata import unescaped
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
@@ -77,7 +78,7 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
     Raises NotModerator, ModerationUnsupported and HeldMessageNotFound; MessageConflict if the
     sender has used the key for another message since; and for a sender who may not send it now
     UserBanned, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen,
-    MessageNotFound and ForbiddenRead.
+    MessageNotFound, AttachmentNotFound and ForbiddenRead.
     """
     await _require_moderator(context, user_id, "release_held_message")
     held = await _load(context, held_id)
@@ -112,6 +113,7 @@ async def discard_held_message(context: Context, user_id: str, held_id: str) -> 
         raise HeldMessageNotFound
     if found["releasedBy"] is not None:
         raise HeldMessageReleased
+    release_attached(context, [found])
 
 
 async def _require_moderator(context: Context, user_id: str, action: str) -> None:
@@ -161,6 +163,7 @@ def _question(held: HeldMessageDocument, snapshot: Snapshot) -> BeforeMessageSen
         role=held["role"],
         metadata=unescaped(held["metadata"]),
         mentions=tuple(each for each in held["mentions"] if each in inside),
+        attachments=attachments_from(held.get("attachments")),
     )
 
 

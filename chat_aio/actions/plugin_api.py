@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.attachments import may_read_attachment
 from chat_aio.actions.audience import audiences_of
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
@@ -20,8 +21,9 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.api import Audience, PluginAPI
 from chat_aio.schema.models import Conversation, HeldMessagePage, Message
 from chat_aio.schema.wire import timestamp
-from chat_aio.store import conversations, created_messages
+from chat_aio.store import attachments, conversations, created_messages
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
+from chat_aio.store.maintenance.legal_holds import kept_users
 from chat_aio.store.many_writes import Write, write_many
 from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
@@ -95,6 +97,15 @@ class Services(PluginAPI):
 
     async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
         return (await load_readable(self._context, user_id, conversation_id)).conversation
+
+    async def may_read_attachment(self, user_id: str, attachment_id: str) -> bool:
+        return await may_read_attachment(self._context, user_id, attachment_id)
+
+    async def carried_attachments(self, attachment_ids: Sequence[str]) -> set[str]:
+        return await attachments.carried(self._context.database, attachment_ids)
+
+    async def users_on_hold(self) -> set[str]:
+        return set(await kept_users(self._context.database))
 
     async def follow_created(self, after: Position | None = None) -> CreatedMessages:
         database, clock = self._context.database, self._context.clock

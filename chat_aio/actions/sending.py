@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from chat_aio.actions.attachments import keep_attached, load_attached, require_attaching
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
@@ -39,7 +40,7 @@ from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import bare_message_from, message_from
+from chat_aio.store.mapping import attached_from, bare_message_from, message_from
 from chat_aio.store.metadata import escaped
 from chat_aio.store.numbering import Appended, EpochMoved
 from chat_aio.store.shapes import readable
@@ -65,16 +66,18 @@ async def send_message(
     thread_root_message_id: str | None = None,
     also_send_to_main: bool | None = None,
     mentions: list[str] | None = None,
+    attachment_ids: list[str] | None = None,
     metadata: dict[str, Any] | None = None,
     client_message_id: str | None = None,
 ) -> Sent:
     """Send a message; returns it once it is durable on a majority (docs/behaviour.md 4).
 
-    Repeating a request with its `client_message_id` returns the message as it is now. Raises
-    InvalidInput, ThreadsUnsupported, ConversationNotFound, ForbiddenWrite,
+    `attachment_ids` names files that the caller has uploaded to this conversation. Repeating a
+    request with its `client_message_id` returns the message as it is now. Raises InvalidInput,
+    ThreadsUnsupported, AttachmentsUnsupported, ConversationNotFound, ForbiddenWrite,
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
-    MentionNotParticipant, MessageConflict, MessageRejected and MessageHeld; with `room_controls`
-    ConversationFrozen and SlowMode.
+    MentionNotParticipant, AttachmentNotFound, MessageConflict, MessageRejected and MessageHeld;
+    with `room_controls` ConversationFrozen and SlowMode.
     """
     async with context.rate_limits.counting_refusals(user_id, "send_message"):
         given = _read(
@@ -85,6 +88,7 @@ async def send_message(
             thread_root_message_id=thread_root_message_id,
             also_send_to_main=also_send_to_main,
             mentions=mentions,
+            attachment_ids=attachment_ids,
             metadata=metadata,
             client_message_id=client_message_id,
         )
@@ -101,6 +105,8 @@ def _read(context: Context, **values: object) -> inputs.NewMessage:
         raise InvalidInput("alsoSendToMain needs threadRootMessageId")
     if given.thread_root_message_id is not None and not context.options.threads:
         raise ThreadsUnsupported
+    if given.attachment_ids:
+        require_attaching(context)
     return given
 
 
@@ -121,6 +127,8 @@ async def _send(
         await require_place(context, user_id, snapshot, *parents)
         mentioned = tuple(given.mentions or ())
         snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
+        named = given.attachment_ids or ()
+        attached = await load_attached(context, user_id, snapshot.conversation.id, named)
         asked = BeforeMessageSend(
             user_id=user_id,
             kind="send",
@@ -129,6 +137,7 @@ async def _send(
             role=given.role or "user",
             metadata=given.metadata or {},
             mentions=mentioned,
+            attachments=attached,
         )
         place = {
             "replyToMessageId": given.reply_to_message_id,
@@ -232,6 +241,7 @@ async def put(
     is_reply = message["replyToMessageId"] is not None
     hidden = snapshot.hidden_from(agreed.user_id)
     parents = await load_parents(context, agreed.user_id, [message], hidden) if is_reply else {}
+    await keep_attached(context, agreed.attachments)
     appended = await _append(context, message, agreed.mentions, snapshot, slow=slow)
     # Two requests with the same key at once: the batch found the other one's message.
     if appended.repeated:
@@ -247,6 +257,8 @@ async def _compose(
 ) -> MessageDocument:
     """The document that is handed to the sequencer."""
     fields = {"message_id": context.new_id(), **fields}
+    if agreed.attachments:
+        fields["attachments"] = attached_from(agreed.attachments)
     make = partial(
         messages.new_message,
         conversation_id=agreed.conversation.id,

@@ -59,6 +59,7 @@ OPERATORS = {
     "doctor": "chat_aio.admin.doctor.command:doctor",
     "records": "chat_aio.admin.records:records",
     "notifications": "chat_aio.admin.notifications:notifications",
+    "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
 }
 """The operators' commands, each as `module:command`."""

@@ -5,6 +5,7 @@ from typing import Self
 
 from aiohttp import ClientSession
 
+from chat_aio.client.attachments import AttachmentRoutes
 from chat_aio.client.connection import Connection, HeadersSource
 from chat_aio.client.conversations import Conversations
 from chat_aio.client.desk import Desk
@@ -48,6 +49,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         self.desk = Desk(self._connection)
         self.drafts = DraftRoutes(self._connection)
         self.notifications = NotificationRoutes(self._connection)
+        self.attachments = AttachmentRoutes(self._connection)
         self._streams: list[EventStream] = []
 
     def stream(

@@ -13,6 +13,7 @@ from aiohttp import (
     ClientResponse,
     ClientSession,
     ClientTimeout,
+    FormData,
 )
 from yarl import URL
 
@@ -64,9 +65,11 @@ class Connection:
         timeout: ClientTimeout,
         query: Headers | None = None,
         headers: Headers | None = None,
-        body: bytes | None = None,
+        body: bytes | FormData | None = None,
+        redirects: bool = True,
     ) -> ClientResponse:
-        """Send one request and return any answer. Raises RuntimeError if the client is not open."""
+        """Send one request and return any answer. Without `redirects` none is followed. Raises
+        RuntimeError if the client is not open."""
         if self._session is None:
             raise RuntimeError("the client is not open: use `async with ChatClient(...)`")
         # Called for each request: a token may have been renewed since the last one.
@@ -80,9 +83,18 @@ class Connection:
             headers={**who, **(headers or {})},
             data=body,
             timeout=timeout,
+            allow_redirects=redirects,
             # A session of the caller's may raise by itself; refusals are read here.
             raise_for_status=False,
         )
+
+    async def fetch_elsewhere(
+        self, url: str, headers: Headers, timeout: ClientTimeout
+    ) -> ClientResponse:
+        """Get what the service has sent us to, without what authenticates the caller to it."""
+        if self._session is None:
+            raise RuntimeError("the client is not open: use `async with ChatClient(...)`")
+        return await self._session.get(URL(url, encoded=True), headers=headers, timeout=timeout)
 
     async def call(
         self,

@@ -22,6 +22,7 @@ class Messages(Calls):
         thread_root_message_id: str | None = None,
         also_send_to_main: bool | None = None,
         mentions: list[str] | None = None,
+        attachment_ids: list[str] | None = None,
         metadata: dict[str, Any] | None = None,
         client_message_id: str | None = None,
     ) -> Message:
@@ -35,6 +36,7 @@ class Messages(Calls):
             thread_root_message_id=thread_root_message_id,
             also_send_to_main=also_send_to_main,
             mentions=mentions,
+            attachment_ids=attachment_ids,
             metadata=metadata,
             client_message_id=client_message_id or uuid4().hex,
         )

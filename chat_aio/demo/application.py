@@ -17,7 +17,7 @@ from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks, Profile
 from chat_aio.options import Options
-from chat_aio.plugins import Drafts, Filter, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Attachments, Drafts, Filter, Presence, Receipts, Typing, Words
 from chat_aio.server.clients import Clients
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
@@ -77,7 +77,7 @@ def _chat_over(clients: Clients, drafts: Drafts) -> Chat:
         auth=_picked_user,
         hooks=HOOKS,
         options=Options(extra_events=True, inbox=True, room_controls=True, moderation_desk=True),
-        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts],
+        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, Attachments()],
     )
 
 

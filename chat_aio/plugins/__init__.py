@@ -1,22 +1,26 @@
 """Plugins: `Chat(..., plugins=[Typing(), Presence(), Receipts()])`, or a host's own."""
 
 from chat_aio.plugins.api import BeforeMessageSend, PluginAPI
+from chat_aio.plugins.attachments import Attachments
 from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.drafts import Drafts
+from chat_aio.plugins.files import File, Redirect, Upload
 from chat_aio.plugins.filter import Filter
 from chat_aio.plugins.notifications import Notification, Notifications, Push, Webhook
 from chat_aio.plugins.presence import Presence
 from chat_aio.plugins.receipts import Receipts
-from chat_aio.plugins.rules import Attachments, Checked, Links, Repeats, Rule, Words
+from chat_aio.plugins.rules import Attached, Checked, Links, Repeats, Rule, Words
 from chat_aio.plugins.typing_indicator import Typing
 from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict
 
 __all__ = [
+    "Attached",
     "Attachments",
     "BeforeMessageSend",
     "Checked",
     "DeliveredMessage",
     "Drafts",
+    "File",
     "Filter",
     "Hold",
     "Links",
@@ -29,11 +33,13 @@ __all__ = [
     "Presence",
     "Push",
     "Receipts",
+    "Redirect",
     "Refuse",
     "Repeats",
     "Report",
     "Rule",
     "Typing",
+    "Upload",
     "Verdict",
     "Webhook",
     "Words",

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.schema.models import BareMessage, Conversation, HeldMessagePage, Message
+from chat_aio.schema.models import Attachment, BareMessage, Conversation, HeldMessagePage, Message
 from chat_aio.store.change_stream import HistoryLost as PositionLost
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
 from chat_aio.store.many_writes import Write
@@ -21,6 +21,7 @@ from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session
 
 __all__ = [
+    "Attachment",
     "Audience",
     "BeforeMessageSend",
     "Conversation",
@@ -98,6 +99,17 @@ class PluginAPI(Protocol):
 
     async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
         """A conversation. Raises ConversationNotFound and ForbiddenRead as a read would."""
+
+    async def may_read_attachment(self, user_id: str, attachment_id: str) -> bool:
+        """Whether a user may read, as of now, a message that is not deleted and carries this
+        attachment; moderators may, if they have a desk, which is noted in the audit trail."""
+
+    async def carried_attachments(self, attachment_ids: Sequence[str]) -> set[str]:
+        """Those of some attachments that any message carries, or a held one, or an earlier version
+        of a message that is kept for moderators."""
+
+    async def users_on_hold(self) -> set[str]:
+        """The users of whom a legal hold keeps everything."""
 
     async def follow_created(self, after: Position | None = None) -> CreatedMessages:
         """Follow the messages that are created after a position, or from now on. Imported ones are

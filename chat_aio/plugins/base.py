@@ -1,13 +1,14 @@
 """The base class of plugins: their routes, and the notifications that they can override."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
-from chat_aio.plugins.api import BeforeMessageSend, PluginAPI
+from chat_aio.plugins.api import Attachment, BeforeMessageSend, PluginAPI
+from chat_aio.plugins.files import File, Redirect, Upload
 from chat_aio.plugins.verdicts import Verdict
 
 
@@ -22,32 +23,41 @@ class DeliveredMessage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRequest:
-    """A request to a plugin's route: the acting user, the path's parameters, the query and the JSON
-    body."""
+    """A request to a plugin's route: the acting user, the path's parameters, the query, and the
+    JSON body or the file that comes instead."""
 
     user_id: str
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: Mapping[str, object]
+    upload: Upload | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginRoute:
-    """A route below the mount. `handler` returns a JSON object or raises a ChatError. The OpenAPI
+    """A route below the mount. `handler` returns a JSON object, or raises a ChatError. The OpenAPI
     description is made of its docstring, of `takes` (the query of a GET, otherwise the body), of
-    `gives`, and of `errors`, the ones that `handler` raises."""
+    `gives`, and of `errors`, the ones that `handler` raises.
+
+    With `most_bytes` the body is a file of at most so many. With `gives=File` the answer is a file.
+    `counted_as` is the name under which rate limits count its requests, by default the last word of
+    the path.
+    """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
     path: str
-    handler: Callable[[PluginRequest], Awaitable[Mapping[str, object]]]
+    handler: Callable[[PluginRequest], Awaitable[Mapping[str, object] | File | Redirect]]
     takes: type[BaseModel] | None = None
-    gives: type[BaseModel] | None = None
+    gives: type[BaseModel] | type[File] | None = None
     errors: tuple[type[ChatError], ...] = ()
+    status: int = 200
+    most_bytes: int | None = None
+    counted_as: str | None = None
 
     @property
     def name(self) -> str:
-        """The name under which rate limits count its requests: the last word of the path."""
-        return self.path.rpartition("/")[2]
+        """The name under which rate limits count its requests."""
+        return self.counted_as or self.path.rpartition("/")[2]
 
 
 class Plugin:
@@ -95,6 +105,20 @@ class Plugin:
         cancelled.
         """
         return None
+
+    async def attachments_of(
+        self, user_id: str, conversation_id: str, attachment_ids: Sequence[str]
+    ) -> Sequence[Attachment]:
+        """The attachments that a user's message to a conversation names. The plugin that overrides
+        this has the attachments of the chat. Raises AttachmentNotFound."""
+        return ()
+
+    async def keep_attachments(self, attachment_ids: Sequence[str]) -> None:
+        """A message is about to be stored that carries these: they must be there for the next
+        minutes, whatever happens. Raises AttachmentNotFound, and the message is not stored."""
+
+    def attachments_released(self, attachment_ids: Sequence[str]) -> None:
+        """A message was deleted that carried these; others may still do."""
 
     def overrides(self, name: str) -> bool:
         """Whether this plugin overrides a notification."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Literal, get_args
 
 from chat_aio.errors import (
+    AttachmentNotFound,
     ConversationFrozen,
     ConversationNotFound,
     DirectInteractionBlocked,
@@ -41,6 +42,7 @@ FAILURES = 5
 OPEN_SECONDS = 30.0
 MODERATING = (NotModerator, ModerationUnsupported)
 UNSENDABLE = (
+    AttachmentNotFound,
     ConversationFrozen,
     ConversationNotFound,
     DirectInteractionBlocked,
@@ -181,8 +183,8 @@ class Filter(Plugin):
         sent once, however often this is asked for.
 
         Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound,
-        ConversationFrozen, ConversationNotFound, DirectInteractionBlocked, ForbiddenRead,
-        ForbiddenWrite, MessageConflict, MessageNotFound and UserBanned.
+        AttachmentNotFound, ConversationFrozen, ConversationNotFound, DirectInteractionBlocked,
+        ForbiddenRead, ForbiddenWrite, MessageConflict, MessageNotFound and UserBanned.
         """
         held_id = _chosen(request)
         return {"message": await self.api.release_held_message(request.user_id, held_id)}

@@ -189,9 +189,9 @@ def _names_of(host: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Attachments(Rule):
-    """Limits what a message carries. The chat itself has no attachments: clients put them into the
-    metadata, here as a list under `key` of objects whose `kind_key` says what each is.
+class Attached(Rule):
+    """Limits what a message carries: its attachments, and what clients put into the metadata, as a
+    list under `key` of objects whose `kind_key` says what each is.
 
     `allowed_kinds` and `denied_kinds` are such values, or beginnings with a star (`image/*`); what
     says no kind has the empty one. Anything but a list counts as one attachment.
@@ -214,7 +214,9 @@ class Attachments(Rule):
 
     def is_broken_by(self, checked: Checked) -> bool:
         found = checked.message.metadata.get(self.key)
-        carried = found if isinstance(found, list) else [] if found is None else [found]
+        listed = found if isinstance(found, list) else [] if found is None else [found]
+        own = [{self.kind_key: each.content_type} for each in checked.message.attachments]
+        carried = [*own, *listed]
         if self.at_most is not None and len(carried) > self.at_most:
             return True
         if self.at_most is None and self.allowed_kinds is None and not self.denied_kinds:

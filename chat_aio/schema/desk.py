@@ -10,6 +10,7 @@ from chat_aio.errors import InvalidInput
 from chat_aio.schema.fields import BanReason, Id, ModeratorNote, Moment, Query
 from chat_aio.schema.inputs import KEEP, Input, Page
 from chat_aio.schema.models import (
+    Attachment,
     Ban,
     ConversationType,
     Message,
@@ -112,6 +113,10 @@ class MessageInContext(Wire):
     messages: tuple[Message, ...]
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class MessageVersion(Wire):
     """What a message was until it was edited, deleted by its sender, or removed."""
 
@@ -122,6 +127,7 @@ class MessageVersion(Wire):
     body: str
     mentions: tuple[str, ...]
     metadata: dict[str, Any]
+    attachments: tuple[Attachment, ...] | None = Field(default=None, exclude_if=_is_none)
     written_at: Timestamp
     replaced_at: Timestamp
     replaced_by_user_id: str

@@ -40,6 +40,7 @@ MAX_SLOW_SECONDS = 3_600
 MAX_TOPIC_LENGTH = 500
 MAX_PINS = 50
 MAX_LOOKED_UP = 100
+MAX_ATTACHMENTS = 10
 
 
 ID_RULE = f"must be an id of 1 to {MAX_ID_LENGTH} characters, not blank, without NUL"
@@ -184,6 +185,12 @@ def _looked_up(value: object) -> object:
     return _list(value)
 
 
+def _attached(value: object) -> object:
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_ATTACHMENTS:
+        raise ValueError(f"must be at most {MAX_ATTACHMENTS} ids")
+    return _list(value)
+
+
 def _note(value: str) -> str | None:
     return _at_most(MAX_NOTE_LENGTH, value) or None
 
@@ -290,6 +297,9 @@ Moment = Annotated[datetime, PlainValidator(_moment), _text_of(format="date-time
 Note = Annotated[StrictStr, AfterValidator(_note), _text_of(maxLength=MAX_NOTE_LENGTH)]
 Mentions = Annotated[
     list[Id], Field(fail_fast=True), BeforeValidator(_mentioned), AfterValidator(_distinct)
+]
+AttachmentIds = Annotated[
+    list[Id], Field(fail_fast=True), BeforeValidator(_attached), AfterValidator(_distinct)
 ]
 Emoji = Annotated[
     StrictStr, AfterValidator(_emoji), _text_of(maxLength=MAX_EMOJI_LENGTH, pattern=NOT_BLANK)

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from chat_aio.errors import InvalidInput
 from chat_aio.schema.fields import (
+    AttachmentIds,
     BanReason,
     Body,
     ClientId,
@@ -269,6 +270,7 @@ class NewMessage(Input):
     thread_root_message_id: Id | None = None
     also_send_to_main: bool | None = None
     mentions: Mentions | None = None
+    attachment_ids: AttachmentIds | None = None
     metadata: Metadata | None = None
     client_message_id: ClientId | None = None
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 from pydantic.alias_generators import to_camel
 
 from chat_aio.schema.fields import (
+    MAX_ATTACHMENTS,
     MAX_MENTIONS,
     MAX_PARTICIPANTS,
     MAX_PINS,
@@ -33,6 +34,7 @@ from chat_aio.schema.models import (
 )
 
 VERSION = 1
+MAX_FILE_NAME = 255
 
 Whole = Annotated[StrictInt, Field(ge=0, lt=2**53)]
 
@@ -107,6 +109,18 @@ class ForwardPart(Line):
     sender_id: Id
 
 
+class AttachmentPart(Line):
+    """A file of a message; its bytes are elsewhere."""
+
+    id: Id
+    name: Annotated[StrictStr, Field(max_length=MAX_FILE_NAME)]
+    content_type: Annotated[StrictStr, Field(max_length=MAX_FILE_NAME)]
+    size: Whole
+    width: Whole | None = None
+    height: Whole | None = None
+    has_thumbnail: bool = False
+
+
 class MessageLine(Line):
     """A message of the conversation above it, in the order of their times."""
 
@@ -128,6 +142,7 @@ class MessageLine(Line):
     reactions: list[ReactionPart] = []
     forwarded_from: ForwardPart | None = None
     metadata: Metadata | None = None
+    attachments: Annotated[list[AttachmentPart], Field(max_length=MAX_ATTACHMENTS)] = []
     client_message_id: ClientId | None = None
     request_hash: Annotated[StrictStr, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
 

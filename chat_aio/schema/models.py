@@ -101,9 +101,21 @@ class ThreadSummary(Wire):
     last_reply_at: Timestamp
 
 
+class Attachment(Wire):
+    """A file of a message. Width and height are those of an image, as far as they are known."""
+
+    id: str
+    name: str
+    content_type: str
+    size: int
+    width: int | None
+    height: int | None
+    has_thumbnail: bool
+
+
 class BareMessage(Wire):
-    """A message as it is stored, without previews, reactions and mentions; what permission hooks
-    get."""
+    """A message as it is stored, without previews, reactions and mentions: what permission hooks
+    get. `attachments` is None, and not in the JSON, if there are none."""
 
     id: str
     conversation_id: str
@@ -120,6 +132,7 @@ class BareMessage(Wire):
     client_message_id: str | None
     forwarded_from: ForwardedFrom | None
     metadata: dict[str, Any]
+    attachments: tuple[Attachment, ...] | None = Field(default=None, exclude_if=is_none)
 
 
 class Message(BareMessage):
@@ -247,8 +260,7 @@ class Ban(Wire):
 
 
 class HeldMessage(Wire):
-    """A message that was not sent and waits for a moderator. `id` becomes the message's. It does
-    not expire under a legal hold."""
+    """A message that waits for a moderator; `id` becomes the message's. None expires on hold."""
 
     id: str
     conversation_id: str
@@ -257,6 +269,7 @@ class HeldMessage(Wire):
     role: Role
     metadata: dict[str, Any]
     mentions: tuple[str, ...]
+    attachments: tuple[Attachment, ...] | None = Field(default=None, exclude_if=is_none)
     reply_to_message_id: str | None
     thread_root_message_id: str | None
     reason: str

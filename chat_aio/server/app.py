@@ -13,7 +13,7 @@ from chat_aio.chat import Chat, limited_methods
 from chat_aio.errors import SetupError
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins import Drafts, Filter, Plugin, Presence, Receipts, Typing
+from chat_aio.plugins import Attachments, Drafts, Filter, Plugin, Presence, Receipts, Typing
 from chat_aio.server.callers import Callers
 from chat_aio.server.clients import Clients
 from chat_aio.server.filter_rules import rules_from
@@ -36,6 +36,15 @@ PLUGINS: Mapping[str, Callable[[ServeSettings], Plugin]] = {
     ),
     "drafts": lambda settings: Drafts(
         settings.drafts_assistants, abandoned_seconds=settings.drafts_abandoned_seconds
+    ),
+    "attachments": lambda settings: Attachments(
+        max_bytes=settings.attachments_max_bytes,
+        kinds=settings.attachments_kinds,
+        files_per_day=settings.attachments_files_per_day,
+        bytes_per_day=settings.attachments_bytes_per_day,
+        thumbnail_side=settings.attachments_thumbnail_side,
+        max_pixels=settings.attachments_max_pixels,
+        sweep_seconds=settings.attachments_sweep_seconds,
     ),
 }
 

@@ -5,14 +5,14 @@ from dataclasses import MISSING, fields
 from difflib import get_close_matches
 from typing import Any, get_type_hints
 
-from chat_aio.plugins import Attachments, Links, Repeats, Rule, Words
+from chat_aio.plugins import Attached, Links, Repeats, Rule, Words
 from chat_aio.plugins.rules import Action
 from chat_aio.server.kinds import Kind, kind_of, one_of
 
 RULES: Mapping[str, type[Rule]] = {
     "words": Words,
     "links": Links,
-    "attachments": Attachments,
+    "attachments": Attached,
     "repeats": Repeats,
 }
 """What a table's `rule` can be."""

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_type_hints
 
 from chat_aio.errors import SetupError
 from chat_aio.options import Options, Quotas
-from chat_aio.plugins import Drafts, Presence
+from chat_aio.plugins import Attachments, Drafts, Presence
+from chat_aio.plugins.attachments.plugin import MEBIBYTE
 from chat_aio.schema.fields import is_id
 from chat_aio.server.clients import client_of
 from chat_aio.server.filter_rules import rules_from
@@ -20,7 +21,7 @@ from chat_aio.server.option_meanings import MEANINGS
 
 PREFIX = "CHAT_AIO_"
 
-PluginName = Literal["typing", "presence", "receipts", "filter"]
+PluginName = Literal["typing", "presence", "receipts", "filter", "attachments"]
 
 LIBRARY_ONLY = {
     "auth": "a function; `auth_header` names the user",
@@ -31,6 +32,9 @@ LIBRARY_ONLY = {
     "Filter(on_failure)": "goes with the classifier",
     "Filter(clock)": "a function, for tests",
     "Notifications": "an object with a function or keys in it",
+    "Attachments(store)": "an object; `serve` has GridFS",
+    "Attachments(scan)": "a function",
+    "Attachments(scan_seconds)": "goes with the scanner",
     "observers of your own": "objects; the package's own are `metrics` and `tracing`",
     "clock": "a function, for tests",
     "renew": "a function; `serve` replaces a stuck client by itself",
@@ -136,7 +140,9 @@ class ServeSettings:
     )
     plugins: tuple[PluginName, ...] = field(
         default=(),
-        metadata=_means("any of `typing`, `presence`, `receipts`, `filter` and `drafts`"),
+        metadata=_means(
+            "any of `typing`, `presence`, `receipts`, `filter`, `drafts` and `attachments`"
+        ),
     )
     presence_offline_delay_ms: int = field(
         default=5_000,
@@ -180,6 +186,51 @@ class ServeSettings:
         metadata=_means(
             "a draft to which nothing is added for this long ends without a message",
             check=lambda value: Drafts(abandoned_seconds=value),
+        ),
+    )
+    attachments_max_bytes: int = field(
+        default=100 * MEBIBYTE,
+        metadata=_means(
+            "maximum size of a file, for the plugin `attachments`",
+            check=lambda value: Attachments(max_bytes=value),
+        ),
+    )
+    attachments_kinds: tuple[str, ...] = field(
+        default=("*",),
+        metadata=_means("content types of files that are allowed, such as `image/*`"),
+    )
+    attachments_files_per_day: int = field(
+        default=200,
+        metadata=_means(
+            "maximum number of files that a user uploads within a day",
+            check=lambda value: Attachments(files_per_day=value),
+        ),
+    )
+    attachments_bytes_per_day: int = field(
+        default=1024 * MEBIBYTE,
+        metadata=_means(
+            "maximum size of all files that a user uploads within a day",
+            check=lambda value: Attachments(bytes_per_day=value),
+        ),
+    )
+    attachments_thumbnail_side: int = field(
+        default=320,
+        metadata=_means(
+            "maximum width and height of thumbnails, which need `chat-aio[attachments]`",
+            check=lambda value: Attachments(thumbnail_side=value),
+        ),
+    )
+    attachments_max_pixels: int = field(
+        default=50_000_000,
+        metadata=_means(
+            "a larger image has no thumbnail", check=lambda value: Attachments(max_pixels=value)
+        ),
+    )
+    attachments_sweep_seconds: float = field(
+        default=60.0,
+        metadata=_means(
+            "how often is looked for files that no message carries",
+            check=lambda value: Attachments(sweep_seconds=value),
         ),
     )
     metrics: bool | None = field(

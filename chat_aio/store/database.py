@@ -58,6 +58,9 @@ COLLECTIONS = (
     "notification_shown",
     "push_subscriptions",
     "drafts",
+    "attachments",
+    "attachment_bytes.files",
+    "attachment_bytes.chunks",
 )
 
 _CLAMP = DatetimeConversion.DATETIME_CLAMP

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import SkipValidation
 from typing_extensions import TypedDict
 
+from chat_aio.store.attachment_documents import AttachedDocument
+
 EventName = Literal[
     "conversation.created",
     "conversation.updated",
@@ -172,6 +174,7 @@ class HeldMessageDocument(TypedDict):
     role: Literal["user", "assistant", "system"]
     metadata: dict[str, Any]
     mentions: list[str]
+    attachments: NotRequired[list[AttachedDocument]]
     replyToMessageId: str | None
     threadRootMessageId: str | None
     alsoInMain: bool
@@ -300,6 +303,7 @@ class MessageDocument(TypedDict):
     mentions: list[MentionDocument]
     forwardedFrom: ForwardedFromDocument | None
     metadata: dict[str, Any]
+    attachments: NotRequired[list[AttachedDocument]]
     clientMessageId: NotRequired[str]
     requestHash: NotRequired[bytes]
     changedAt: NotRequired[datetime]
@@ -321,6 +325,7 @@ class VersionDocument(TypedDict):
     body: str
     mentions: list[MentionDocument]
     metadata: dict[str, Any]
+    attachments: NotRequired[list[AttachedDocument]]
     writtenAt: datetime
     replacedAt: datetime
     replacedByUserId: str
@@ -359,22 +364,6 @@ class SettingDocument(TypedDict):
     fence: NotRequired[int]
     until: NotRequired[datetime]
     token: NotRequired[dict[str, Any] | None]
-
-
-class PresenceDocument(TypedDict):
-    """`_id` is the user; `processes` are those where the user has streams open."""
-
-    _id: str
-    processes: list[str]
-    lastSeenAt: datetime
-
-
-class ProcessDocument(TypedDict):
-    """A process that keeps presence; `seenAt` is its last sign of life, by the database's clock."""
-
-    _id: str
-    seenAt: datetime
-    dead: NotRequired[bool]
 
 
 class SignalDocument(TypedDict):

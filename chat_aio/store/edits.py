@@ -62,7 +62,7 @@ def edited(
 def emptied(change: Change) -> Update:
     """The update that makes a live message a tombstone."""
     fields = {"body": "", "deletedAt": change["at"], "changedAt": change["at"], "change": change}
-    return {"$set": fields, "$unset": {"terms": "", "search": ""}}
+    return {"$set": fields, "$unset": {"terms": "", "search": "", "attachments": ""}}
 
 
 async def delete(

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import orjson
 
 from chat_aio.schema.models import (
+    Attachment,
     Ban,
     BareMessage,
     Block,
@@ -25,6 +26,7 @@ from chat_aio.schema.models import (
     ViewedConversation,
 )
 from chat_aio.schema.wire import Wire, aware, timestamp
+from chat_aio.store.attachment_documents import AttachedDocument
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (
@@ -214,7 +216,7 @@ def _mentioned(mentions: list[MentionDocument]) -> list[str]:
 def _bare_fields(document: MessageDocument) -> dict[str, object]:
     root_id, source = document["threadRootMessageId"], document["forwardedFrom"]
     stands_in_both = root_id is not None and document["conversationId"] in document["timelines"]
-    return {
+    fields: dict[str, object] = {
         "id": document["_id"],
         "conversationId": document["conversationId"],
         "senderId": document["senderId"],
@@ -231,6 +233,23 @@ def _bare_fields(document: MessageDocument) -> dict[str, object]:
         "forwardedFrom": source and _forwarded_fields(source),
         "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
     }
+    if attached := document.get("attachments"):
+        fields["attachments"] = [_attached_fields(each) for each in attached]
+    return fields
+
+
+def attachments_from(attached: Sequence[AttachedDocument] | None) -> tuple[Attachment, ...]:
+    """The attachments of a message, an earlier version or a held message."""
+    return tuple(Attachment.model_validate(_attached_fields(each)) for each in attached or ())
+
+
+def attached_from(attachments: Sequence[Attachment]) -> list[AttachedDocument]:
+    """The attachments of a message as it has them in the database."""
+    return [cast(AttachedDocument, each.model_dump(by_alias=True)) for each in attachments]
+
+
+def _attached_fields(document: AttachedDocument) -> dict[str, object]:
+    return {each: document[each] for each in _aliases(Attachment)}  # type: ignore[literal-required]
 
 
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:

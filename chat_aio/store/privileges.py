@@ -31,6 +31,9 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "notification_shown": ("insert", "update"),
     "push_subscriptions": ("insert", "update", "remove"),
     "drafts": ("insert", "update", "remove"),
+    "attachments": ("insert", "update", "remove"),
+    "attachment_bytes.files": ("insert", "update", "remove"),
+    "attachment_bytes.chunks": ("insert", "update", "remove"),
 }
 
 Privilege = Mapping[str, Any]

@@ -15,10 +15,12 @@ from typing_extensions import get_type_hints, is_typeddict
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
 from chat_aio.store import (
+    attachment_documents,
     documents,
     draft_documents,
     inbox_documents,
     notification_documents,
+    presence_documents,
 )
 
 DOCUMENTS: dict[str, Any] = {
@@ -38,8 +40,8 @@ DOCUMENTS: dict[str, Any] = {
     "audit": documents.AuditEntry,
     "legal_holds": documents.LegalHoldDocument,
     "settings": documents.SettingDocument,
-    "presence": documents.PresenceDocument,
-    "processes": documents.ProcessDocument,
+    "presence": presence_documents.PresenceDocument,
+    "processes": presence_documents.ProcessDocument,
     "signals": documents.SignalDocument,
     "daily_stats": documents.DailyStatsDocument,
     "notification_messages": notification_documents.NotificationMessageDocument,
@@ -48,6 +50,9 @@ DOCUMENTS: dict[str, Any] = {
     "notification_shown": notification_documents.ShownDocument,
     "push_subscriptions": notification_documents.PushSubscriptionDocument,
     "drafts": draft_documents.DraftDocument,
+    "attachments": attachment_documents.AttachmentDocument,
+    "attachment_bytes.files": attachment_documents.StoredFileDocument,
+    "attachment_bytes.chunks": attachment_documents.StoredChunkDocument,
 }
 
 REVISION = 3

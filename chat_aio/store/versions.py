@@ -19,6 +19,7 @@ from chat_aio.store.documents import (
     MessageDocument,
     VersionDocument,
 )
+from chat_aio.store.mapping import attachments_from
 from chat_aio.store.messages import READ
 from chat_aio.store.metadata import unescaped
 from chat_aio.store.shapes import WHOLE
@@ -39,7 +40,7 @@ async def keep(
 
 
 def _version_of(before: MessageDocument, change: Change, history: timedelta) -> VersionDocument:
-    return {
+    kept: VersionDocument = {
         "_id": change["id"],
         "messageId": before["_id"],
         "conversationId": before["conversationId"],
@@ -53,6 +54,9 @@ def _version_of(before: MessageDocument, change: Change, history: timedelta) -> 
         "how": _how(before, change),
         "expiresAt": change["at"] + history,
     }
+    if "attachments" in before:
+        kept["attachments"] = before["attachments"]
+    return kept
 
 
 def _how(before: MessageDocument, change: Change) -> Literal["edited", "deleted", "removed"]:
@@ -71,6 +75,7 @@ def version_from(found: VersionDocument) -> MessageVersion:
         body=found["body"],
         mentions=tuple(each["userId"] for each in found["mentions"]),
         metadata=unescaped(found["metadata"]),
+        attachments=attachments_from(found.get("attachments")) or None,
         written_at=found["writtenAt"],
         replaced_at=found["replacedAt"],
         replaced_by_user_id=found["replacedByUserId"],

@@ -1,7 +1,7 @@
 """The routes of plugins: parse, call, reply."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiohttp import web
@@ -9,11 +9,16 @@ from aiohttp import web
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.errors import ChatError
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.files import File, Redirect
 from chat_aio.store.calls import paused
+from chat_aio.web.downloads import redirect, send_file
 from chat_aio.web.keys import CONTEXT, USER_ID
 from chat_aio.web.operations import Method
+from chat_aio.web.parting import stop_reading
 from chat_aio.web.replies import reply_object
 from chat_aio.web.request_body import read_object
+from chat_aio.web.slow_requests import TRANSFER
+from chat_aio.web.uploads import read_upload
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,39 @@ class PluginOperation:
         user_id = request[USER_ID]
         # Before the body is read: a request that cannot be read counts as well.
         async with context.rate_limits.counting(user_id, self.route.name):
-            body = await self._read(request) if self.method != "GET" else {}
-            plugin_request = PluginRequest(
-                user_id=user_id, path=request.match_info, query=request.query, body=body
+            asked = PluginRequest(
+                user_id=user_id, path=request.match_info, query=request.query, body={}
             )
-            return reply_object(await self.route.handler(plugin_request))
+            if self.route.most_bytes is not None:
+                return await self._take(request, asked, self.route.most_bytes)
+            if self.method != "GET":
+                asked = replace(asked, body=await self._read(request))
+            return await self._reply(request, await self.route.handler(asked))
+
+    async def _take(
+        self, request: web.Request, asked: PluginRequest, most: int
+    ) -> web.StreamResponse:
+        """Handle an upload. What is not read of a refused one is not waited for."""
+        request[TRANSFER] = True
+        try:
+            # It may take minutes, and each of its database calls as long as any.
+            with paused():
+                upload = await read_upload(request, most=most)
+                answer = await self.route.handler(replace(asked, upload=upload))
+        finally:
+            if not request.content.at_eof():
+                stop_reading(request)
+        return await self._reply(request, answer)
+
+    async def _reply(
+        self, request: web.Request, answer: Mapping[str, object] | File | Redirect
+    ) -> web.StreamResponse:
+        if isinstance(answer, File):
+            request[TRANSFER] = True
+            return await send_file(request, answer)
+        if isinstance(answer, Redirect):
+            return redirect(answer)
+        return reply_object(answer, status=self.route.status)
 
     async def _read(self, request: web.Request) -> dict[str, Any]:
         context = request.app[CONTEXT]

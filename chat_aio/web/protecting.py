@@ -8,10 +8,9 @@ UNFRAMED = {"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff"}
 
 
 async def protect(request: web.Request, response: web.StreamResponse) -> None:
-    """Forbid caching and content sniffing (docs/behaviour.md 1.10). A stream sets its own
+    """Forbid caching and content sniffing (docs/behaviour.md 1.10). Streams and files set their own
     `Cache-Control`."""
-    if response.content_type != "text/event-stream":
-        response.headers["Cache-Control"] = "no-store"
+    response.headers.setdefault("Cache-Control", "no-store")
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     await hide_server(request, response)
 

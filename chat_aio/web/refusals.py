@@ -11,7 +11,11 @@ COMPOSING = (
     errors.MessageRejected,
     errors.ConversationFrozen,
 )
-POSTING = (*COMPOSING, errors.MessageConflict, errors.SlowMode)
+POSTING = (*COMPOSING, errors.AttachmentNotFound, errors.MessageConflict, errors.SlowMode)
+SENDING = (
+    *(*POSTING, errors.MessageHeld),
+    *(errors.ThreadsUnsupported, errors.AttachmentsUnsupported),
+)
 GROUP = (errors.ConversationNotFound, errors.NotGroupConversation)
 MANAGING = (*GROUP, errors.NotConversationAdmin)
 ASKING = (

@@ -30,9 +30,9 @@ def reply_json(body: bytes, *, status: int = 200) -> web.Response:
     )
 
 
-def reply_object(answer: Mapping[str, object]) -> web.Response:
+def reply_object(answer: Mapping[str, object], *, status: int = 200) -> web.Response:
     """A JSON object without an envelope."""
-    return reply_json(json_from(answer))
+    return reply_json(json_from(answer), status=status)
 
 
 def reply_shape(shape: Wire) -> web.Response:

@@ -29,6 +29,7 @@ from chat_aio.web.refusals import (
     POSTING,
     REACTING,
     READING,
+    SENDING,
     WRITING,
 )
 from chat_aio.web.sse import stream
@@ -64,7 +65,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
-        errors=(*POSTING, errors.MessageHeld, errors.ThreadsUnsupported),
+        errors=SENDING,
     ),
     Listing(
         "GET",

@@ -12,6 +12,8 @@ from chat_aio.web.keys import CONTEXT, REQUEST_ID
 log = logging.getLogger(__name__)
 
 BUDGET = web.RequestKey("budget", Budget)
+TRANSFER = web.RequestKey("transfer", bool)
+"""Set if a file comes or goes: how long that takes is said by its size and by the client."""
 
 
 def warn_if_slow(request: web.Request, response: web.StreamResponse, *, began: float) -> None:
@@ -20,7 +22,7 @@ def warn_if_slow(request: web.Request, response: web.StreamResponse, *, began: f
     Calls of MongoDB at the same time add up. Pauses are those for async hooks and for the body.
     """
     limit, seconds = request.app[CONTEXT].options.slow_request_seconds, time.monotonic() - began
-    if limit is None or seconds <= limit:
+    if limit is None or seconds <= limit or TRANSFER in request:
         return
     spent = request.get(BUDGET)
     fields = {

@@ -19,6 +19,7 @@ from pymongo import AsyncMongoClient
 
 from benchmarks import (
     deliveries,
+    files,
     floors,
     groups,
     growth,
@@ -40,6 +41,7 @@ from chat_aio.embedded import Mongod
 
 __all__ = [
     "deliveries",
+    "files",
     "floors",
     "groups",
     "growth",

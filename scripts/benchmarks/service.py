@@ -13,7 +13,9 @@ from benchmarks.loops import run
 from chat_aio import Chat, Options
 from chat_aio.admin.cli import spare_the_collector
 from chat_aio.capabilities import Capability
-from chat_aio.plugins import Drafts
+from chat_aio.plugins import Attachments, Drafts
+
+LARGEST_FILE = 1024**3
 
 
 async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
@@ -25,11 +27,14 @@ async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
     chat = Chat(
         client[database],
         auth=lambda request: {"id": request.headers["X-User"]},
-        plugins=[Drafts(lambda _: True)],
         # The data loaded a moment ago are no past to be read: starting is not measured here.
         options=Options(
             ring_seconds=0, quotas=None, without=frozenset(Capability[each] for each in without)
         ),
+        plugins=[
+            Drafts(lambda _: True),
+            Attachments(max_bytes=LARGEST_FILE, bytes_per_day=10 * LARGEST_FILE),
+        ],
     )
     app = web.Application()
     chat.mount(app, "/api/chat")

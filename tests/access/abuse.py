@@ -250,6 +250,27 @@ async def measured(target: Target, group: str, act: Any, at_once: int) -> dict[s
     }
 
 
+FORM = "Content-Type: multipart/form-data; boundary=b"
+FILE = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n'
+
+
+def upload(body: bytes) -> Attack:
+    async def prepare(target: Target) -> Any:
+        path = f"/conversations/{await target.group()}/attachments"
+        return lambda: target.ask("POST", path, body, "ada", FORM)
+
+    return prepare
+
+
+for _name, _body in {
+    "1 MiB of line ends as a form": b"\r\n" * (MEBIBYTE // 2),
+    "1 MiB of boundaries as a form": b"--b\r\n" * (MEBIBYTE // 5),
+    "16 MiB of halves of boundaries in a file": FILE + b"\r\n--" * 4 * MEBIBYTE,
+    "16 MiB of boundaries that go on in a file": FILE + b"\r\n--x" * 3 * MEBIBYTE,
+}.items():
+    ATTACKS[_name] = upload(_body)
+
+
 @asynccontextmanager
 async def served(code: Path) -> AsyncIterator[Target]:
     with tempfile.TemporaryDirectory(prefix="abuse-") as folder, socket.socket() as free:
@@ -259,7 +280,14 @@ async def served(code: Path) -> AsyncIterator[Target]:
             free.close()
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "chat_aio", "serve", "--port", str(port)),
-                *("--mongo-url", mongod.url, "--auth-header", "X-User", "--plugins", "presence"),
+                *(
+                    "--mongo-url",
+                    mongod.url,
+                    "--auth-header",
+                    "X-User",
+                    "--plugins",
+                    "presence,attachments",
+                ),
                 env={**os.environ, "PYTHONPATH": str(code), "CHAT_AIO_QUOTAS": "null"},
                 stderr=asyncio.subprocess.DEVNULL,
                 cwd=code,

@@ -12,6 +12,7 @@ from yarl import URL
 
 from chat_aio import Chat, Hooks, Options, Profile
 from chat_aio.plugins import (
+    Attachments,
     BeforeMessageSend,
     Drafts,
     Filter,
@@ -41,7 +42,10 @@ def drafts_of_all() -> Drafts:
     return Drafts(lambda _: True)
 
 
-PLUGINS = (Typing, Presence, Receipts, Filter, Notifications, drafts_of_all, HoldsWhatAsksForIt)
+PLUGINS = (
+    *(Typing, Presence, Receipts, Filter, Notifications),
+    *(drafts_of_all, Attachments, HoldsWhatAsksForIt),
+)
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,9 @@ class Served:
         url = URL(BASE + path, encoded=True)
         method = route.split(" ")[0]
         async with self.client.request(method, url, headers=headers, **request) as response:
-            streaming = response.content_type == "text/event-stream"
-            body = {} if streaming else json.loads(await response.read())
-            if not streaming:
+            is_json = response.content_type == "application/json"
+            body = json.loads(await response.read()) if is_json else {}
+            if is_json:
                 expect_described(method, path, response.status, body)
             return Answer(response.status, body, response.headers)
 

@@ -16,6 +16,7 @@ from chat_aio.web.operations import Operation
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.access.conftest import PLUGINS, Served
+from tests.plugins.attachments.uploading import PNG, form_of
 
 Given = dict[str, Any]
 
@@ -97,6 +98,7 @@ PLUGIN_ROUTES = {
     f"{each.method} {each.path}": each for plugin in PLUGINS for each in plugin().routes
 }
 ALL = (*OPERATIONS, *PLUGIN_ROUTES)
+UPLOADS = {route for route, each in PLUGIN_ROUTES.items() if each.most_bytes is not None}
 
 
 class Outcome(NamedTuple):
@@ -130,7 +132,9 @@ async def through_http(
 ) -> Outcome:
     """The outcome of a request; without a user, of one that is not signed in."""
     path = route.split(" ")[1].format(**{key: quote(each, safe="") for key, each in names.items()})
-    if route.startswith("GET"):
+    if route in UPLOADS:
+        answer = await served.ask(route, path, user_id, data=form_of(PNG, "a.png", "image/png"))
+    elif route.startswith("GET"):
         answer = await served.ask(route, f"{path}?{urlencode(given)}", user_id)
     else:
         answer = await served.ask(route, path, user_id, json=given)

@@ -37,6 +37,7 @@ MEANINGS: dict[str, tuple[int, str | None]] = {
     "direct": (409, "NOT_GROUP_CONVERSATION"),
     "last": (409, "LAST_ADMIN_REMAINING"),
     "in": (409, "ALREADY_PARTICIPANT"),
+    "file": (404, "ATTACHMENT_NOT_FOUND"),
     "push": (501, "PUSH_UNSUPPORTED"),
     "spent": (410, "INVITE_EXPIRED"),
 }
@@ -305,6 +306,16 @@ POST /conversations/{conversation_id}/drafts/stop -
   group drafted   write     write   ok      ok      ok      ok      ban     write     401
 POST /conversations/{conversation_id}/drafts/cancel -
   group drafted   draft     draft   draft   ok      draft   draft   ban     draft     401
+POST /conversations/{conversation_id}/attachments -
+  group           write     write   made    made    made    made    ban     write     401
+  channel         write     write   made    made    made    made    ban     write     401
+  direct          write     -       -       made    block   block   ban     write     401
+GET /attachments/{attachment_id} -
+  group attached  file      file    ok      ok      ok      ok      ban     ok        401
+  direct attached file      -       -       ok      ok      ok      ban     ok        401
+GET /attachments/{attachment_id}/thumbnail -
+  group attached  file      file    ok      ok      ok      ok      ban     ok        401
+  direct attached file      -       -       ok      ok      ok      ban     ok        401
 - list_messages_after
   group           read      read    ok      ok      ok      ok      ban     read      -
   channel         read      read    ok      ok      ok      ok      ban     read      -

@@ -7,11 +7,12 @@ from urllib.parse import quote, urlencode
 
 from chat_aio import ChatError
 from tests.access.conftest import Served
-from tests.access.doors import ALL, given_for
+from tests.access.doors import ALL, UPLOADS, given_for
 from tests.access.fields import Field, fields
 from tests.access.kept import contents
 from tests.access.world import World
 from tests.conftest import Database
+from tests.plugins.attachments.uploading import PNG, form_of
 from tests.support.people import Answer
 
 SURROGATE = "a\ud800"
@@ -68,6 +69,8 @@ async def asked(served: Served, world: World, field: Field, value: Any) -> Answe
     path = route.split(" ")[1].format(**places)
     if route.startswith("GET"):
         path += "?" + urlencode(given, errors="surrogatepass")
+    elif route in UPLOADS:
+        request["data"] = form_of(PNG, "a.png", "image/png")
     else:
         request["data"] = json.dumps(given)
     of_moderators = ("/moderation/reports", "/moderation/bans", "/moderation/desk")

@@ -16,7 +16,9 @@ import pytest
 
 from chat_aio import ChatError, Hooks
 from chat_aio.hooks import PermissionContext
+from chat_aio.plugins import Attachments
 from tests.conftest import MakePeople
+from tests.plugins.attachments.uploading import attached, fetch
 from tests.support.people import PATIENCE, Person, Tab
 
 CANARY = "canary"
@@ -73,6 +75,7 @@ class World:
     secret: str
     root: str
     mine: Sequence[str]
+    file: str = ""
 
     @property
     def here(self) -> str:
@@ -84,7 +87,10 @@ async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
     group = await alice.group(
         "bob", name=CANARY if rule.kind in ("conversation", "nothing") else "tea"
     )
-    secret = (await alice.send(group, f"{CANARY} hush", mentions=["bob"]))["id"]
+    has_files = bool(alice.chat._context.plugins)
+    files = [await attached(alice, group, CANARY.encode())] if has_files else []
+    words = {"mentions": ["bob"], "attachmentIds": files}
+    secret = (await alice.send(group, f"{CANARY} hush", **words))["id"]
     root = (await alice.send(group, "a root"))["id"]
     for each in (root, secret):
         text = f"{CANARY} in a thread"
@@ -98,7 +104,7 @@ async def make_world(person: Callable[[str], Person], rule: Rule) -> World:
     if rule.hides:
         mine[0] = await come_back(alice, bob, group, secret=secret, root=root)
     rule.on = True
-    return World(rule, alice, bob, group, secret, root, mine)
+    return World(rule, alice, bob, group, secret, root, mine, *files)
 
 
 async def come_back(alice: Person, bob: Person, group: str, *, secret: str, root: str) -> str:
@@ -153,6 +159,11 @@ def in_process(method: str, *arguments: str | int) -> Way:
     return go
 
 
+async def get_file(world: World) -> tuple[int, str]:
+    found = await fetch(world.bob, f"/attachments/{world.file}")
+    return found.status, found.body.decode()
+
+
 WAYS: dict[str, tuple[Way, int, int]] = {
     # What it is, and what is answered where the conversation, or the message, is refused. Where the
     # message is hidden, the answer is that to the message's refusal, with 404 in place of 403.
@@ -201,6 +212,7 @@ WAYS: dict[str, tuple[Way, int, int]] = {
         403,
         403,
     ),
+    "file": (get_file, 404, 404),
     "report it": (
         over_http(
             "POST", "/moderation/reports", targetType="message", targetId="{secret}", reason="x"
@@ -220,7 +232,8 @@ WAYS: dict[str, tuple[Way, int, int]] = {
 @pytest.mark.parametrize("kind", [*KINDS, HISTORY, ASKED_HISTORY])
 async def test_what_is_refused_stands_in_no_answer(serve: MakePeople, kind: str) -> None:
     rule = Rule(kind)
-    world = await make_world(await serve(rule.hooks, **EVERY_WAY), rule)
+    people = await serve(rule.hooks, plugins=[Attachments()], **EVERY_WAY)
+    world = await make_world(people, rule)
     for name, (way, if_conversation, if_message) in WAYS.items():
         status, told = await way(world)
         if_hidden = 404 if if_message == 403 else if_message

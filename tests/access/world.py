@@ -1,7 +1,7 @@
 """What the matrix is about: a group and direct conversations, with everybody in their role."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import suppress
 from itertools import count
 
@@ -9,8 +9,9 @@ from chat_aio.actions.api import ServerAPI
 from chat_aio.actions.held_messages import list_held_messages
 from chat_aio.actions.rooms import ban_from_conversation, update_conversation
 from chat_aio.errors import MessageHeld
-from chat_aio.plugins import Drafts
+from chat_aio.plugins import Attachments, Drafts, Upload
 from chat_aio.schema.drafts import NewDraft, NewPart
+from tests.plugins.attachments.uploading import PNG
 
 TALKING = ("ex-member", "member", "admin", "blocked", "blocker", "banned", "kim")
 RETURNED = ("member", "blocked", "blocker")
@@ -31,6 +32,7 @@ class World:
         self._theirs: dict[str, str] = {}
         self._direct: dict[str, str] = {}
         self._homes: dict[str, tuple[str, str]] = {}
+        self._attached: dict[str, str] = {}
 
     @classmethod
     async def made(cls, api: ServerAPI, about: str, roles: Iterable[str]) -> "World":
@@ -67,6 +69,7 @@ class World:
         return {
             **self._names,
             **users,
+            "attachment_id": self._attached.get(role) or self._attached.get("admin", "none"),
             "other": self._other(role),
             "target_user_id": self.user("asker"),
             "target": self.user(role if self._is("oneself") else "kim"),
@@ -99,6 +102,7 @@ class World:
         sending = (api.send_message(each, group.id, "a word") for each in users)
         sent = await asyncio.gather(*sending)
         self._mine = {role: each.id for role, each in zip(TALKING, sent, strict=True)}
+        await self._attach("admin", self.user("kim"), group.id)
         left = self.user("ex-member")
         await api.remove_participant(left, group.id, left)
         await api.moderation.block_user(admin, self.user("blocked"))
@@ -123,6 +127,7 @@ class World:
         direct = await api.get_or_create_conversation(user, peer)
         mine = await api.send_message(user, direct.id, "a word")
         theirs = await api.send_message(peer, direct.id, "a word")
+        await self._attach(role, peer, direct.id)
         if role == "blocked":
             await api.moderation.block_user(peer, user)
         elif role == "blocker":
@@ -134,6 +139,20 @@ class World:
         home = await self._api.create_group_conversation(self.user(role))
         sent = await self._api.send_message(self.user(role), home.id, "a word")
         self._homes[role] = home.id, sent.id
+
+    async def _attach(self, role: str, sender: str, place: str) -> None:
+        """A message with an image, where the world is about one."""
+        if not self._is("attached"):
+            return
+
+        async def chunks() -> AsyncIterator[bytes]:
+            yield PNG
+
+        plugin = next(each for each in self._api._context.plugins if isinstance(each, Attachments))
+        upload = Upload(name="a.png", length=len(PNG), chunks=chunks())
+        self._attached[role] = (await plugin._uploading.take(sender, place, upload)).id
+        ids = [self._attached[role]]
+        await self._api.send_message(sender, place, "a word", attachment_ids=ids)
 
     async def _have_one_held(self) -> None:
         sender, group = self.user("kim"), self._names["group"]

@@ -54,6 +54,7 @@ async def live(people: People, database: Database) -> Life:
     await _ban(people, life, database)
     await _be_counted(life, database)
     await _be_told(life, database)
+    await _upload(life, database)
     return life
 
 
@@ -239,6 +240,20 @@ async def _be_told(life: Life, database: Database) -> None:
     await database["drafts"].insert_one(a_draft(life.shared, USER, PAST))
     life.rows["draft"] = [{**here, "text": "so far", "startedAt": at}]
     life.rows["pushSubscription"] = [{"endpoint": endpoint, "createdAt": at}]
+
+
+async def _upload(life: Life, database: Database) -> None:
+    """A file that a message of theirs carries."""
+    shown = {"name": "me.txt", "contentType": "text/plain", "size": 3}
+    drawn = {"width": None, "height": None, "hasThumbnail": False}
+    kept = {"conversationId": life.shared, "state": "stored", "store": "gridfs", **shown}
+    row = {"_id": "file", "userId": USER, **kept, **drawn, "createdAt": PAST, "keepUntil": PAST}
+    await database["attachments"].insert_one(row)
+    attached = [{"id": "file", **shown, **drawn}]
+    await database["messages"].update_one(
+        {"_id": life.own[1]["id"]}, {"$set": {"attachments": attached}}
+    )
+    life.rows["attachment"] = [{"id": "file", **kept, "createdAt": timestamp(PAST)}]
 
 
 async def done(who: Person, method: str, path: str, **given: Any) -> dict[str, Any]:

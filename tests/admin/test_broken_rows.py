@@ -13,11 +13,12 @@ from chat_aio import Hooks
 from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import holding
 from chat_aio.actions.maintenance.check import violations_in
-from chat_aio.plugins import Filter, Notifications, Presence, Receipts, Typing, Words
+from chat_aio.plugins import Attachments, Filter, Notifications, Presence, Receipts, Typing, Words
 from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
 from tests.admin.world import World, make_world
 from tests.conftest import Database, MakePeople
+from tests.plugins.attachments.uploading import attached
 from tests.support.drafts import a_draft
 from tests.support.histories import roll_up_all
 from tests.support.people import Person
@@ -147,6 +148,8 @@ def _writes(world: World, held_id: str) -> Iterator[Call]:
     yield "alice", "GET", f"{group}/notifications", None
     yield "alice", "PUT", f"{group}/notifications", {"level": "all"}
     yield "alice", "PUT", "/notifications/settings", {"quietHours": None}
+    yield "alice", "GET", "/attachments/unknown", None
+    yield "alice", "POST", f"{group}/messages", {**hi, "attachmentIds": ["unknown"]}
     held = {"body": "qqq", "clientMessageId": "held"}
     yield "alice", "POST", f"{group}/messages", held
     for act in ("discard", "release"):
@@ -167,6 +170,7 @@ LANES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("presence", "processes", "settings", "signals", "daily_stats"),
         ("notification_messages", "notifications", "notification_settings"),
         ("notification_shown", "push_subscriptions", "drafts"),
+        ("attachments", "attachment_bytes.files", "attachment_bytes.chunks"),
     ),
 }
 """What is broken at once: a row of each lane, where none of them hides another from its routes;
@@ -198,7 +202,7 @@ async def lane_of(database: Database, world: World, *names: str) -> list[Planted
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     """People, and a world with something in every collection."""
     plugins = [Presence(), Receipts(), Typing(), Filter([Words(["qqq"], action="hold")])]
-    plugins.append(Notifications())
+    plugins += [Notifications(), Attachments()]
     people = await serve(
         HOOKS, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
     )
@@ -221,6 +225,7 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
         await people("alice").told_all()
     await roll_up_all(database)
     await be_notified(database, world)
+    await attached(people("alice"), world.group)
     return people, world
 
 

@@ -16,6 +16,7 @@ from chat_aio.store import blocks
 from chat_aio.store.maintenance import erasure
 from tests.admin.life import HELD, MODERATORS, OTHERS, USER, Life, done, live, text_of
 from tests.admin.running import AS_MOD, People, Tool
+from tests.admin.test_export import BYTES
 from tests.conftest import Database, MakePeople
 from tests.support.people import Frame
 
@@ -72,7 +73,7 @@ async def standing(database: Database) -> list[Any]:
 async def test_nothing_names_them_any_more(people: People, tool: Tool, database: Database) -> None:
     life = await live(people, database)
     everything = await text_of(database)
-    nobody_in = {"settings", "processes", "notification_messages"}
+    nobody_in = {"settings", "processes", "notification_messages", *BYTES}
     assert await naming(database) == everything.keys() - nobody_in
     before = [await unread(people, database), await standing(database)]
     would = (await tool("erase", USER, *AS_MOD, "--dry-run", "--json")).json

@@ -12,7 +12,15 @@ from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
 from chat_aio.demo.page import STATIC
-from chat_aio.plugins import Drafts, Filter, Notifications, Presence, Receipts, Typing
+from chat_aio.plugins import (
+    Attachments,
+    Drafts,
+    Filter,
+    Notifications,
+    Presence,
+    Receipts,
+    Typing,
+)
 from chat_aio.schema import desk, inbox, models, wire
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
@@ -23,8 +31,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 CHAT_JS = (STATIC / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
-SHAPES_OF_THE_WIRE = 31
-PLUGINS = (Typing(), Presence(), Receipts(), Filter(), Notifications(), Drafts())
+SHAPES_OF_THE_WIRE = 32
+PLUGINS = (
+    *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
+    *(Drafts(), Attachments()),
+)
 NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
 
@@ -65,8 +76,8 @@ async def try_out(empty: Page, script: str) -> Any:
 async def test_every_route_has_its_method(empty: Page) -> None:
     script = """
         const chat = new Chat("http://chat/", { fetch, EventSource: Source });
-        const { moderation, rooms, inbox, desk, drafts, notifications } = chat;
-        const apis = [chat, moderation, rooms, inbox, desk, drafts, notifications];
+        const { moderation, rooms, inbox, desk, drafts, notifications, attachments } = chat;
+        const apis = [chat, moderation, rooms, inbox, desk, drafts, notifications, attachments];
         const methods = apis.flatMap(Object.values);
         for (const each of methods) {
           // An array of one reads as its only element wherever a text is expected.

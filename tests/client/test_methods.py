@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -20,13 +20,15 @@ from chat_aio.client.inbox import Inbox
 from chat_aio.client.moderation import Moderation
 from chat_aio.client.rooms import Rooms
 from chat_aio.errors import (
+    AttachmentNotFound,
     ConversationBanned,
     ConversationFrozen,
+    InvalidInput,
     MessageHeld,
     SlowMode,
     UserBanned,
 )
-from chat_aio.plugins import Filter, Notifications, Presence, Typing, Words
+from chat_aio.plugins import Attachments, Filter, Notifications, Presence, Typing, Words
 from chat_aio.schema.models import (
     ConversationHead,
     ConversationPage,
@@ -40,6 +42,7 @@ from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.client.conftest import Connect
+from tests.plugins.attachments.uploading import PNG
 from tests.plugins.notifications.pushing import a_subscription, make_push
 
 LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
@@ -99,7 +102,7 @@ async def test_each_route_has_one(
     """Each is called, and answers as the server API does."""
     plugins = [
         *(Typing(), Presence(), Filter([Words(["spam"], action="hold")])),
-        Notifications(channels=[make_push()]),
+        *(Notifications(channels=[make_push()]), Attachments()),
     ]
     hooks = Hooks(can_moderate=lambda _: True, profiles=named, search_users=lambda _: ["bob"])
     client_of = await connect(hooks, plugins=plugins)
@@ -110,6 +113,7 @@ async def test_each_route_has_one(
     await moderate(ada, bob)
     await hold(ada, bob)
     await choose(ada)
+    await attach(ada, bob)
     async with ada.stream():
         pass
     expect_all([*ROUTES, *(route for each in plugins for route in each.routes)], requested)
@@ -349,6 +353,29 @@ async def hold(ada: ChatClient, bob: ChatClient) -> None:
     assert (await bob.list_messages(group.id)).messages == (released,)
     await ada.discard_held_message(newer.id)
     assert (await ada.list_held_messages()).held_messages == ()
+
+
+async def attach(ada: ChatClient, bob: ChatClient) -> None:
+    """A file goes up as it is given, and down as it comes."""
+    group = await ada.create_group_conversation(user_ids=["bob"])
+    image = await ada.attachments.upload(group.id, PNG, name="naïve.png")
+    assert (image.name, image.content_type, image.size) == ("naïve.png", "image/png", len(PNG))
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            yield b"some text"
+
+    text = await ada.attachments.upload(group.id, chunks(), name="a.txt")
+    sent = await ada.send_message(group.id, "look", attachment_ids=[image.id, text.id])
+    assert sent.attachments == (image, text)
+    assert await bob.attachments.get(image.id) == PNG
+    assert (await bob.attachments.get_thumbnail(image.id)).startswith(b"RIFF")
+    async with bob.attachments.open(text.id, start=18) as response:
+        assert await response.read() == b"some text"
+    with pytest.raises(AttachmentNotFound):
+        await bob.attachments.get_thumbnail(text.id)
+    with pytest.raises(InvalidInput):
+        await ada.attachments.upload(group.id, b"", name="empty")
 
 
 async def choose(ada: ChatClient) -> None:

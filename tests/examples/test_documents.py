@@ -14,6 +14,7 @@ from aiohttp import web
 
 from chat_aio import Chat
 from chat_aio.client import ChatClient
+from chat_aio.errors import AttachmentRejected, AttachmentTypeUnsupported
 from chat_aio.plugins import Notifications, Webhook
 from tests.conftest import Database, MakePeople
 from tests.examples.talking import PATIENCE, heard
@@ -150,6 +151,26 @@ async def test_notifications(database: Database, capsys: pytest.CaptureFixture[s
             while "grace None Hi!" not in shown:
                 await asyncio.sleep(0.01)
                 shown += capsys.readouterr().out
+
+
+async def test_attachments(database: Database, aiohttp_client: Any) -> None:
+    names = names_of("attachments.md")
+    app = web.Application()
+    names["make_chat"](database, picked_by_header).mount(app)
+    served = await aiohttp_client(app)
+    base = str(served.make_url("/api/chat"))
+    async with ChatClient(base, headers={"X-User": "ada"}) as ada:
+        direct = await ada.get_or_create_conversation("grace")
+        file = await ada.attachments.upload(direct.id, b"some text", name="a.txt")
+        sent = await ada.send_message(direct.id, "Look!", attachment_ids=[file.id])
+        assert sent.attachments == (file,)
+        bad = b"EICAR-STANDARD-ANTIVIRUS-TEST-FILE"
+        with pytest.raises(AttachmentRejected, match="has a virus"):
+            await ada.attachments.upload(direct.id, bad, name="b.txt")
+        with pytest.raises(AttachmentTypeUnsupported):
+            await ada.attachments.upload(direct.id, b"%PDF-1.7", name="c.pdf")
+    async with ChatClient(base, headers={"X-User": "grace"}) as grace:
+        assert await grace.attachments.get(file.id) == b"some text"
 
 
 async def test_integration(chat: Chat, database: Database) -> None:

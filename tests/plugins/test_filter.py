@@ -14,7 +14,7 @@ from chat_aio.actions import filed_reports
 from chat_aio.errors import InternalError, MessageHeld, MessageRejected, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.plugins import (
-    Attachments,
+    Attached,
     Checked,
     Filter,
     Hold,
@@ -308,10 +308,10 @@ def test_links(rule: Rule, broken: list[str], kept: list[str]) -> None:
 @pytest.mark.parametrize(
     ("rule", "broken", "kept"),
     [
-        (Attachments(), [["x"], {}, "x"], [None, []]),
-        (Attachments(at_most=1), [[1, 2]], [None, [], [1], "x"]),
+        (Attached(), [["x"], {}, "x"], [None, []]),
+        (Attached(at_most=1), [[1, 2]], [None, [], [1], "x"]),
         (
-            Attachments(allowed_kinds=["image/*", "text/plain"]),
+            Attached(allowed_kinds=["image/*", "text/plain"]),
             [
                 ["x"],
                 [{"contentType": "Image/PNG"}, {}],
@@ -321,12 +321,12 @@ def test_links(rule: Rule, broken: list[str], kept: list[str]) -> None:
             [None, [{"contentType": "Image/PNG"}, {"contentType": " text/plain "}]],
         ),
         (
-            Attachments(denied_kinds=["image/svg*"]),
+            Attached(denied_kinds=["image/svg*"]),
             [[{"contentType": "image/svg+xml"}]],
             [[{"contentType": "image/png"}], [{}]],
         ),
         (
-            Attachments(key="files", kind_key="kind", allowed_kinds=["a"]),
+            Attached(key="files", kind_key="kind", allowed_kinds=["a"]),
             [],
             [["only in another key"]],
         ),
@@ -373,10 +373,10 @@ def test_repeats_are_bounded() -> None:
         lambda: Links(allowed_hosts="a.example"),
         lambda: Links(denied_hosts=["https://a.example"]),
         lambda: Links(denied_hosts=["a.example/x"]),
-        lambda: Attachments(allowed_kinds="image/*"),
+        lambda: Attached(allowed_kinds="image/*"),
         lambda: Repeats(at_most=0),
         lambda: Links(at_most=-1),
-        lambda: Attachments(at_most=-1),
+        lambda: Attached(at_most=-1),
         lambda: Filter(on_failure="half"),  # type: ignore[arg-type]
         lambda: Filter(classifier_timeout=0),
     ],

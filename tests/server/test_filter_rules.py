@@ -10,7 +10,7 @@ from aiohttp import ClientSession
 from click.testing import CliRunner
 
 from chat_aio.admin.cli import main
-from chat_aio.plugins import Attachments, Filter, Links, Repeats, Rule, Words
+from chat_aio.plugins import Attached, Filter, Links, Repeats, Rule, Words
 from chat_aio.server.app import plugins_of
 from chat_aio.server.filter_rules import RULES, keys_of, rules_from
 from chat_aio.server.sources import settings_from
@@ -117,7 +117,7 @@ def test_python_and_file_have_the_same_defaults() -> None:
     assert rules_from([*tables, {"rule": "repeats"}]) == [
         Words(("x",)),
         Links(),
-        Attachments(),
+        Attached(),
         Repeats(),
     ]
 

@@ -36,6 +36,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "moderator_header": ("X-Mod", "X-Mod"),
     "drafts_assistants": ("robot", ("robot",)),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
+    "attachments_kinds": ("image/*,text/plain", ("image/*", "text/plain")),
     "without": ("search,streams", frozenset({Capability.SEARCH, Capability.STREAMS})),
     "allowed_origins": (
         "https://a.example,https://b.example",

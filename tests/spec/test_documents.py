@@ -21,6 +21,7 @@ from chat_aio.actions.maintenance import holding
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
 from chat_aio.plugins import (
+    Attachments,
     Drafts,
     Filter,
     Notifications,
@@ -39,11 +40,12 @@ from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
 from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
-from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED
+from chat_aio.web.openapi.document import ANYWHERE, CHANGING, FILES, READ, STORED
 from chat_aio.web.plugins import operations_of
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
+from tests.plugins.attachments.uploading import attached
 from tests.plugins.notifications.pushing import a_subscription, make_push
 from tests.plugins.notifications.telling import Told, all_told, quick, ready
 from tests.support.histories import roll_up_all
@@ -114,7 +116,10 @@ def test_every_error_is_documented() -> None:
 
 
 def test_every_error_is_documented_at_its_routes() -> None:
-    plugins = [Typing(), Presence(), Receipts(), Filter(), Notifications(), Drafts()]
+    plugins = [
+        *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
+        *(Drafts(), Attachments()),
+    ]
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
@@ -125,7 +130,7 @@ def test_every_error_is_documented_at_its_routes() -> None:
 def test_every_error_of_any_route_is_documented() -> None:
     (text,) = re.findall(r"besides what any route may answer\.(.*?)\n\n", REFERENCE, re.S)
     named = {*re.findall(r"\b[A-Z_]{5,}\b", text)}
-    assert named == {*ANYWHERE, *STORED, *READ, *CHANGING, "NOT_FOUND"}
+    assert named == {*ANYWHERE, *STORED, *READ, *CHANGING, *FILES, "NOT_FOUND"}
 
 
 def test_every_hook_and_option_is_documented() -> None:
@@ -234,7 +239,7 @@ def test_every_collection_is_documented_with_an_example() -> None:
 
 
 def examples() -> dict[str, Any]:
-    found = re.findall(r"^## (\w+)\n\n```json\n(.*?)```", DATA_MODEL, re.M | re.S)
+    found = re.findall(r"^## ([\w.]+)\n\n```json\n(.*?)```", DATA_MODEL, re.M | re.S)
     return {name: json_util.loads(text) for name, text in found}
 
 
@@ -255,7 +260,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     told = Told()
     plugins = [
         *(Presence(), Filter([Words(["spam"], action="hold")]), Drafts(["ada"])),
-        quick(told, channels=[make_push()]),
+        *(quick(told, channels=[make_push()]), Attachments()),
     ]
     person = await serve(
         hooks, plugins=plugins, inbox=True, room_controls=True, moderation_desk=True
@@ -283,6 +288,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await holding.place(chat._context, "ada", "user", "mallory", "case 12")
     await roll_up_all(database)
     await be_notified(person, group.id, told)
+    await attached(person("ada"), group.id)
     for name, example in examples().items():
         stored = await database[name].find_one({})
         assert list(stored) == list(example) or set(stored) == set(example), name

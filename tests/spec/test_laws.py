@@ -13,10 +13,14 @@ WAITING = {
     "drafting.py": "for its own event",
     "embedded.py": "for another process",
     "live/feed.py": "for its own event",
+    "plugins/attachments/sweeping.py": "for its own event",
+    "plugins/attachments/thumbnails.py": "for another process",
     "server/process.py": "for the end of the process, which may cancel anything",
     "server/supervisor.py": "for another process",
+    "web/downloads.py": "for a client's socket",
     "web/request_body.py": "for a client's bytes",
     "web/sse.py": "for a client's socket",
+    "web/uploads.py": "for a client's bytes",
 }
 """Where a wait is cut short by cancelling it, and what for: never for a call of the driver."""
 

@@ -7,7 +7,15 @@ from typing import Any
 import jsonschema_rs
 
 from chat_aio.options import Options
-from chat_aio.plugins import Drafts, Filter, Notifications, Presence, Receipts, Typing
+from chat_aio.plugins import (
+    Attachments,
+    Drafts,
+    Filter,
+    Notifications,
+    Presence,
+    Receipts,
+    Typing,
+)
 from chat_aio.web.openapi.document import describe
 
 Json = dict[str, Any]
@@ -18,7 +26,10 @@ EVERYTHING = Options(extra_events=True, inbox=True, room_controls=True, moderati
 @cache
 def description() -> Json:
     """The description of a chat that has everything."""
-    plugins = [Typing(), Presence(), Receipts(), Filter(), Notifications(), Drafts()]
+    plugins = [
+        *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
+        *(Drafts(), Attachments()),
+    ]
     return describe(plugins=plugins, options=EVERYTHING)
 
 

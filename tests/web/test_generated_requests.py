@@ -25,7 +25,15 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from chat_aio import Chat, Hooks, Profile
-from chat_aio.plugins import Drafts, Filter, Notifications, Presence, Receipts, Typing
+from chat_aio.plugins import (
+    Attachments,
+    Drafts,
+    Filter,
+    Notifications,
+    Presence,
+    Receipts,
+    Typing,
+)
 from tests.plugins.notifications.pushing import make_push
 from tests.support.conforming import EVERYTHING, description
 from tests.support.people import picked_by_header
@@ -63,7 +71,7 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             options=replace(EVERYTHING, ring_seconds=1, quotas=None),
             plugins=[
                 *(Typing(), Presence(), Receipts(), Filter(), Drafts(["ada"])),
-                Notifications(channels=[make_push()]),
+                *(Notifications(channels=[make_push()]), Attachments(files_per_day=100_000)),
             ],
         )
         chat.mount(app)

@@ -14,8 +14,17 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from chat_aio import Chat, ChatError, Options
 from chat_aio.admin.cli import main
 from chat_aio.errors import InvalidInput, StorageUnavailable
-from chat_aio.plugins import Drafts, Filter, Notifications, Plugin, Presence, Receipts, Typing
-from chat_aio.web.openapi.document import ANYWHERE, CHANGING, READ, STORED, describe
+from chat_aio.plugins import (
+    Attachments,
+    Drafts,
+    Filter,
+    Notifications,
+    Plugin,
+    Presence,
+    Receipts,
+    Typing,
+)
+from chat_aio.web.openapi.document import ANYWHERE, CHANGING, FILES, READ, STORED, describe
 from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.operations import Operation
 from chat_aio.web.optional_routes import routes_with
@@ -33,7 +42,7 @@ OPERATIONS = [
 ]
 ROWS: list[Operation | PluginOperation] = [
     *(each for each in routes_with(EVERYTHING) if isinstance(each, Operation)),
-    *operations_of([Typing(), Presence(), Receipts(), Filter(), Notifications()]),
+    *operations_of([Typing(), Presence(), Receipts(), Filter(), Notifications(), Attachments()]),
 ]
 
 
@@ -44,7 +53,8 @@ def test_it_is_valid() -> None:
 
 def test_every_route_is_described() -> None:
     plugins: list[Plugin] = [
-        *(Typing(), Presence(), Receipts(), Filter(), Notifications(), Drafts()),
+        *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
+        *(Drafts(), Attachments()),
     ]
     routes = {(each.method, each.path) for each in routes_with(EVERYTHING)}
     routes |= {(each.method, each.path) for plugin in plugins for each in plugin.routes}
@@ -81,7 +91,7 @@ def test_the_errors_of_a_route_are_those_of_its_row_and_those_of_any_route() -> 
         described = described_codes(description()["paths"][each.path][each.method.lower()])
         declared = {error.code for error in each.errors}
         assert declared <= described
-        assert described - declared <= ANYWHERE | STORED | READ | CHANGING
+        assert described - declared <= ANYWHERE | STORED | READ | CHANGING | FILES
 
 
 ERRORS = {each.__name__: each for each in ChatError.catalogue.values()}

@@ -86,6 +86,8 @@ async def _restore(
         "changedAt": change["at"],
         "change": change,
     }
+    if "attachments" in kept:
+        fields["attachments"] = kept["attachments"]
     if Capability.SEARCH in context.capabilities:
         older = context.database.older_tokens
         make = partial(search_fields, kept["conversationId"], kept["body"], older=older)

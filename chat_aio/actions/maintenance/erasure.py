@@ -30,7 +30,7 @@ SHOWN = {"body": 0, "terms": 0, "search": 0, "metadata": 0}
 
 TRACES = erasure.Traces(
     emptied={"metadata": {}, "forwardedFrom": None},
-    removed=("clientMessageId", "requestHash", "terms", "search"),
+    removed=("clientMessageId", "requestHash", "terms", "search", "attachments"),
 )
 """What goes from their messages besides the body. Number, replies, thread and others' reactions
 stay (docs/maintenance.md)."""
@@ -269,6 +269,11 @@ def _draft_steps(of: Erasure, draft: Any) -> Iterator[Step]:
     yield Step("drafts", erasure.delete_row(draft["_id"], conversationId=draft["conversationId"]))
 
 
+def _attachment_steps(of: Erasure, row: Any) -> Iterator[Step]:
+    """What they have uploaded is nobody's, and its bytes go unless others' forwards have it."""
+    yield Step("attachments", erasure.give_up_attachment(of, row["_id"]))
+
+
 def _delete_as(kind: str) -> Callable[[Erasure, Any], Iterator[Step]]:
     """Rows that are a user's own go."""
 
@@ -298,6 +303,7 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
     "notification_shown": _delete_as("shown"),
     "push_subscriptions": _delete_as("pushSubscriptions"),
     "drafts": _draft_steps,
+    "attachments": _attachment_steps,
 }
 """The steps about a document of each collection where single writes are enough."""
 

@@ -165,6 +165,14 @@ def _draft(user_id: str, document: Any) -> Iterator[Line]:
     yield {"kind": "draft", **where, **own, "startedAt": timestamp(document["startedAt"])}
 
 
+def _attachment(_: str, document: Any) -> Iterator[Line]:
+    """A file that they have uploaded; its bytes are under its id in the store."""
+    shown = ("conversationId", "state", "store", "name", "contentType", "size")
+    fields = {name: document[name] for name in shown}
+    at = timestamp(document["createdAt"])
+    yield {"kind": "attachment", "id": document["_id"], **fields, "createdAt": at}
+
+
 LINES: Mapping[str, Lines] = {
     "counters": lambda *_: iter(()),  # A number of messages, which are all exported themselves.
     "conversations": _participation,
@@ -190,5 +198,6 @@ LINES: Mapping[str, Lines] = {
     "notification_shown": _shown,
     "push_subscriptions": _push_subscription,
     "drafts": _draft,
+    "attachments": _attachment,
 }
 """The lines of one document, by its collection."""

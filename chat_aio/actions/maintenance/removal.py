@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chat_aio.actions import reading
+from chat_aio.actions.attachments import release_attached
 from chat_aio.actions.context import Context
 from chat_aio.actions.editing import later_than
 from chat_aio.actions.guards import load_message, require_user
@@ -57,6 +58,8 @@ async def carry_out(
         tombstone = await edits.delete(
             context.database, message_id, change=change, history=context.history
         )
+    if tombstone is not None:
+        release_attached(context, [plan.found])
     shown = tombstone or await load_message(context, message_id)
     if tombstone or _is_removal(shown):
         row = entry_of(shown, shown["change"], reason=reason)

@@ -36,12 +36,14 @@
  * @typedef {{emoji: string, count: number, userIds: string[]}} Reactions
  * @typedef {{messageId: string, conversationId: string, senderId: string}} ForwardedFrom
  * @typedef {{replyCount: number, lastReplyAt: string}} ThreadSummary
+ * @typedef {{id: string, name: string, contentType: string, size: number, width: number | null,
+ *   height: number | null, hasThumbnail: boolean}} Attachment
  * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
  *   seq: number, createdAt: string, editedAt: string | null, deletedAt: string | null,
  *   replyToMessageId: string | null, replyTo: ReplyPreview | null, alsoSendToMain: boolean,
  *   threadRootMessageId: string | null, threadSummary: ThreadSummary | null,
  *   clientMessageId: string | null, forwardedFrom: ForwardedFrom | null, reactions: Reactions[],
- *   mentions: string[], metadata: Json}} Message
+ *   mentions: string[], metadata: Json, attachments?: Attachment[]}} Message
  * @typedef {{id: string, name: string, avatarUrl: string | null, isBot: boolean}} User
  * @typedef {{seq: number, firstUnreadSeq: number | null,
  *   unreadMentionCount: number}} ConversationHead
@@ -49,6 +51,7 @@
  * @typedef {{root: Message, lastReadSeq: number, unreadReplyCount: number}} ViewedThread
  * @typedef {{id: string, conversationId: string, senderId: string, body: string, role: Role,
  *   metadata: Json, mentions: string[], replyToMessageId: string | null, reason: string,
+ *   attachments?: Attachment[],
  *   threadRootMessageId: string | null, createdAt: string, expiresAt: string | null,
  *   releasedBy: string | null}} HeldMessage
  * @typedef {"all" | "mentions" | "none"} NotificationLevel
@@ -84,7 +87,8 @@
  * @typedef {{online: boolean, lastSeenAt: string | null}} Presence
  * @typedef {{message: Message, messages: Message[]}} MessageInContext
  * @typedef {{id: string, messageId: string, conversationId: string, senderId: string, body: string,
- *   mentions: string[], metadata: Json, writtenAt: string, replacedAt: string,
+ *   mentions: string[], metadata: Json, attachments?: Attachment[], writtenAt: string,
+ *   replacedAt: string,
  *   replacedByUserId: string, how: "edited" | "deleted" | "removed"}} MessageVersion
  * @typedef {{messages: number, dryRun: boolean, until: string, nextCursor: string | null}} Removed
  * @typedef {{conversationId: string, type: "direct" | "group", name: string | null,
@@ -114,7 +118,7 @@
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
- *   alsoSendToMain?: boolean}} Composed
+ *   alsoSendToMain?: boolean, attachmentIds?: string[]}} Composed
  * @typedef {{name?: string | null, visibility?: Visibility, joinPolicy?: JoinPolicy,
  *   frozen?: boolean, slowModeSeconds?: number, topic?: string, history?: History}} GroupFields
  * @typedef {{message?: string}} Note  to the admins, where they decide
@@ -432,6 +436,27 @@ export class Chat {
       this.#delete("/notifications/subscriptions", { subscriptionId }),
   };
 
+  /** Files of messages, where the service has the plugin Attachments. */
+  attachments = {
+    /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+     * @type {(conversationId: string, file: Blob, options?: {name?: string,
+     *   onProgress?: (sent: number) => void}) => Promise<Attachment>} */
+    upload: (id, file, { name, onProgress } = {}) => {
+      const form = new FormData();
+      // A Blob has no name, and a File has its own.
+      form.append("file", new Blob([file]), name ?? /** @type {File} */ (file).name ?? "file");
+      return this.#upload(path`/conversations/${id}/attachments`, form, onProgress);
+    },
+    /** @type {(attachmentId: string) => Promise<Blob>} */
+    get: (id) => this.#blob(path`/attachments/${id}`),
+    /** In WebP; rejects where `hasThumbnail` is false. @type {(attachmentId: string) =>
+     *   Promise<Blob>} */
+    getThumbnail: (id) => this.#blob(path`/attachments/${id}/thumbnail`),
+    /** For an element of the page, where cookies say who is calling.
+     * @type {(attachmentId: string) => Promise<string>} */
+    url: async (id) => String(await this.#urlOf(path`/attachments/${id}`, {})),
+  };
+
   moderation = {
     /** @type {(targetUserId: string) => Promise<Block>} */
     blockUser: (targetUserId) => this.#post("/moderation/blocks", { targetUserId }, "block"),
@@ -546,9 +571,34 @@ export class Chat {
     const url = await this.#urlOf(path, query);
     const options = { method, credentials, headers: await this.#headers(body) };
     const signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
+    const asked = answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
+    const answer = await this.#noting(asked);
+    return of ? answer[of] : answer;
+  }
+
+  /** Takes as long as it takes. Only XMLHttpRequest says how far it is.
+   * @param {string} path @param {FormData} body @param {(sent: number) => void} [onProgress]
+   * @returns {Promise<Attachment>} */
+  async #upload(path, body, onProgress) {
+    const { fetch = onProgress ? progressing(onProgress) : globalThis.fetch } = this.#options;
+    const { credentials } = this.#options;
+    const [url, headers] = [await this.#urlOf(path, {}), await this.#headers(undefined)];
+    const request = fetch(url, { method: "POST", credentials, headers, body });
+    return (await this.#noting(answerTo(request))).attachment;
+  }
+
+  /** @param {string} path @returns {Promise<Blob>} */
+  async #blob(path) {
+    const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
+    const [url, headers] = [await this.#urlOf(path, {}), await this.#headers(undefined)];
+    const request = fetch(url, { method: "GET", credentials, headers });
+    return this.#noting(answerTo(request, (response) => response.blob()));
+  }
+
+  /** @template T @param {Promise<T>} asked @returns {Promise<T>} */
+  async #noting(asked) {
     try {
-      const answer = await answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
-      return of ? answer[of] : answer;
+      return await asked;
     } catch (error) {
       if (error instanceof ChatError) this.#options.onError?.(error);
       throw error;
@@ -734,13 +784,36 @@ function spread(ms) {
   return ms * (0.5 + Math.random() / 2);
 }
 
-/** @param {Promise<Response>} request @returns {Promise<any>} */
-async function answerTo(request) {
+/** `fetch` for an upload, told of the part that is sent.
+ * @param {(sent: number) => void} onProgress
+ * @returns {(url: URL, options: Json) => Promise<Response>} */
+function progressing(onProgress) {
+  return (url, { method, credentials, headers, body }) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open(method, url);
+      request.withCredentials = credentials === "include";
+      Object.entries(headers).forEach(([name, value]) => request.setRequestHeader(name, value));
+      request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
+      request.onerror = () => reject(new TypeError("the connection was lost"));
+      request.onload = () => {
+        const retryAfter = request.getResponseHeader("Retry-After");
+        const told = retryAfter === null ? undefined : { "Retry-After": retryAfter };
+        resolve(new Response(request.response, { status: request.status, headers: told }));
+      };
+      request.send(body);
+    });
+}
+
+/** `read` reads what is given if nothing was refused.
+ * @param {Promise<Response>} request @param {(response: Response) => Promise<any>} [read]
+ * @returns {Promise<any>} */
+async function answerTo(request, read) {
   let response;
   let answer;
   try {
     response = await request;
-    answer = await response.json().catch(notJson);
+    answer = await (response.ok && read ? read(response) : response.json().catch(notJson));
   } catch {
     throw new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is out of reach." });
   }

@@ -109,6 +109,12 @@ def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
     return UpdateOne({"_id": document_id, place: of.user_id}, {"$set": {place: of.pseudonym}})
 
 
+def give_up_attachment(of: Erasure, attachment_id: object) -> UpdateOne:
+    """Replace the id of who has uploaded a file, which need no longer be kept for them."""
+    given_up = {"userId": of.pseudonym, "keepUntil": of.clock()}
+    return UpdateOne({"_id": attachment_id, "userId": of.user_id}, {"$set": given_up})
+
+
 def rename_in_list(of: Erasure, document_id: object, place: str) -> UpdateOne:
     """Replace the id by the pseudonym in a list that has it once."""
     return UpdateOne(

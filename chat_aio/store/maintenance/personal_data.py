@@ -48,6 +48,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "notification_shown": ("userId",),
     "push_subscriptions": ("userId",),
     "drafts": ("senderId", "askedByUserId", "stoppedBy"),
+    "attachments": ("userId",),
 }
 """The fields that hold a user's id, by collection. So does the target of a report about a user; and
 in a head it is the name of fields: how many messages they have sent, and when the last one."""
@@ -60,6 +61,7 @@ INDEXED = {
     "notifications": "userId",
     "notification_settings": "userId",
     "push_subscriptions": "userId",
+    "attachments": "userId",
 }
 """The collections in which an index on this field finds the documents that concern a user."""
 

@@ -15,10 +15,11 @@ from chat_aio.options import Options
 from chat_aio.plugins.base import Plugin
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
-from chat_aio.web.openapi.schemas import Schemas, links_to
+from chat_aio.web.openapi.schemas import Schemas, gives_file, links_to
 from chat_aio.web.operations import Operation, Posting, Streaming
 from chat_aio.web.optional_routes import routes_with
-from chat_aio.web.plugins import operations_of
+from chat_aio.web.plugins import PluginOperation, operations_of
+from chat_aio.web.uploads import FIELD
 
 Json = dict[str, Any]
 
@@ -29,6 +30,7 @@ ANYWHERE = {
 CHANGING = {"FORBIDDEN_ORIGIN"}
 STORED = {"STORAGE_UNAVAILABLE"}
 READ = {"INVALID_INPUT", "PAYLOAD_TOO_LARGE"}
+FILES = {"RANGE_NOT_SATISFIABLE"}
 
 ABOUT = """Chat over HTTP: JSON in, JSON out, live events at `/stream`.
 
@@ -40,6 +42,17 @@ STREAM = """Server-sent events until the client leaves. Each event's `data` is o
 below, its name is the `type`. Events with an `id:` are replayed to a client that reconnects with
 the last id it has seen, as EventSource does by itself. If the stream cannot be opened now, the
 connection is closed without an answer: try again a little later."""
+
+
+BINARY = {"type": "string", "format": "binary"}
+FORM = {"type": "object", "properties": {FIELD: BINARY}, "required": [FIELD]}
+BYTES = {"*/*": {"schema": BINARY}}
+FILE_ANSWERS: Json = {
+    "200": {"description": "The file.", "content": BYTES},
+    "206": {"description": "The range of it that `Range` names.", "content": BYTES},
+    "304": {"description": "The client has it: `If-None-Match` names its `ETag`."},
+    "307": {"description": "It is at another URL, for some seconds."},
+}
 
 
 def describe(
@@ -84,7 +97,12 @@ def _operation(each: Described, others: Iterable[Described], schemas: Schemas) -
         "parameters": [*_parameters(each, schemas)],
         "responses": {**_answers(each, others, schemas), **_errors(each)},
     }
-    if (body := schemas.body_of(each)) is not None:
+    if isinstance(each, PluginOperation) and each.route.most_bytes is not None:
+        described["requestBody"] = {
+            "required": True,
+            "content": {"multipart/form-data": {"schema": FORM}},
+        }
+    elif (body := schemas.body_of(each)) is not None:
         described["requestBody"] = {
             "required": isinstance(each, Operation) and not each.body_optional,
             "content": {"application/json": {"schema": body}},
@@ -111,14 +129,16 @@ def _answers(each: Described, others: Iterable[Described], schemas: Schemas) -> 
     if isinstance(each, Streaming):
         content = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/Event"}}}
         return {"200": {"description": "The stream.", "content": content}}
+    if gives_file(each):
+        return FILE_ANSWERS
     answer: Json = {
         "description": "What was asked for.",
         "content": {"application/json": {"schema": schemas.answer_to(each)}},
     }
     if links := links_to(each, others):
         answer["links"] = links
-    if not isinstance(each, Operation):
-        return {"200": answer}
+    if isinstance(each, PluginOperation):
+        return {str(each.route.status): answer}
     again = {"200": {**answer, "description": "Repeated with its key: the message as it is now."}}
     return {str(each.status): answer, **(again if isinstance(each, Posting) else {})}
 
@@ -143,6 +163,8 @@ def codes_of(each: Described) -> set[str]:
         codes |= READ
     if each.method != "GET" or isinstance(each, Streaming):
         codes |= CHANGING
+    if gives_file(each):
+        codes |= FILES
     return codes
 
 

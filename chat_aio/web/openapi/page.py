@@ -6,6 +6,8 @@ from typing import Any
 
 Json = dict[str, Any]
 
+NOTHING: Json = {"": {"schema": {}}}
+
 HEAD = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -64,7 +66,8 @@ def _operation(name: str, operation: Json) -> Iterator[str]:
         yield "</table>"
     if body := operation.get("requestBody"):
         optional = "" if body["required"] else " (may be missing)"
-        yield f"<p>Body{optional}: {_link(body['content']['application/json']['schema'])}</p>"
+        (content,) = body["content"].values()
+        yield f"<p>Body{optional}: {_link(content['schema'])}</p>"
     yield "<table><tr><th>Status<th>Answer</tr>"
     for status, answer in operation["responses"].items():
         yield f"<tr><td>{status}<td>{_answer(answer)}</tr>"
@@ -72,11 +75,11 @@ def _operation(name: str, operation: Json) -> Iterator[str]:
 
 
 def _answer(answer: Json) -> str:
-    schema = next(iter(answer["content"].values()))["schema"]
+    schema = next(iter(answer.get("content", NOTHING).values()))["schema"]
     if "error" in schema.get("properties", {}):
         # Each line of an error's description begins with `- `.
         return "<br>".join(_marked(each[2:]) for each in answer["description"].split("\n"))
-    return f"{escape(answer['description'])} {_link(schema)}"
+    return f"{_marked(answer['description'])} {_link(schema) if schema else ''}"
 
 
 def _shape(schema: Json) -> str:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
+from chat_aio.plugins.files import File
 from chat_aio.schema.models import Done
 from chat_aio.web.openapi.prose import Described, name_of
 from chat_aio.web.operations import Operation, Streaming
@@ -103,6 +104,11 @@ def answer_of(each: Operation) -> Any:
     return each.answer_type
 
 
+def gives_file(each: Described) -> bool:
+    """Whether the answer is a file."""
+    return isinstance(each, PluginOperation) and each.route.gives is File
+
+
 def _taken(each: Described) -> Iterator[Shape]:
     if isinstance(each, Operation):
         yield from filter(None, (each.query, each.body))
@@ -112,7 +118,8 @@ def _taken(each: Described) -> Iterator[Shape]:
 
 def _given(each: Described) -> Shape | None:
     if isinstance(each, PluginOperation):
-        return each.route.gives
+        gives = each.route.gives
+        return gives if gives is not None and issubclass(gives, BaseModel) else None
     if isinstance(each, Streaming):
         return None
     answer = answer_of(each)

@@ -168,6 +168,8 @@ def message_line(message: MessageDocument) -> bytes:
             line[name] = [*map(_dated, message[name])]  # type: ignore[literal-required]
     if message["metadata"]:
         line["metadata"] = unescaped(message["metadata"])
+    if "attachments" in message:
+        line["attachments"] = message["attachments"]
     if "requestHash" in message:
         line["requestHash"] = message["requestHash"].hex()
     return _json(line)

@@ -294,6 +294,8 @@ def _parts(line: MessageLine) -> dict[str, Any]:
     }
     if changed_at := line.changed_at or line.deleted_at or line.edited_at:
         parts["changedAt"] = changed_at
+    if line.attachments:
+        parts["attachments"] = [each.model_dump(by_alias=True) for each in line.attachments]
     if line.client_message_id is not None:
         parts["clientMessageId"] = line.client_message_id
     if line.request_hash is not None:

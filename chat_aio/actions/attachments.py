@@ -1,0 +1,88 @@
+"""Attachments of messages: which ones a message may have, and who may read them.
+
+The bytes are a plugin's. Whoever may read a message that carries an attachment may read that.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from chat_aio.actions.context import Context
+from chat_aio.actions.desk.guarding import note_look, require_desk
+from chat_aio.actions.reading import MOST_LOOKED_AT, readable_anywhere
+from chat_aio.errors import AttachmentsUnsupported, ModerationUnsupported, NotModerator
+from chat_aio.observability.dispatch import notify
+from chat_aio.plugins.base import Plugin
+from chat_aio.schema.models import Attachment
+from chat_aio.store import attachments
+
+AT_A_TIME = 100
+
+
+def require_attaching(context: Context) -> Plugin:
+    """The plugin that has the attachments. Raises AttachmentsUnsupported."""
+    for each in context.plugins:
+        if each.overrides("attachments_of"):
+            return each
+    raise AttachmentsUnsupported
+
+
+async def load_attached(
+    context: Context, user_id: str, conversation_id: str, attachment_ids: Sequence[str]
+) -> tuple[Attachment, ...]:
+    """The attachments that a new message of a user names. Raises AttachmentsUnsupported and
+    AttachmentNotFound."""
+    if not attachment_ids:
+        return ()
+    plugin = require_attaching(context)
+    return tuple(await plugin.attachments_of(user_id, conversation_id, attachment_ids))
+
+
+async def keep_attached(context: Context, attached: Sequence[Attachment]) -> None:
+    """See to it that attachments are still there when the message that carries them is stored.
+    Raises AttachmentNotFound if one is gone."""
+    if not attached:
+        return
+    ids = [each.id for each in attached]
+    for plugin in context.plugins:
+        if plugin.overrides("keep_attachments"):
+            await plugin.keep_attachments(ids)
+
+
+def release_attached(context: Context, emptied: Iterable[Mapping[str, Any]]) -> None:
+    """Notify the plugins of what messages no longer carry; `emptied` is what they were."""
+    ids = [each["id"] for message in emptied for each in message.get("attachments") or ()]
+    if ids:
+        notify(context.plugins, Plugin.attachments_released, ids)
+
+
+async def may_read_attachment(context: Context, user_id: str, attachment_id: str) -> bool:
+    """Whether a user may read, as of now, a message that carries an attachment; or is a moderator
+    with a desk, which stands in the audit trail."""
+    if await _is_readable(context, user_id, attachment_id):
+        return True
+    if not context.options.moderation_desk:
+        return False
+    if not await attachments.carried(context.database, [attachment_id]):
+        return False
+    try:
+        await require_desk(context, user_id, "get_attachment")
+    except (NotModerator, ModerationUnsupported):
+        return False
+    await note_look(context, user_id, "look-at-attachment", attachment_id)
+    return True
+
+
+async def _is_readable(context: Context, user_id: str, attachment_id: str) -> bool:
+    # A host's `can_read` may let anybody read; without one, only participants can.
+    inside = None if context.permissions.asks_host else user_id
+    after = ""
+    for _ in range(0, MOST_LOOKED_AT, AT_A_TIME):
+        found = await attachments.list_carriers(
+            context.database, attachment_id, participant=inside, after=after, limit=AT_A_TIME
+        )
+        if await readable_anywhere(context, user_id, found):
+            return True
+        if len(found) < AT_A_TIME:
+            break
+        after = found[-1]["_id"]
+    return False

@@ -1,0 +1,36 @@
+"""The name of a file as it is kept: what a client says, without what could do harm."""
+
+import re
+import unicodedata
+
+MAX_NAME_BYTES = 200
+NAMELESS = "file"
+
+_SPACES = re.compile(r"\s+")
+_FORBIDDEN = re.compile(r'[<>:"|?*]')
+_MOST_LOOKED_AT = 1024
+
+
+def cleaned(given: str) -> str:
+    """The last part of a path, without control characters, invisible ones and those that turn the
+    direction of writing, or that no file system takes; at most 200 bytes, with its ending."""
+    last = re.split(r"[/\\]", given[-_MOST_LOOKED_AT:])[-1]
+    normal = unicodedata.normalize("NFC", last)
+    visible = "".join(each for each in normal if _is_kept(each))
+    name = _FORBIDDEN.sub("_", _SPACES.sub(" ", visible)).strip(" .")
+    return _shortened(name) or NAMELESS
+
+
+def _is_kept(character: str) -> bool:
+    """Control characters, format characters, surrogates and private ones are not."""
+    return character == " " or not unicodedata.category(character).startswith(("C", "Zl", "Zp"))
+
+
+def _shortened(name: str) -> str:
+    if len(name.encode()) <= MAX_NAME_BYTES:
+        return name
+    stem, dot, ending = name.rpartition(".")
+    if not stem or len(ending.encode()) > 20:
+        stem, dot, ending = name, "", ""
+    room = MAX_NAME_BYTES - len(f"{dot}{ending}".encode())
+    return stem.encode()[:room].decode(errors="ignore").rstrip(" .") + dot + ending

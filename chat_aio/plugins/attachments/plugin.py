@@ -1,0 +1,222 @@
+"""The plugin: its settings, its parts, and its routes."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
+
+from chat_aio.errors import (
+    AttachmentLimitExceeded,
+    AttachmentNotFound,
+    AttachmentRejected,
+    AttachmentTypeUnsupported,
+    ConversationFrozen,
+    ConversationNotFound,
+    DirectInteractionBlocked,
+    ForbiddenRead,
+    ForbiddenWrite,
+)
+from chat_aio.plugins.api import Attachment
+from chat_aio.plugins.attachments.gridfs import GridFS
+from chat_aio.plugins.attachments.kinds import may_be_shown
+from chat_aio.plugins.attachments.rows import DailyLimits, Row, Rows, attachment_from
+from chat_aio.plugins.attachments.scanning import Scan
+from chat_aio.plugins.attachments.stores import Store
+from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
+from chat_aio.plugins.attachments.thumbnails import Thumbnails
+from chat_aio.plugins.attachments.uploading import Rules, Uploading
+from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugins.files import File, Redirect
+from chat_aio.schema.attachments import Attached
+from chat_aio.schema.fields import is_id
+
+IN_CONVERSATION = "/conversations/{conversation_id}/attachments"
+ONE = "/attachments/{attachment_id}"
+MEBIBYTE = 1024 * 1024
+
+UPLOADING = (
+    *(ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen),
+    *(AttachmentTypeUnsupported, AttachmentRejected, AttachmentLimitExceeded, AttachmentNotFound),
+)
+
+
+class Attachments(Plugin):
+    """Files in messages (docs/attachments.md): users upload them to a conversation, and name them
+    when they send a message. Who may read a message may read its files.
+
+    A file has at most `max_bytes`, and one of the `kinds`, such as `image/*`; `*` is any. Within a
+    day each user uploads at most `files_per_day`, and `bytes_per_day` in all. `scan` is an async
+    function of yours that may refuse a file, within `scan_seconds`. The bytes are in `store`, by
+    default GridFS of the chat's database. With Pillow, images have a thumbnail of at most
+    `thumbnail_side` pixels, unless they have more than `max_pixels`. What no message carries is
+    removed, which is looked for every `sweep_seconds`.
+    """
+
+    def __init__(
+        self,
+        store: Store | None = None,
+        *,
+        max_bytes: int = 100 * MEBIBYTE,
+        kinds: Collection[str] = ("*",),
+        files_per_day: int = 200,
+        bytes_per_day: int = 1024 * MEBIBYTE,
+        scan: Scan | None = None,
+        scan_seconds: float = 60.0,
+        thumbnail_side: int = 320,
+        max_pixels: int = 50_000_000,
+        sweep_seconds: float = 60.0,
+    ) -> None:
+        numbers = (max_bytes, files_per_day, bytes_per_day, thumbnail_side, max_pixels)
+        if min(*numbers, scan_seconds, sweep_seconds) <= 0:
+            raise ValueError("Attachments: sizes, numbers and times must be positive")
+        if isinstance(kinds, str):
+            raise ValueError("Attachments takes a collection of kinds, not one string")
+        self._store = store or GridFS()
+        self._rules = Rules(
+            kinds=frozenset(kinds),
+            limits=DailyLimits(files=files_per_day, size=bytes_per_day),
+            scan=scan,
+            scan_seconds=scan_seconds,
+        )
+        self._drawing = (thumbnail_side, max_pixels)
+        self._sweep_seconds = sweep_seconds
+        self._opened = AsyncExitStack()
+        self.routes = self._make_routes(max_bytes)
+
+    async def open(self) -> None:
+        side, most_pixels = self._drawing
+        self._rows = Rows(self.api, store=self._store.name)
+        self._sweeper = Sweeper(self.api, self._rows, self._store, seconds=self._sweep_seconds)
+        thumbnails = Thumbnails(side=side, most_pixels=most_pixels)
+        parts = (self._rows, self._store, self._sweeper, thumbnails, self._rules)
+        self._uploading = Uploading(*parts)
+        async with AsyncExitStack() as opened:
+            await self._store.open(self.api)
+            opened.push_async_callback(self._store.close)
+            opened.push_async_callback(thumbnails.close)
+            self._sweeper.open()
+            opened.push_async_callback(self._sweeper.close)
+            self._opened = opened.pop_all()
+
+    async def close(self) -> None:
+        await self._opened.aclose()
+
+    async def sweep(self) -> int:
+        """Remove the bytes that no message carries and whose time is over; returns how many files.
+        This is done by itself; any number of processes may do it at once."""
+        return await self._sweeper.sweep()
+
+    async def attachments_of(
+        self, user_id: str, conversation_id: str, attachment_ids: Sequence[str]
+    ) -> Sequence[Attachment]:
+        found = await self._rows.find(attachment_ids)
+        for each in attachment_ids:
+            row = found.get(each)
+            if row is None or _place(row) != (user_id, conversation_id):
+                raise AttachmentNotFound
+        return [attachment_from(found[each]) for each in attachment_ids]
+
+    async def keep_attachments(self, attachment_ids: Sequence[str]) -> None:
+        await self._rows.use(attachment_ids)
+
+    def attachments_released(self, attachment_ids: Sequence[str]) -> None:
+        self._sweeper.release(attachment_ids)
+
+    def _make_routes(self, max_bytes: int) -> tuple[PluginRoute, ...]:
+        return (
+            PluginRoute(
+                method="POST",
+                path=IN_CONVERSATION,
+                handler=self._upload,
+                gives=Attached,
+                status=201,
+                most_bytes=max_bytes,
+                counted_as="upload_attachment",
+                errors=UPLOADING,
+            ),
+            PluginRoute(
+                method="GET",
+                path=ONE,
+                handler=self._get,
+                gives=File,
+                counted_as="get_attachment",
+                errors=(AttachmentNotFound,),
+            ),
+            PluginRoute(
+                method="GET",
+                path=f"{ONE}/thumbnail",
+                handler=self._get_thumbnail,
+                gives=File,
+                counted_as="get_thumbnail",
+                errors=(AttachmentNotFound,),
+            ),
+        )
+
+    async def _upload(self, request: PluginRequest) -> Mapping[str, object]:
+        """Upload a file to a conversation, to name it in `attachmentIds` of messages there within a
+        day. What kind it is follows from its first bytes.
+
+        Raises ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen,
+        AttachmentTypeUnsupported, AttachmentRejected, AttachmentLimitExceeded and
+        AttachmentNotFound (it took longer than a day).
+        """
+        conversation_id = request.path["conversation_id"]
+        await self.api.require_writable(request.user_id, conversation_id)
+        assert request.upload is not None
+        shown = await self._uploading.take(request.user_id, conversation_id, request.upload)
+        return {"attachment": shown}
+
+    async def _get(self, request: PluginRequest) -> File | Redirect:
+        """The bytes of an attachment, for who may read a message that carries it, and for who has
+        uploaded it as long as it was not sent. Ranges and `If-None-Match` are understood.
+
+        Raises AttachmentNotFound.
+        """
+        row = await self._load(request)
+        inline = may_be_shown(row["contentType"])
+        return await self._answer(row["_id"], attachment_from(row), inline=inline)
+
+    async def _get_thumbnail(self, request: PluginRequest) -> File | Redirect:
+        """The thumbnail of an image in WebP, for who may read the attachment.
+
+        Raises AttachmentNotFound, also for one without a thumbnail.
+        """
+        row = await self._load(request)
+        if not row["hasThumbnail"]:
+            raise AttachmentNotFound
+        file_id = row["_id"] + THUMBNAIL
+        fields = {"content_type": "image/webp", "name": f"{row['name']}.webp"}
+        shown = attachment_from(row).model_copy(update={**fields, "size": row["thumbnailSize"]})
+        return await self._answer(file_id, shown, inline=True)
+
+    async def _answer(self, file_id: str, shown: Attachment, *, inline: bool) -> File | Redirect:
+        if url := await self._store.url(file_id, shown, inline=inline):
+            return Redirect(url)
+        return File(
+            name=shown.name,
+            content_type=shown.content_type,
+            size=shown.size,
+            etag=file_id,  # The bytes of an id never change.
+            inline=inline,
+            read=partial(self._store.read, file_id),
+        )
+
+    async def _load(self, request: PluginRequest) -> Row:
+        """An attachment that the user may read. Raises AttachmentNotFound."""
+        attachment_id, user_id = request.path["attachment_id"], request.user_id
+        found = await self._rows.find([attachment_id]) if is_id(attachment_id) else {}
+        row = found.get(attachment_id)
+        if row is None:
+            raise AttachmentNotFound
+        if "usedAt" not in row and row["userId"] == user_id:
+            try:
+                await self.api.load_readable(user_id, row["conversationId"])
+            except (ConversationNotFound, ForbiddenRead):
+                raise AttachmentNotFound from None
+            return row
+        if not await self.api.may_read_attachment(user_id, attachment_id):
+            raise AttachmentNotFound
+        return row
+
+
+def _place(row: Row) -> tuple[str, str]:
+    return row["userId"], row["conversationId"]

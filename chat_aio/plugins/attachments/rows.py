@@ -1,0 +1,175 @@
+"""The rows of attachments: who has uploaded what, and how long it is kept.
+
+A row is `uploading`, then `stored`. Until `keepUntil` nobody asks whether a message carries it;
+each use puts that off, and a removal applies only behind it. So a message never loses a file that
+it has just begun to carry, however many processes send and remove (docs/decisions/0067).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from chat_aio.errors import AttachmentLimitExceeded, AttachmentNotFound
+from chat_aio.plugins.api import Attachment, PluginAPI
+
+Row = Mapping[str, Any]
+
+DAY = timedelta(days=1)
+KEPT_FOR_A_SEND = timedelta(minutes=5)
+"""Longer than a send can take from its last question to its commit."""
+
+KEPT_FOR_A_REMOVAL = timedelta(minutes=10)
+"""After so long another process goes on with a removal that was cut short."""
+
+SHOWN = ("name", "contentType", "size", "width", "height", "hasThumbnail")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DailyLimits:
+    """What each user may upload within 24 hours."""
+
+    files: int
+    size: int
+
+
+class Rows:
+    """The rows of one store; `store` is its name."""
+
+    def __init__(self, api: PluginAPI, *, store: str) -> None:
+        self._api = api
+        self._store = store
+
+    @property
+    def _rows(self) -> Any:
+        return self._api.collection("attachments")
+
+    async def begin(
+        self, user_id: str, conversation_id: str, size: int, limits: DailyLimits
+    ) -> str:
+        """A row for an upload that begins; returns its id. Raises AttachmentLimitExceeded."""
+        now, attachment_id = self._api.now(), self._api.new_id()
+        row = {
+            "userId": user_id,
+            "conversationId": conversation_id,
+            "state": "uploading",
+            "store": self._store,
+            "name": "",
+            "contentType": "",
+            "size": size,
+            "width": None,
+            "height": None,
+            "hasThumbnail": False,
+            "createdAt": now,
+            "keepUntil": now + DAY,
+        }
+        here = {"_id": attachment_id}
+        await self._api.write(
+            lambda: self._rows.update_one(here, {"$setOnInsert": row}, upsert=True)
+        )
+        try:
+            await self.require_within(user_id, limits)
+        except AttachmentLimitExceeded:
+            await self._api.write(lambda: self._rows.delete_one(here))
+            raise
+        return attachment_id
+
+    async def require_within(self, user_id: str, limits: DailyLimits) -> None:
+        """Raise AttachmentLimitExceeded if the rows of a user are more than the limits. It is asked
+        when a row is written already: of uploads at once, none overlooks the others."""
+        recent = {"userId": user_id, "createdAt": {"$gt": self._api.now() - DAY}}
+        summed = {"_id": None, "files": {"$sum": 1}, "size": {"$sum": "$size"}}
+        found = await self._api.aggregate("attachments", [{"$match": recent}, {"$group": summed}])
+        if found and (found[0]["files"] > limits.files or found[0]["size"] > limits.size):
+            raise AttachmentLimitExceeded
+
+    async def measure(self, attachment_id: str, size: int) -> None:
+        """Note how large an upload was."""
+        await self._update({"_id": attachment_id}, {"$set": {"size": size}})
+
+    async def finish(self, shown: Attachment, *, thumbnail_size: int) -> None:
+        """An upload is complete. Raises AttachmentNotFound if it took so long that it is gone."""
+        fields = shown.model_dump(by_alias=True, exclude={"id"})
+        stored = {**fields, "thumbnailSize": thumbnail_size, "state": "stored"}
+        uploading = {"_id": shown.id, "state": "uploading"}
+        if not await self._update(uploading, {"$set": stored}):
+            raise AttachmentNotFound
+
+    async def find(self, attachment_ids: Sequence[str]) -> dict[str, Row]:
+        """The complete ones among some attachments, by id."""
+        chosen = {"_id": {"$in": [*attachment_ids]}, "state": "stored", "store": self._store}
+        found = await self._api.read(lambda: self._rows.find(chosen).to_list(None))
+        return {each["_id"]: each for each in found}
+
+    async def use(self, attachment_ids: Sequence[str]) -> None:
+        """Keep attachments for a message that is about to be stored. Raises AttachmentNotFound."""
+        now = self._api.now()
+        chosen = {"_id": {"$in": [*attachment_ids]}, "state": "stored"}
+        update = {"$set": {"usedAt": now}, "$max": {"keepUntil": now + KEPT_FOR_A_SEND}}
+        used = await self._api.write(lambda: self._rows.update_many(chosen, update))
+        if used.matched_count < len(set(attachment_ids)):
+            raise AttachmentNotFound
+
+    async def release(self, attachment_ids: Sequence[str]) -> None:
+        """A message no longer carries these: look soon whether any other does."""
+        soon = self._api.now() + KEPT_FOR_A_SEND
+        chosen = {"_id": {"$in": [*attachment_ids]}, "state": "stored"}
+        update = {"$min": {"keepUntil": soon}}
+        await self._api.write(lambda: self._rows.update_many(chosen, update))
+
+    async def list_due(self, *, limit: int) -> list[Row]:
+        """Rows that need no longer be kept as far as they say, the oldest first."""
+        states = ["uploading", "stored", "removing"]
+        due = {"state": {"$in": states}, "keepUntil": {"$lte": self._api.now()}}
+        rows = self._rows.find({**due, "store": self._store}).sort("keepUntil", 1).limit(limit)
+        found: list[Row] = await self._api.read(lambda: rows.to_list(None))
+        return found
+
+    async def keep(self, attachment_ids: Sequence[str]) -> None:
+        """Look at these again in a day."""
+        chosen = {"_id": {"$in": [*attachment_ids]}}
+        update = {"$max": {"keepUntil": self._api.now() + DAY}}
+        await self._api.write(lambda: self._rows.update_many(chosen, update))
+
+    async def decide_removal(self, row: Row) -> bool:
+        """From now on no message can carry a file; False if it was used or kept meanwhile."""
+        now = self._api.now()
+        due = {"_id": row["_id"], "state": row["state"], "keepUntil": {"$lte": now}}
+        lease = {"state": "removing", "keepUntil": now + KEPT_FOR_A_REMOVAL}
+        return await self._update(due, {"$set": lease})
+
+    async def refuse(self, attachment_id: str, size: int) -> Row | None:
+        """An upload is not kept: no message can carry it yet. Only what has come of it counts.
+        Returns its row, if there is one."""
+        lease = {"state": "removing", "keepUntil": self._api.now() + KEPT_FOR_A_REMOVAL}
+        here, update = {"_id": attachment_id}, {"$set": {**lease, "size": size}}
+        refused: Row | None = await self._api.write(
+            lambda: self._rows.find_one_and_update(here, update, return_document=True)
+        )
+        return refused
+
+    async def forget(self, attachment_id: str, created_at: datetime) -> None:
+        """The bytes are removed. The row counts in its user's limits for the rest of the day."""
+        gone = {"state": "gone", "name": "", "expiresAt": created_at + DAY}
+        await self._update({"_id": attachment_id, "state": "removing"}, {"$set": gone})
+
+    async def claim_sweep(self, *, seconds: float) -> bool:
+        """Whether this process is the one that sweeps now, and nobody else for so long."""
+        settings, here = self._api.collection("settings"), {"_id": f"attachments:{self._store}"}
+        first = {"$setOnInsert": {"until": self._api.now()}}
+        await self._api.write(lambda: settings.update_one(here, first, upsert=True))
+        over = {"$expr": {"$lte": [{"$ifNull": ["$until", "$$NOW"]}, "$$NOW"]}}
+        until = {"$add": ["$$NOW", int(seconds * 1000)]}
+        claimed = await self._api.write(
+            lambda: settings.update_one({**here, **over}, [{"$set": {"until": until}}])
+        )
+        return bool(claimed.matched_count)
+
+    async def _update(self, chosen: Mapping[str, Any], update: Mapping[str, Any]) -> bool:
+        written = await self._api.write(lambda: self._rows.update_one(chosen, update))
+        return bool(written.matched_count)
+
+
+def attachment_from(row: Row) -> Attachment:
+    """A row as messages carry it."""
+    return Attachment.model_validate({"id": row["_id"], **{each: row[each] for each in SHOWN}})

@@ -1,0 +1,107 @@
+"""Removing what no message carries: uploads that were never sent, and what deleted messages had."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from contextvars import Context
+
+from chat_aio.errors import StorageUnavailable
+from chat_aio.plugins.api import PluginAPI
+from chat_aio.plugins.attachments.rows import Row, Rows
+from chat_aio.plugins.attachments.stores import Store
+from chat_aio.tasks import cancel_and_wait
+
+log = logging.getLogger(__name__)
+
+AT_A_TIME = 200
+MOST_AT_ONCE = 50
+"""So many portions in one sweep: the next one goes on."""
+
+THUMBNAIL = "-thumbnail"
+"""Follows the id of an attachment in that of its thumbnail."""
+
+
+class Sweeper:
+    """Looks at rows whose time is over, every `seconds`, in one process at a time. Any number of
+    them may do it at once: each removal is decided once."""
+
+    def __init__(self, api: PluginAPI, rows: Rows, store: Store, *, seconds: float) -> None:
+        self._api = api
+        self._rows = rows
+        self._store = store
+        self._seconds = seconds
+        self._released: set[str] = set()
+        self._woken = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        self._task = asyncio.create_task(self._run(), context=Context())
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await cancel_and_wait(self._task)
+        try:
+            await self._note_released()
+        except StorageUnavailable:
+            log.warning("released attachments are found within a day only")
+
+    def release(self, attachment_ids: Sequence[str]) -> None:
+        """A message no longer carries these."""
+        self._released.update(attachment_ids)
+        self._woken.set()
+
+    async def sweep(self) -> int:
+        """Remove what no message carries; returns how many."""
+        done = 0
+        for _ in range(MOST_AT_ONCE):
+            due = await self._rows.list_due(limit=AT_A_TIME)
+            done += await self._sweep(due)
+            if len(due) < AT_A_TIME:
+                break
+        return done
+
+    async def remove(self, row: Row) -> None:
+        """Remove the bytes of a file whose removal is decided."""
+        await self._store.delete(row["_id"] + THUMBNAIL)
+        await self._store.delete(row["_id"])
+        await self._rows.forget(row["_id"], row["createdAt"])
+
+    async def _sweep(self, due: Sequence[Row]) -> int:
+        decided = {each["_id"] for each in due if each["state"] == "removing"}
+        asked = [each["_id"] for each in due if each["_id"] not in decided]
+        kept = await self._api.carried_attachments(asked) if asked else set()
+        on_hold = await self._api.users_on_hold() if asked else set()
+        kept |= {each["_id"] for each in due if each["userId"] in on_hold} - decided
+        if kept:
+            await self._rows.keep([*kept])
+        done = 0
+        for each in due:
+            if each["_id"] not in kept and await self._rows.decide_removal(each):
+                await self.remove(each)
+                done += 1
+        return done
+
+    async def _run(self) -> None:
+        due = time.monotonic() + self._seconds
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), due - time.monotonic())
+            is_due = time.monotonic() >= due
+            if is_due:
+                due = time.monotonic() + self._seconds
+            try:
+                await self._note_released()
+                if is_due and await self._rows.claim_sweep(seconds=self._seconds):
+                    await self.sweep()
+            except StorageUnavailable:
+                continue
+            except Exception:
+                log.exception("sweeping attachments failed")
+
+    async def _note_released(self) -> None:
+        self._woken.clear()
+        if released := [*self._released]:
+            await self._rows.release(released)
+            self._released.difference_update(released)

@@ -1,0 +1,112 @@
+"""Thumbnails of images, made by a process of their own (thumbnailer.py).
+
+Not by `ProcessPoolExecutor`: its processes would import the host's main module, and one that hangs
+cannot be ended by any public means.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+KINDS = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+MOST_BYTES = 32 * 1024 * 1024
+"""Of a larger image there is no thumbnail: the process reads it as a whole."""
+
+MOST_WAITING = 8
+SECONDS = 10.0
+PROGRAM = Path(__file__).with_name("thumbnailer.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is known of an image: its size, and its thumbnail in WebP, if there is one."""
+
+    width: int | None = None
+    height: int | None = None
+    thumbnail: bytes = b""
+
+
+class Thumbnails:
+    """Makes thumbnails of at most `side` pixels, of images of at most `most_pixels`, one at a time.
+
+    One that takes too long, or needs too much memory, costs its process, and there is no thumbnail;
+    a new process starts for the next one.
+    """
+
+    def __init__(self, *, side: int, most_pixels: int) -> None:
+        self._arguments = (str(most_pixels), str(side))
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+        self._process: asyncio.subprocess.Process | None = None
+        self.is_possible = find_spec("PIL") is not None
+
+    async def draw(self, kind: str, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
+        """The thumbnail of an image. Nothing is known of what is none, or if too many wait."""
+        fits = kind in KINDS and size <= MOST_BYTES and self._waiting < MOST_WAITING
+        if not (self.is_possible and fits):
+            return Drawn()
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(SECONDS), self._turn:
+                return await self._draw(size, chunks)
+        except TimeoutError:
+            log.warning("no thumbnail of an image of %d bytes within %.0f seconds", size, SECONDS)
+            return Drawn()
+        finally:
+            self._waiting -= 1
+
+    async def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(ProcessLookupError):
+            process.kill()
+        # Also closes the pipes, or their transports would outlive the loop.
+        await process.communicate()
+
+    async def _draw(self, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
+        try:
+            process = await self._running()
+            found, made = await _ask(process, size, chunks)
+        except (OSError, EOFError, ValueError):
+            log.warning("the process that makes thumbnails has died of an image")
+            await self.close()
+            return Drawn()
+        except BaseException:  # It was cut short: what it answers would be that of another image.
+            await self.close()
+            raise
+        return Drawn(found.get("width"), found.get("height"), made)
+
+    async def _running(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            await self.close()
+            self._process = await asyncio.create_subprocess_exec(
+                # Without the script's folder, whose modules would hide those of the library.
+                *(sys.executable, "-P", str(PROGRAM), *self._arguments),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+            )
+        return self._process
+
+
+async def _ask(
+    process: asyncio.subprocess.Process, size: int, chunks: AsyncIterator[bytes]
+) -> tuple[dict[str, int], bytes]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(size.to_bytes(8, "big"))
+    async for each in chunks:
+        process.stdin.write(each)
+        await process.stdin.drain()
+    found = json.loads(await process.stdout.readline())
+    return found, await process.stdout.readexactly(found["length"])

@@ -1,0 +1,137 @@
+"""One upload: from its first bytes to a file that messages may carry, or to nothing."""
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from chat_aio.errors import AttachmentTypeUnsupported, InvalidInput, StorageUnavailable
+from chat_aio.plugins.api import Attachment
+from chat_aio.plugins.attachments.kinds import HEAD_BYTES, is_among, kind_of
+from chat_aio.plugins.attachments.names import cleaned
+from chat_aio.plugins.attachments.rows import DailyLimits, Rows
+from chat_aio.plugins.attachments.scanning import FileInfo, Scan, require_clean
+from chat_aio.plugins.attachments.stores import Store
+from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
+from chat_aio.plugins.attachments.thumbnails import Drawn, Thumbnails
+from chat_aio.plugins.files import Upload
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What may be uploaded."""
+
+    kinds: frozenset[str]
+    limits: DailyLimits
+    scan: Scan | None
+    scan_seconds: float
+
+
+class Counted:
+    """Bytes as they come, how many there were, and the first of them."""
+
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self._chunks = chunks
+        self._first: list[bytes] = []
+        self.size = 0
+
+    async def head(self) -> bytes:
+        """The beginning of the file, which is still to be read."""
+        found = bytearray()
+        async for each in self._chunks:
+            self._first.append(each)
+            found += each
+            if len(found) >= HEAD_BYTES:
+                break
+        return bytes(found[:HEAD_BYTES])
+
+    async def all(self) -> AsyncIterator[bytes]:
+        for each in self._first:
+            self.size += len(each)
+            yield each
+        self._first.clear()
+        async for each in self._chunks:
+            self.size += len(each)
+            yield each
+
+
+class Uploading:
+    """Takes uploads. What does not become an attachment leaves no bytes."""
+
+    def __init__(
+        self, rows: Rows, store: Store, sweeper: Sweeper, thumbnails: Thumbnails, rules: Rules
+    ) -> None:
+        self._rows = rows
+        self._store = store
+        self._sweeper = sweeper
+        self._thumbnails = thumbnails
+        self._rules = rules
+
+    async def take(self, user_id: str, conversation_id: str, upload: Upload) -> Attachment:
+        """Store a file. Raises InvalidInput, PayloadTooLarge, AttachmentTypeUnsupported,
+        AttachmentLimitExceeded, AttachmentRejected and UserBanned."""
+        limits = self._rules.limits
+        attachment_id = await self._rows.begin(user_id, conversation_id, upload.length or 0, limits)
+        coming = Counted(upload.chunks)
+        try:
+            kind = kind_of(await coming.head())
+            if not is_among(kind, self._rules.kinds):
+                raise AttachmentTypeUnsupported(f"files of kind {kind} cannot be attached here")
+            await self._store.save(attachment_id, coming.all())
+            info = FileInfo(
+                user_id=user_id,
+                conversation_id=conversation_id,
+                name=cleaned(upload.name),
+                content_type=kind,
+                size=coming.size,
+            )
+            return await self._check(attachment_id, info)
+        except BaseException:
+            await self._discard(attachment_id, coming.size)
+            raise
+
+    async def _check(self, attachment_id: str, info: FileInfo) -> Attachment:
+        """What can be said of a file only when all of it is there."""
+        if not info.size:
+            raise InvalidInput("the file is empty")
+        await self._rows.measure(attachment_id, info.size)
+        await self._rows.require_within(info.user_id, self._rules.limits)
+        if self._rules.scan is not None:
+            chunks, seconds = self._read(attachment_id, info), self._rules.scan_seconds
+            await require_clean(self._rules.scan, info, chunks, seconds=seconds)
+        drawn = await self._draw(attachment_id, info)
+        shown = Attachment(
+            id=attachment_id,
+            name=info.name,
+            content_type=info.content_type,
+            size=info.size,
+            width=drawn.width,
+            height=drawn.height,
+            has_thumbnail=bool(drawn.thumbnail),
+        )
+        await self._rows.finish(shown, thumbnail_size=len(drawn.thumbnail))
+        return shown
+
+    async def _draw(self, attachment_id: str, info: FileInfo) -> Drawn:
+        chunks = self._read(attachment_id, info)
+        drawn = await self._thumbnails.draw(info.content_type, info.size, chunks)
+        if drawn.thumbnail:
+            await self._store.save(attachment_id + THUMBNAIL, _once(drawn.thumbnail))
+        return drawn
+
+    def _read(self, attachment_id: str, info: FileInfo) -> AsyncIterator[bytes]:
+        return self._store.read(attachment_id, 0, info.size)
+
+    async def _discard(self, attachment_id: str, size: int) -> None:
+        try:
+            if refused := await self._rows.refuse(attachment_id, size):
+                await self._sweeper.remove(refused)
+        except StorageUnavailable:
+            log.warning("what is left of an upload is removed within a day")
+        except Exception:
+            log.exception("what is left of an upload could not be removed yet")
+
+
+async def _once(data: bytes) -> AsyncIterator[bytes]:
+    yield data

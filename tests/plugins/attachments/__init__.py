@@ -1,0 +1,1 @@
+"""Tests of the plugin Attachments: over HTTP, with bytes in GridFS of a real mongod."""
