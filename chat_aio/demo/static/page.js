@@ -101,7 +101,7 @@ export class Page {
   }
 
   /** Open what the address names; back in the list, the focus is where it was. */
-  async goTo({ conversationId, rootId, isDetails, elsewhere, code }) {
+  async goTo({ conversationId, rootId, messageId, isDetails, elsewhere, code }) {
     const { openId: left, isDetailsOpen: wasDetails } = this.#store;
     if (conversationId !== null || elsewhere !== null) this.#frame.notify("");
     this.#store.set({ isDetailsOpen: isDetails, elsewhere });
@@ -115,13 +115,30 @@ export class Page {
     else if (isDetails || wasBeside) this.#groups.focusDetails({ isClosed: !isDetails });
     else if (rootId === null) this.#composer.focus();
     await isThreadOpen;
+    if (messageId !== null && this.#isAt(conversationId, rootId)) {
+      await isOpen;
+      this.#arriveAt(messageId);
+    }
+  }
+
+  /** The address then is the place's: the same link leads to its message once more. */
+  #arriveAt(messageId) {
+    const { open, openId, openRootId } = this.#store;
+    if (!open) return;
+    const place = openRootId ? [openId, openRootId] : [openId];
+    history.replaceState(null, "", addressOf(this.#people.userId, ...place));
+    this.#find(messageId, openRootId);
+  }
+
+  #isAt(conversationId, rootId) {
+    return this.#store.openId === conversationId && this.#store.openRootId === rootId;
   }
 
   async #openThread(isOpen, conversationId, rootId) {
     await this.#session.openThread(rootId);
     await isOpen;
     // The conversation may just have become known.
-    if (this.#store.openId !== conversationId || this.#store.openRootId !== rootId) return;
+    if (!this.#isAt(conversationId, rootId)) return;
     await this.#session.openThread(rootId);
     if (this.#store.openThread?.isGone) this.#go(conversationId);
   }

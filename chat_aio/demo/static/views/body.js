@@ -1,5 +1,6 @@
 /** The text of a message, with its markup. A long one is folded; a few emoji alone are large. */
 
+import { addressOfLink } from "../address.js";
 import { element, setAttribute, setText } from "../dom.js";
 import { inlineOf } from "../inline.js";
 import { blocksOf } from "../markup.js";
@@ -81,5 +82,7 @@ function plainNode({ text, href, isCode, userId }, ownId) {
   if (isCode) return element("code", {}, text);
   if (userId) return element("span", { class: "mention", "data-me": userId === ownId }, text);
   if (!href) return text;
+  const place = addressOfLink(href, ownId);
+  if (place) return element("a", { href: place }, text);
   return element("a", { href, target: "_blank", rel: "noopener noreferrer nofollow" }, text);
 }

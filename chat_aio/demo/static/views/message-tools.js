@@ -1,9 +1,11 @@
 /** What a message's buttons do: dialogs, panels and composers about it. */
 
+import { linkTo } from "../address.js";
 import { isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
 import { mayPinIn } from "./pins.js";
 import { Menu, ReactionPicker } from "./popovers.js";
+import { Toast } from "./toast.js";
 
 export class MessageTools {
   #changes;
@@ -12,6 +14,7 @@ export class MessageTools {
   #needs;
   #menu = new Menu("#message-menu");
   #picker = new ReactionPicker();
+  #toast = new Toast();
   #deleting;
   #forwarding;
 
@@ -68,17 +71,22 @@ export class MessageTools {
     const forward = () => this.#forwarding.open(message);
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
+    const copy = (text) => this.#copy(text, composer());
     const items = [{ name: "forward", label: "Forward", act: forward }];
+    const more = [
+      { name: "copy", label: "Copy text", act: () => copy(message.body) },
+      { name: "link", label: "Copy link", act: () => copy(linkTo(message)) },
+      ...this.#pinning(message, composer),
+    ];
     const report = () => this.#needs.report(message);
-    const pinning = this.#pinning(message, composer);
     if (message.senderId !== this.#people.userId) {
-      return [...items, { name: "report", label: "Report", act: report }, ...pinning];
+      return [...items, { name: "report", label: "Report", act: report }, ...more];
     }
     return [
       ...items,
       { name: "edit", label: "Edit", act: edit },
       { name: "delete", label: "Delete", act: remove },
-      ...pinning,
+      ...more,
     ];
   }
 
@@ -91,6 +99,16 @@ export class MessageTools {
     const change = () => (isPinned ? groups.unpin(conversation, id) : groups.pin(conversation, id));
     const act = () => change().catch((error) => composer().complain(error.message));
     return [{ name: "pin", label: isPinned ? "Unpin" : "Pin", act }];
+  }
+
+  /** Only a page that came over HTTPS, or from this machine, may write to the clipboard. */
+  async #copy(text, composer) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#toast.say("Copied");
+    } catch {
+      composer.complain("The browser does not let this page copy.");
+    }
   }
 
   async #toggleReaction(message, emoji, composer) {
