@@ -3,6 +3,7 @@
 import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
 import { Chat } from "./chat.js";
+import { Kept } from "./kept.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
 import { Store } from "./store.js";
@@ -31,6 +32,7 @@ function chatAs(userId, onError) {
 
 export class Page {
   #people;
+  #kept;
   #store;
   #session;
   #tools;
@@ -50,6 +52,7 @@ export class Page {
 
   constructor(people) {
     this.#people = people;
+    this.#kept = new Kept(people.userId);
     const store = new Store(people.userId);
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
@@ -72,6 +75,7 @@ export class Page {
       composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
       report: (message) => this.#reporting.openForMessage(message),
       groups: this.#session.groups,
+      kept: this.#kept,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#list = this.#makeList();
@@ -203,6 +207,7 @@ export class Page {
       send: (written) => this.#send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
+      pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
   }

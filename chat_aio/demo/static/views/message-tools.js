@@ -3,8 +3,9 @@
 import { linkTo } from "../address.js";
 import { isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
+import { EmojiPicker } from "./emoji-picker.js";
 import { mayPinIn } from "./pins.js";
-import { Menu, ReactionPicker } from "./popovers.js";
+import { Menu } from "./popovers.js";
 import { Toast } from "./toast.js";
 
 export class MessageTools {
@@ -13,7 +14,7 @@ export class MessageTools {
   #people;
   #needs;
   #menu = new Menu("#message-menu");
-  #picker = new ReactionPicker();
+  #picker;
   #toast = new Toast();
   #deleting;
   #forwarding;
@@ -21,13 +22,14 @@ export class MessageTools {
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
    * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
-   * `needs.groups` pins.
+   * `needs.groups` pins, `needs.kept` is what the browser keeps.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
     this.#store = store;
     this.#people = people;
     this.#needs = needs;
+    this.#picker = new EmojiPicker(needs.kept);
     this.#deleting = new DeleteDialog(({ id }) => changes.delete(id));
     this.#forwarding = new ForwardDialog(store, people, {
       more: needs.moreConversations,
@@ -46,7 +48,8 @@ export class MessageTools {
       isThread,
       people: this.#people,
       toggleReaction: toggle,
-      react: (message, button) => this.#picker.open(button, (emoji) => toggle(message, emoji)),
+      react: (message, button) =>
+        this.#picker.open(button, "React", (emoji) => toggle(message, emoji)),
       reply: (message) => composer().reply(message),
       answerInThread: (message) => this.#openThread(message, threadOf(message)),
       openThread: (message) => this.#openThread(message, message.id),
@@ -54,6 +57,10 @@ export class MessageTools {
       more: (message, button) => this.#menu.open(button, this.#items(message, composer)),
       jump: (message) => this.#jump(message, isThread),
     };
+  }
+
+  pickEmoji(button, choose) {
+    this.#picker.open(button, "Emoji", choose);
   }
 
   /** One's own last message of a list, if it is there. */
