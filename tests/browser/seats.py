@@ -17,7 +17,7 @@ class Seats:
     """Pages in browser contexts of their own, kept by the devices that these stand for.
 
     A page keeps its renderer, its cache and what has been compiled. Nothing else may be left of
-    the test before: the demo's page stores nothing in the browser, and the rest is undone here.
+    the test before: what the demo's page keeps in the browser, and all else, is undone here.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -49,6 +49,8 @@ class Seats:
 async def _is_emptied(page: Page, *, viewport: object = USUAL, **_: object) -> bool:
     """Leave what a page shows; False where its window, or its clock, has been changed for good."""
     await page.unroute_all(behavior="ignoreErrors")
+    if page.url.startswith("http"):
+        await page.evaluate("localStorage.clear()")
     await page.goto("about:blank")
     await page.mouse.move(*OUTSIDE)
     return (

@@ -1,30 +1,47 @@
 /**
  * Where one is stands in the address: #ada, #ada/<conversation>, #ada/<conversation>/<thread>,
- * #ada/<conversation>/details, #ada/channels, #ada/moderation, #ada/invite/<code>. A link that is
- * given to others has no name in it, #/invite/<code>: who opens it says first who that is.
+ * #ada/<conversation>/details, #ada/channels, #ada/moderation, #ada/invite/<code>. A message is
+ * #ada/<conversation>/message/<id>, a reply in a thread #ada/<conversation>/<thread>/<id>. A link
+ * that is given to others has no name in it, #/invite/<code>: who opens it says first who that is.
  */
 
-const NOWHERE = { conversationId: null, rootId: null, isDetails: false, elsewhere: null };
+const NOWHERE = {
+  ...{ conversationId: null, rootId: null, messageId: null },
+  ...{ isDetails: false, elsewhere: null },
+};
 
 const LISTS = ["channels", "moderation"];
 
 export function placeFromAddress() {
-  const [userId, first, second] = location.hash.slice(1).split("/").map(decoded);
+  const [userId, first, second, third] = location.hash.slice(1).split("/").map(decoded);
   if (LISTS.includes(first)) return { ...NOWHERE, userId, elsewhere: first };
   if (first === "invite") return { ...NOWHERE, userId, elsewhere: "invite", code: second ?? "" };
   const isDetails = second === "details";
-  const rootId = isDetails ? null : second || null;
-  return { ...NOWHERE, userId, conversationId: first || null, rootId, isDetails };
+  const rootId = isDetails || second === "message" ? null : second || null;
+  const place = { conversationId: first || null, rootId, messageId: third || null, isDetails };
+  return { ...NOWHERE, userId, ...place };
 }
 
 export function addressOf(...parts) {
   return `#${parts.map(encodeURIComponent).join("/")}`;
 }
 
-/** The place of the address, as somebody. */
-export function addressAs(userId) {
-  const [, ...place] = location.hash.slice(1).split("/");
+/** The place of an address, as somebody. */
+export function addressAs(userId, hash = location.hash) {
+  const [, ...place] = hash.slice(1).split("/");
   return [addressOf(userId), ...place].join("/");
+}
+
+/** A place of this page that a link given to others leads to, as somebody; null: it leads away. */
+export function addressOfLink(href, userId) {
+  const { href: here } = new URL(addressOf(""), location.href);
+  return href.startsWith(`${here}/`) ? addressAs(userId, new URL(href).hash) : null;
+}
+
+/** Where a message is, for others, complete. */
+export function linkTo({ id, conversationId, threadRootMessageId, alsoSendToMain }) {
+  const place = threadRootMessageId && !alsoSendToMain ? threadRootMessageId : "message";
+  return new URL(addressOf("", conversationId, place, id), location.href).href;
 }
 
 /** What an admin gives to others, complete. */

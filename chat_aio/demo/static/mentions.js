@@ -20,7 +20,7 @@ export function matching(people, query) {
 
 /** `text` in pieces {text, userId}: those with a user id mention one of `people`. */
 export function piecesOf(text, people) {
-  if (people.length === 0) return [{ text, userId: null }];
+  if (people.length === 0 || !text.includes("@")) return [{ text, userId: null }];
   const ids = new Map(people.map(({ id, name }) => [name, id]));
   // A name may be the beginning of another one.
   const names = [...ids.keys()].sort((first, second) => second.length - first.length);

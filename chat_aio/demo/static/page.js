@@ -3,6 +3,7 @@
 import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
 import { Chat } from "./chat.js";
+import { Kept } from "./kept.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
 import { Store } from "./store.js";
@@ -31,6 +32,7 @@ function chatAs(userId, onError) {
 
 export class Page {
   #people;
+  #kept;
   #store;
   #session;
   #tools;
@@ -50,6 +52,7 @@ export class Page {
 
   constructor(people) {
     this.#people = people;
+    this.#kept = new Kept(people.userId);
     const store = new Store(people.userId);
     const chat = chatAs(people.userId, ({ code }) => {
       if (code === "USER_BANNED") this.#session.endAsBanned();
@@ -72,6 +75,7 @@ export class Page {
       composer: (isThread) => (isThread ? this.#thread.composer : this.#composer),
       report: (message) => this.#reporting.openForMessage(message),
       groups: this.#session.groups,
+      kept: this.#kept,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#list = this.#makeList();
@@ -101,7 +105,7 @@ export class Page {
   }
 
   /** Open what the address names; back in the list, the focus is where it was. */
-  async goTo({ conversationId, rootId, isDetails, elsewhere, code }) {
+  async goTo({ conversationId, rootId, messageId, isDetails, elsewhere, code }) {
     const { openId: left, isDetailsOpen: wasDetails } = this.#store;
     if (conversationId !== null || elsewhere !== null) this.#frame.notify("");
     this.#store.set({ isDetailsOpen: isDetails, elsewhere });
@@ -115,13 +119,30 @@ export class Page {
     else if (isDetails || wasBeside) this.#groups.focusDetails({ isClosed: !isDetails });
     else if (rootId === null) this.#composer.focus();
     await isThreadOpen;
+    if (messageId !== null && this.#isAt(conversationId, rootId)) {
+      await isOpen;
+      this.#arriveAt(messageId);
+    }
+  }
+
+  /** The address then is the place's: the same link leads to its message once more. */
+  #arriveAt(messageId) {
+    const { open, openId, openRootId } = this.#store;
+    if (!open) return;
+    const place = openRootId ? [openId, openRootId] : [openId];
+    history.replaceState(null, "", addressOf(this.#people.userId, ...place));
+    this.#find(messageId, openRootId);
+  }
+
+  #isAt(conversationId, rootId) {
+    return this.#store.openId === conversationId && this.#store.openRootId === rootId;
   }
 
   async #openThread(isOpen, conversationId, rootId) {
     await this.#session.openThread(rootId);
     await isOpen;
     // The conversation may just have become known.
-    if (this.#store.openId !== conversationId || this.#store.openRootId !== rootId) return;
+    if (!this.#isAt(conversationId, rootId)) return;
     await this.#session.openThread(rootId);
     if (this.#store.openThread?.isGone) this.#go(conversationId);
   }
@@ -186,6 +207,7 @@ export class Page {
       send: (written) => this.#send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
+      pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
   }

@@ -1,6 +1,10 @@
-/** The list of people that opens while a mention is being written. The focus stays in the text. */
+/**
+ * The list of people, or of emoji, that opens while one is being named. The focus stays in the
+ * text.
+ */
 
 import { avatar, element, setAttribute, setAvatar } from "../dom.js";
+import { emojiBegunAt } from "../emoji.js";
 import { begunAt, matching } from "../mentions.js";
 
 export class Completion {
@@ -15,7 +19,10 @@ export class Completion {
   /** Where a list was closed: it stays closed for that mention. */
   #dismissedAt = null;
 
-  /** `choose(person, {start, end})` is told who is meant, and which part of the text it is. */
+  /**
+   * `choose(meant, {start, end})` is told who or what is meant, a person or {emoji, name}, and which
+   * part of the text it is.
+   */
   constructor(input, list, people, choose) {
     this.#input = input;
     this.#list = list;
@@ -37,10 +44,10 @@ export class Completion {
   /** The text or the caret has changed. */
   update() {
     const { value, selectionStart, selectionEnd } = this.#input;
-    this.#begun = selectionStart === selectionEnd ? begunAt(value, selectionStart) : null;
+    this.#begun = selectionStart === selectionEnd ? this.#begunAt(value, selectionStart) : null;
     if (this.#begun?.start !== this.#dismissedAt) this.#dismissedAt = null;
     const isWanted = this.#begun && this.#dismissedAt === null;
-    this.#found = isWanted ? matching(this.#candidates, this.#begun.query) : [];
+    this.#found = isWanted ? this.#begun.found : [];
     this.#index = 0;
     this.#show();
   }
@@ -63,38 +70,54 @@ export class Completion {
     return true;
   }
 
+  /** What is being named in front of the caret: {start, found, label}, or null. */
+  #begunAt(text, caret) {
+    const emoji = emojiBegunAt(text, caret);
+    if (emoji) return { ...emoji, label: "Emoji" };
+    const person = begunAt(text, caret);
+    if (!person) return null;
+    const found = matching(this.#candidates, person.query);
+    return { start: person.start, found, label: "People to mention" };
+  }
+
   #dismiss() {
     this.#dismissedAt = this.#begun.start;
     this.#found = [];
   }
 
-  #take(person) {
+  #take(meant) {
     const range = { start: this.#begun.start, end: this.#input.selectionStart };
     this.close();
-    this.#choose(person, range);
+    this.#choose(meant, range);
     return true;
   }
 
   #show() {
     this.#list.replaceChildren(...this.#found.map((each, index) => this.#option(each, index)));
+    if (this.#begun) setAttribute(this.#list, "aria-label", this.#begun.label);
     this.#list.hidden = this.#found.length === 0;
     const active = this.#list.querySelector("[aria-selected=true]");
     setAttribute(this.#input, "aria-activedescendant", active?.id);
     active?.scrollIntoView({ block: "nearest" });
   }
 
-  #option(person, index) {
-    const picture = avatar();
-    setAvatar(picture, this.#people.pictureOfPerson(person.id));
+  #option(meant, index) {
     const isChosen = index === this.#index;
     const id = `${this.#list.id}-${index}`;
     const option = element("li", { id, role: "option", "aria-selected": String(isChosen) });
-    option.append(picture, person.name);
+    option.append(this.#pictureOf(meant), meant.emoji ? `:${meant.name}:` : meant.name);
     option.addEventListener("pointerdown", (event) => {
       // The text keeps the focus, or the list would close before the click.
       event.preventDefault();
     });
-    option.addEventListener("click", () => this.#take(person));
+    option.addEventListener("click", () => this.#take(meant));
     return option;
+  }
+
+  #pictureOf({ id, emoji }) {
+    if (emoji) return element("span", { class: "emoji" }, emoji);
+    const picture = avatar();
+    setAvatar(picture, this.#people.pictureOfPerson(id));
+    return picture;
   }
 }

@@ -1,5 +1,6 @@
 /** Where a message is written, answered or edited. Each place keeps what was begun in it. */
 
+import { emojiNamedAt } from "../emoji.js";
 import { mentionedIn } from "../mentions.js";
 import { previewOf } from "../messages.js";
 import { AboutBar } from "./about-bar.js";
@@ -11,6 +12,7 @@ const newDraft = () => ({ text: "", about: null, chosen: new Map(), isSaving: fa
 export class Composer {
   #form;
   #input;
+  #emoji;
   #bar;
   #completion;
   #people;
@@ -22,7 +24,8 @@ export class Composer {
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
    * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
-   * `needs.typed(isBlank)` is told of typing that is no edit.
+   * `needs.typed(isBlank)` is told of typing that is no edit; `needs.pickEmoji(button, choose)` lets
+   * one choose.
    */
   constructor(form, people, needs) {
     this.#form = form;
@@ -31,12 +34,14 @@ export class Composer {
     this.#input = form.querySelector("textarea");
     this.#bar = new AboutBar(form, people, () => this.#cancel());
     const list = form.querySelector("[role=listbox]");
-    const choose = (person, range) => this.#insert(person, range);
+    const choose = (meant, range) => this.#insert(meant, range);
     this.#completion = new Completion(this.#input, list, people, choose);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
     });
+    this.#emoji = form.querySelector(".pick-emoji");
+    this.#emoji.addEventListener("click", () => this.#pickEmoji());
     this.#input.addEventListener("keydown", (event) => this.#pressed(event));
     this.#input.addEventListener("input", () => this.#typed());
   }
@@ -48,6 +53,7 @@ export class Composer {
   show(place, { placeholder = "", mentionable = [], find = () => null, isClosed = false } = {}) {
     this.#input.setAttribute("placeholder", placeholder);
     this.#input.readOnly = isClosed;
+    this.#emoji.disabled = isClosed;
     this.#completion.candidates = mentionable.map((id) => this.#personOf(id));
     if (place !== this.#place) this.#enter(place);
     this.#follow(find);
@@ -158,11 +164,22 @@ export class Composer {
     }
   }
 
-  #insert(person, { start, end }) {
-    this.#draft.chosen.set(person.id, person);
-    this.#input.setRangeText(`@${person.name} `, start, end, "end");
+  /** A person or an emoji that was chosen from the list. */
+  #insert(meant, { start, end }) {
+    if (!meant.emoji) this.#draft.chosen.set(meant.id, meant);
+    this.#put(meant.emoji ? `${meant.emoji} ` : `@${meant.name} `, start, end);
+  }
+
+  #put(text, start, end) {
+    this.#input.setRangeText(text, start, end, "end");
     this.#input.focus();
     this.#show();
+  }
+
+  #pickEmoji() {
+    this.#needs.pickEmoji(this.#emoji, (emoji) => {
+      this.#put(emoji, this.#input.selectionStart, this.#input.selectionEnd);
+    });
   }
 
   #pressed(event) {
@@ -183,6 +200,9 @@ export class Composer {
 
   #typed() {
     this.complain("");
+    const { value, selectionStart } = this.#input;
+    const named = emojiNamedAt(value, selectionStart);
+    if (named) this.#put(named.emoji, named.start, selectionStart);
     const isEdit = this.#draft.about?.kind === "edit";
     if (!isEdit) this.#needs.typed(this.#input.value.trim() === "");
     this.#completion.update();

@@ -1,6 +1,7 @@
 /** A message that an assistant is writing: its text so far, with a caret. */
 
 import { avatar, element, setAttribute, setAvatar, setText } from "../dom.js";
+import { markedUp } from "./body.js";
 
 export class DraftRow {
   #draft = null;
@@ -12,7 +13,7 @@ export class DraftRow {
   constructor({ stopDraft }) {
     this.#stop.addEventListener("click", () => stopDraft(this.#draft));
     const caret = element("span", { class: "caret", "aria-hidden": "true" });
-    const body = element("p", { class: "body", dir: "auto" }, this.#text, caret);
+    const body = element("div", { class: "body", dir: "auto" }, this.#text, caret);
     this.node = element(
       "div",
       // Read out when it is a message: half a word is none.
@@ -27,7 +28,7 @@ export class DraftRow {
     setAvatar(this.#avatar, { initials, hue, shape: "round" });
     setText(this.#author, author);
     setAttribute(this.node, "data-named", isNamed);
-    setText(this.#text, draft.text);
+    this.#text.replaceChildren(...markedUp(draft.text, [], null));
     this.node.ariaBusy = "true";
     this.#stop.hidden = !isMine;
     this.#stop.disabled = draft.isStopped === true;

@@ -1,9 +1,12 @@
 /** What a message's buttons do: dialogs, panels and composers about it. */
 
+import { linkTo } from "../address.js";
 import { isInMain } from "../messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
+import { EmojiPicker } from "./emoji-picker.js";
 import { mayPinIn } from "./pins.js";
-import { Menu, ReactionPicker } from "./popovers.js";
+import { Menu } from "./popovers.js";
+import { Toast } from "./toast.js";
 
 export class MessageTools {
   #changes;
@@ -11,20 +14,22 @@ export class MessageTools {
   #people;
   #needs;
   #menu = new Menu("#message-menu");
-  #picker = new ReactionPicker();
+  #picker;
+  #toast = new Toast();
   #deleting;
   #forwarding;
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
    * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
-   * `needs.groups` pins.
+   * `needs.groups` pins, `needs.kept` is what the browser keeps.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
     this.#store = store;
     this.#people = people;
     this.#needs = needs;
+    this.#picker = new EmojiPicker(needs.kept);
     this.#deleting = new DeleteDialog(({ id }) => changes.delete(id));
     this.#forwarding = new ForwardDialog(store, people, {
       more: needs.moreConversations,
@@ -43,7 +48,8 @@ export class MessageTools {
       isThread,
       people: this.#people,
       toggleReaction: toggle,
-      react: (message, button) => this.#picker.open(button, (emoji) => toggle(message, emoji)),
+      react: (message, button) =>
+        this.#picker.open(button, "React", (emoji) => toggle(message, emoji)),
       reply: (message) => composer().reply(message),
       answerInThread: (message) => this.#openThread(message, threadOf(message)),
       openThread: (message) => this.#openThread(message, message.id),
@@ -51,6 +57,10 @@ export class MessageTools {
       more: (message, button) => this.#menu.open(button, this.#items(message, composer)),
       jump: (message) => this.#jump(message, isThread),
     };
+  }
+
+  pickEmoji(button, choose) {
+    this.#picker.open(button, "Emoji", choose);
   }
 
   /** One's own last message of a list, if it is there. */
@@ -68,17 +78,22 @@ export class MessageTools {
     const forward = () => this.#forwarding.open(message);
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
+    const copy = (text) => this.#copy(text, composer());
     const items = [{ name: "forward", label: "Forward", act: forward }];
+    const more = [
+      { name: "copy", label: "Copy text", act: () => copy(message.body) },
+      { name: "link", label: "Copy link", act: () => copy(linkTo(message)) },
+      ...this.#pinning(message, composer),
+    ];
     const report = () => this.#needs.report(message);
-    const pinning = this.#pinning(message, composer);
     if (message.senderId !== this.#people.userId) {
-      return [...items, { name: "report", label: "Report", act: report }, ...pinning];
+      return [...items, { name: "report", label: "Report", act: report }, ...more];
     }
     return [
       ...items,
       { name: "edit", label: "Edit", act: edit },
       { name: "delete", label: "Delete", act: remove },
-      ...pinning,
+      ...more,
     ];
   }
 
@@ -91,6 +106,16 @@ export class MessageTools {
     const change = () => (isPinned ? groups.unpin(conversation, id) : groups.pin(conversation, id));
     const act = () => change().catch((error) => composer().complain(error.message));
     return [{ name: "pin", label: isPinned ? "Unpin" : "Pin", act }];
+  }
+
+  /** Only a page that came over HTTPS, or from this machine, may write to the clipboard. */
+  async #copy(text, composer) {
+    try {
+      await navigator.clipboard.writeText(text);
+      this.#toast.say("Copied");
+    } catch {
+      composer.complain("The browser does not let this page copy.");
+    }
   }
 
   async #toggleReaction(message, emoji, composer) {

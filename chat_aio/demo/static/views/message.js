@@ -1,7 +1,7 @@
 /** One message in a log. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
-import { piecesOf } from "../mentions.js";
+import { MessageBody } from "./body.js";
 import { Origin, Quote, ReactionChip, ThreadLink, Ticks } from "./message-parts.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -10,7 +10,7 @@ export class MessageRow {
   #message = null;
   #avatar = avatar();
   #author = element("span", { class: "author" });
-  #body = element("p", { class: "body", dir: "auto" });
+  #body;
   #edited = element("span", { class: "edited" }, "edited");
   #time = element("time");
   #ticks = new Ticks();
@@ -33,6 +33,7 @@ export class MessageRow {
       link("Retry", about(tools.retry)),
       link("Discard", about(tools.discard)),
     );
+    this.#body = new MessageBody(tools.people);
     const withMessage = (act) => (...given) => act(this.#message, ...given);
     this.#origin = new Origin(tools.people, withMessage(tools.openOuterThread));
     this.#quote = new Quote(tools.people, withMessage(tools.jump));
@@ -56,7 +57,8 @@ export class MessageRow {
     setAttribute(this.node, "data-mentions-me", state.mentionsMe);
     setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
     setText(this.#author, state.isOwn ? "You" : state.author);
-    this.#showBody(state);
+    this.#body.show(state);
+    this.#edited.hidden = !state.isEdited;
     this.#origin.show(state);
     this.#quote.show(isDeleted ? null : state.replyTo);
     this.#showReactions(isDeleted ? [] : state.reactions);
@@ -69,7 +71,7 @@ export class MessageRow {
     const bubble = element(
       "div",
       { class: "bubble" },
-      ...[this.#origin.node, this.#quote.node, this.#body, this.#edited, this.#toolbar.node],
+      ...[this.#origin.node, this.#quote.node, this.#body.node, this.#edited, this.#toolbar.node],
     );
     return element(
       "div",
@@ -78,16 +80,6 @@ export class MessageRow {
       element("div", { class: "extras" }, this.#chips, this.#threadLink.node),
       element("div", { class: "meta" }, this.#time, this.#ticks.node, this.#note, this.#actions),
     );
-  }
-
-  #showBody({ body, mentions, isDeleted, isEdited }) {
-    const { people } = this.#tools;
-    const text = isDeleted ? "This message was deleted" : body;
-    const mentioned = isDeleted ? [] : mentions.map((id) => ({ id, name: people.nameOf(id) }));
-    this.#body.replaceChildren(
-      ...piecesOf(text, mentioned).map((each) => mentionOrText(each, people.userId)),
-    );
-    this.#edited.hidden = !isEdited;
   }
 
   #showReactions(reactions) {
@@ -106,11 +98,6 @@ export class MessageRow {
     setText(this.#note, noteOf(state));
     this.#actions.hidden = state.sending !== "failed";
   }
-}
-
-function mentionOrText({ text, userId }, ownId) {
-  if (userId === null) return text;
-  return element("span", { class: "mention", "data-me": userId === ownId }, text);
 }
 
 function noteOf({ sending, problem }) {

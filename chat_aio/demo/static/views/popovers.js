@@ -1,13 +1,12 @@
-/** Small panels beside the button that opened them: menus, and the choice of emoji. */
+/** Small panels beside the button that opened them. */
 
 import { element } from "../dom.js";
 import { icon } from "../icons.js";
 
 const GAP_PX = 6;
-const COMMON = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "✅", "🚀", "💯"];
 
 /** The browser closes a popover on Escape and a click elsewhere, and gives the focus back. */
-class Popover {
+export class Popover {
   #panel;
   #row = null;
 
@@ -22,8 +21,11 @@ class Popover {
     });
   }
 
-  /** Beside a button; the row that the button stands in shows its tools all the while. */
-  open(button) {
+  /**
+   * Beside a button; the row that the button stands in shows its tools all the while. The focus
+   * goes to `first`.
+   */
+  open(button, first = this.#panel.querySelector("button")) {
     this.#row?.removeAttribute("data-active");
     this.#row = button.closest(".message");
     this.#row?.setAttribute("data-active", "");
@@ -31,7 +33,7 @@ class Popover {
     button.closest("main, .beside").append(this.#panel);
     this.#panel.showPopover();
     this.#place(button.getBoundingClientRect());
-    this.#panel.querySelector("button").focus();
+    first.focus();
   }
 
   close() {
@@ -82,37 +84,5 @@ export class Menu {
     event.preventDefault();
     const items = [...this.#list.children];
     items.at((items.indexOf(document.activeElement) + step) % items.length).focus();
-  }
-}
-
-export class ReactionPicker {
-  #panel = document.querySelector("#reaction-picker");
-  #form = this.#panel.querySelector("form");
-  #popover = new Popover(this.#panel);
-  #choose = null;
-
-  constructor() {
-    const buttons = COMMON.map((emoji) => {
-      const onclick = () => this.#take(emoji);
-      return element("button", { type: "button", class: "emoji", onclick }, emoji);
-    });
-    this.#panel.querySelector(".palette").replaceChildren(...buttons);
-    this.#form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#take(this.#form.elements.emoji.value.trim());
-    });
-  }
-
-  /** `choose(emoji)` is called once, or not at all. */
-  open(button, choose) {
-    this.#choose = choose;
-    this.#form.reset();
-    this.#popover.open(button);
-  }
-
-  #take(emoji) {
-    if (!emoji) return;
-    this.#popover.close();
-    this.#choose(emoji);
   }
 }

@@ -1,0 +1,62 @@
+/** Finding emoji by their names. No DOM. */
+
+import { EMOJI_LINES } from "./emoji-list.js";
+
+/** As many as are seen without scrolling. */
+const MOST_FOUND = 5;
+/** One letter is a face of old, as in `:D`; a time, as in 10:30, begins no name. */
+const BEGUN = /(?<![\p{L}\p{N}:]):([a-z0-9_+-]{2,30})$/iu;
+const WHOLE = /(?<![\p{L}\p{N}:]):([a-z0-9_+-]{2,30}):$/iu;
+/** What most reactions are, until one has chosen others. */
+const USUAL = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "✅", "🚀", "💯"];
+
+/** All emoji: {emoji, name, words}. */
+export const ALL_EMOJI = EMOJI_LINES.trim()
+  .split("\n")
+  .map((line) => {
+    const [emoji, ...words] = line.split(" ");
+    return { emoji, name: words[0], words };
+  });
+
+/** Those a query can mean: first those whose name begins so, then those with such a word. */
+export function matchingEmoji(query) {
+  const wanted = query.trim().toLowerCase().replaceAll(" ", "_");
+  const isNamed = ({ emoji, name }) => name.startsWith(wanted) || emoji === query.trim();
+  const isMeant = ({ words }) =>
+    words.some((word) => word.split("_").some((part) => part.startsWith(wanted)));
+  const named = ALL_EMOJI.filter(isNamed);
+  return [...named, ...ALL_EMOJI.filter((each) => isMeant(each) && !named.includes(each))];
+}
+
+/** The name that is being written in front of the caret: {start, found}, or null. */
+export function emojiBegunAt(text, caret) {
+  const begun = BEGUN.exec(text.slice(Math.max(0, caret - 40), caret));
+  if (!begun) return null;
+  const found = matchingEmoji(begun[1]).slice(0, MOST_FOUND);
+  return { start: caret - begun[0].length, found };
+}
+
+/** The emoji whose whole name, `:name:`, ends at the caret: {start, emoji}, or null. */
+export function emojiNamedAt(text, caret) {
+  const written = WHOLE.exec(text.slice(Math.max(0, caret - 40), caret));
+  const meant = written && ALL_EMOJI.find(({ name }) => name === written[1].toLowerCase());
+  return meant ? { start: caret - written[0].length, emoji: meant.emoji } : null;
+}
+
+/** The emoji of a person that come first: those used last, then the usual ones. */
+export class RecentEmoji {
+  #kept;
+
+  constructor(kept) {
+    this.#kept = kept;
+  }
+
+  get all() {
+    const used = this.#kept.get("emoji") ?? [];
+    return [...new Set([...used, ...USUAL])].slice(0, USUAL.length);
+  }
+
+  use(emoji) {
+    this.#kept.set("emoji", [...new Set([emoji, ...this.all])].slice(0, USUAL.length));
+  }
+}

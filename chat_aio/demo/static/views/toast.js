@@ -1,0 +1,16 @@
+/** A word that something was done, for a moment. */
+
+import { setText } from "../dom.js";
+import { later } from "../tasks.js";
+
+const SHOWN_MS = 2_500;
+
+export class Toast {
+  #node = document.querySelector("#toast");
+  #later = later(SHOWN_MS);
+
+  say(words) {
+    setText(this.#node, words);
+    this.#later(() => setText(this.#node, ""));
+  }
+}

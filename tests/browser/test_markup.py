@@ -1,0 +1,181 @@
+"""The text of messages: links, code, bold, lists; long ones and those of a few emoji."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.acting import choose, main_list, message
+from tests.browser.conftest import Visit
+from tests.browser.looking import Looking
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+EVERYTHING = """Read https://example.org/a_(b)?c=d, **it is _bold_**!
+```js
+const a = "<b>*not* bold</b>"; // https://example.org
+```
+> as @Dennis said
+- `one`
+- *two*
+4. four
+javascript:alert(1)"""
+
+HELPERS = """
+    const { blocksOf } = await import("/static/markup.js");
+    const { inlineOf } = await import("/static/inline.js");
+    const dennis = [{ id: "dennis", name: "Dennis" }];
+    const marked = (piece) => {
+      const { text, isBold, isItalic, isCode, href, userId } = piece;
+      const all = { b: isBold, i: isItalic, code: isCode, a: href, at: userId };
+      const names = Object.keys(all).filter((name) => all[name]);
+      return names.reduce((inner, name) => `<${name}>${inner}</${name}>`, text);
+    };
+"""
+
+
+async def run(page: Page, script: str) -> Any:
+    return await page.evaluate(f"async () => {{ {HELPERS} {script} }}")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "http://a.b, (see https://a.b/c_(d)).",
+            "<a>http://a.b</a>, (see <a>https://a.b/c_(d)</a>).",
+        ),
+        ("HTTPS://A.B/?x=[y]] and", "<a>HTTPS://A.B/?x=[y]</a>] and"),
+        ("javascript:alert(1) xhttp://a.b http:// ftp://a", None),
+        ("http://a\u202eb", "<a>http://a</a>\u202eb"),
+        ("**http://a.b** _http://a.b_", "<a><b>http://a.b</b></a> <a><i>http://a.b</i></a>"),
+        ("**bold *both***, _i_", "<b>bold </b><i><b>both</b></i>, <i>i</i>"),
+        ("***x*** `*a*` ```b```", "<i><b>x</b></i> <code>*a*</code> <code>b</code>"),
+        ("2*3*4 snake_case_name * a * **b ** __init__ ****", None),
+        ("*a\nb* **c\n", None),
+        ("**@Dennis** `@Dennis`", "<at><b>@Dennis</b></at> <code>@Dennis</code>"),
+    ],
+)
+async def test_what_stands_in_a_line(empty: Page, text: str, shown: str | None) -> None:
+    """None: nothing of it is markup."""
+    script = f"return inlineOf({text!r}, dennis).map(marked).join('');"
+    assert await run(empty, script) == (text if shown is None else shown)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        (" plain\n\n text ", ["text: plain\n\n text "]),
+        ("a\n\n- b\n* c\n\nd", ["text:a", "list:b/c", "text:d"]),
+        ("1. a\n2) b\n- c", ["list:1 a/2 b", "list:c"]),
+        ("```py\na\n\n> b\n```\nc", ["code:a\n\n> b", "text:c"]),
+        ("```\nnever closed", ["text:```\nnever closed"]),
+        ("> a\n>\n> b\n>:(", ["quote:a\n\nb", "text:>:("]),
+        ("-5 degrees, 2. not a list", ["text:-5 degrees, 2. not a list"]),
+    ],
+)
+async def test_what_blocks_a_text_has(empty: Page, text: str, kinds: list[str]) -> None:
+    script = f"""
+        const item = ({{ number, text }}) => [number, text].filter(Boolean).join(" ");
+        return blocksOf({text!r}).map(({{ kind, text, items = [] }}) =>
+          `${{kind}}:${{text ?? items.map(item).join("/")}}`);
+    """
+    assert await run(empty, script) == kinds
+
+
+HOSTILE = (
+    *("*", "_", "`", "``a", "**a", "*_", "_a_ ", "***", "a* ", "`\n", "> ", "- a\n", "```\n"),
+    *("http://", "http://%", "http://x)", "http://a.b))", "(http://[", "http://a*", "@Dennis*"),
+)
+
+
+@pytest.mark.parametrize("part", HOSTILE)
+async def test_a_hostile_text_is_read_once(empty: Page, part: str) -> None:
+    """Sixteen times as long as one can be: what reads it again and again would not come to an end
+    in this time."""
+    script = f"""
+        const length = 262_144;
+        const hostile = {part!r}.repeat(length).slice(0, length);
+        for (const {{ text, items }} of blocksOf(hostile)) {{
+          for (const each of items ?? [{{ text }}]) inlineOf(each.text, dennis);
+        }}
+        return inlineOf(hostile, dennis).length > 0;
+    """
+    async with asyncio.timeout(60):
+        assert await run(empty, script)
+
+
+async def test_a_message_shows_its_markup_and_mentions(visit: Visit, demo: Demo) -> None:
+    group_id = await demo.group("linus", "dennis", name="Kernel")
+    linus = await visit("linus", group_id)
+    await demo.write("linus", group_id, EVERYTHING, mentions=["dennis"])
+    body = main_list(linus).locator(".message .body")
+    link = body.get_by_role("link")
+    await expect(link).to_have_text(["https://example.org/a_(b)?c=d"])
+    await expect(link).to_have_attribute("href", "https://example.org/a_(b)?c=d")
+    await expect(link).to_have_attribute("target", "_blank")
+    await expect(link).to_have_attribute("rel", "noopener noreferrer nofollow")
+    await expect(body.locator("strong")).to_have_text(["it is ", "bold"])
+    await expect(body.locator("em")).to_have_text(["bold", "two"])
+    await expect(body.locator("pre")).to_have_text(
+        'const a = "<b>*not* bold</b>"; // https://example.org'
+    )
+    await expect(body.locator("blockquote .mention")).to_have_text("@Dennis")
+    await expect(body.locator("ul li")).to_have_text(["one", "two"])
+    await expect(body.locator("ol li")).to_have_attribute("value", "4")
+    await expect(body.locator("> p").last).to_have_text("javascript:alert(1)")
+    await expect(linus.locator(".row-preview").first).to_contain_text("**it is _bold_**!")
+    looking = Looking(is_phone=False)
+    await looking.at(linus, "markup")
+    assert not looking.faults
+
+    await choose(message(main_list(linus), "it is"), "Edit")
+    await expect(linus.get_by_label("Message", exact=True)).to_have_value(EVERYTHING)
+
+
+async def test_a_link_stays_the_same_while_others_react(visit: Visit, demo: Demo) -> None:
+    """Whoever has reached it by keyboard is not thrown out."""
+    direct_id = await demo.direct("linus", "dennis")
+    sent = await demo.write("linus", direct_id, "See https://example.org")
+    dennis = await visit("dennis", direct_id)
+    link = main_list(dennis).get_by_role("link")
+    await link.focus()
+    await demo.post("linus", f"/messages/{sent['id']}/reactions", emoji="👀")
+    await expect(main_list(dennis).locator(".chip")).to_have_count(1)
+    await expect(link).to_be_focused()
+
+
+@pytest.mark.parametrize("body", ["\n".join(map(str, range(21))), "word " * 500])
+async def test_a_long_message_is_folded(visit: Visit, demo: Demo, body: str) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    await demo.send("linus", direct_id, "Short", f"{body}\nhttps://example.org")
+    dennis = await visit("dennis", direct_id)
+    row = main_list(dennis).locator(".message").last
+    text = row.locator(".body")
+    await expect(dennis.get_by_role("button", name="Show all")).to_have_count(1)
+    folded = await height_of(text)
+    await row.get_by_role("button", name="Show all").click()
+    assert await height_of(text) > folded
+    await row.get_by_role("button", name="Show less").click()
+    assert await height_of(text) == folded
+    await row.get_by_role("link").focus()
+    await expect(row.get_by_role("button", name="Show less")).to_be_visible()
+
+
+async def test_a_few_emoji_are_large(visit: Visit, demo: Demo) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    large = ["👍", "❤️ 🎉", "👩🏽‍🚀🇩🇪🔥"]
+    others = ["🎉🎉🎉🎉", "ok 👍", "123", "a"]
+    await demo.send("linus", direct_id, *large, *others)
+    dennis = await visit("dennis", direct_id)
+    bodies = main_list(dennis).locator(".message .body")
+    await expect(bodies).to_have_text([*large, *others])
+    await expect(main_list(dennis).locator(".body[data-large]")).to_have_text(large)
+
+
+async def height_of(text: Locator) -> float:
+    box = await text.bounding_box()
+    assert box is not None
+    return box["height"]
