@@ -7,12 +7,14 @@ import { Kept } from "./kept.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
 import { Store } from "./store.js";
+import { Uploads } from "./uploads.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";
 import { ConnectionBanner } from "./views/connection-banner.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
+import { FilePicker } from "./views/file-picker.js";
 import { Frame } from "./views/frame.js";
 import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
@@ -40,6 +42,8 @@ export class Page {
   #list;
   #timeline;
   #composer;
+  #uploads;
+  #files;
   #thread;
   #search;
   #groups;
@@ -47,6 +51,7 @@ export class Page {
   #blocked;
   #typingLine;
   #banner;
+  #urlOf;
   /** What stands in the place of a conversation, by its name in the address. */
   #screens;
 
@@ -67,6 +72,10 @@ export class Page {
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
     });
+    this.#uploads = new Uploads(chat, () => store.changed());
+    const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
+    this.#files = new FilePicker(form, stage, this.#uploads);
+    this.#urlOf = (id) => chat.attachments.url(id);
     this.#reporting = new ReportDialog((given) => chat.moderation.report(given));
     this.#tools = new MessageTools(this.#session.changes, store, people, {
       moreConversations: () => this.#session.loadMoreConversations(),
@@ -221,6 +230,7 @@ export class Page {
       moved: () => this.#store.changed(),
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
       markRead: () => this.#session.readAll(),
+      urlOf: this.#urlOf,
       retry: (key) => sender.retry(key),
       discard: (key) => sender.discard(key),
     };
@@ -237,7 +247,8 @@ export class Page {
   #send(written) {
     const { openId } = this.#store;
     this.#store.timeline(openId).firstUnreadId = null;
-    this.#session.sender.send(openId, written);
+    const attachments = this.#uploads.take(openId);
+    this.#session.sender.send(openId, { ...written, attachments });
     this.#session.typing.stopped(openId);
   }
 
@@ -294,6 +305,7 @@ export class Page {
     this.#search.show();
     const writing = { ...this.#writingNow(open), mentionable, find };
     this.#composer.show(openId, writing);
+    this.#files.show(openId, openId);
     this.#thread.show(writing);
     this.#typingLine.show();
     this.#blocked.show();

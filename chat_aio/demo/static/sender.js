@@ -12,7 +12,8 @@ export class Sender {
     this.#store = store;
   }
 
-  /** `written` is {body, mentions?, replyTo?, threadRootMessageId?, alsoSendToMain?}. */
+  /** `written` is {body, mentions?, replyTo?, threadRootMessageId?, alsoSendToMain?,
+   * attachments?}. */
   send(conversationId, written) {
     this.#post({
       ...written,
@@ -50,10 +51,11 @@ export class Sender {
 
   async #deliver({ conversationId, clientMessageId, replyTo, ...draft }) {
     try {
-      const { body, mentions, threadRootMessageId, alsoSendToMain } = draft;
+      const { body, mentions, threadRootMessageId, alsoSendToMain, attachments } = draft;
       const sent = await this.#chat.sendMessage(conversationId, {
         ...{ body, mentions, threadRootMessageId, alsoSendToMain, clientMessageId },
         replyToMessageId: replyTo?.id,
+        attachmentIds: attachments?.map((each) => each.id),
       });
       this.#store.receive(sent);
     } catch (error) {

@@ -1,6 +1,7 @@
 /** One message in a log. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { Attachments } from "./attachments.js";
 import { MessageBody } from "./body.js";
 import { Origin, Quote, ReactionChip, ThreadLink, Ticks } from "./message-parts.js";
 import { Toolbar } from "./toolbar.js";
@@ -11,6 +12,7 @@ export class MessageRow {
   #avatar = avatar();
   #author = element("span", { class: "author" });
   #body;
+  #attachments;
   #edited = element("span", { class: "edited" }, "edited");
   #time = element("time");
   #ticks = new Ticks();
@@ -34,6 +36,7 @@ export class MessageRow {
       link("Discard", about(tools.discard)),
     );
     this.#body = new MessageBody(tools.people);
+    this.#attachments = new Attachments(tools.urlOf);
     const withMessage = (act) => (...given) => act(this.#message, ...given);
     this.#origin = new Origin(tools.people, withMessage(tools.openOuterThread));
     this.#quote = new Quote(tools.people, withMessage(tools.jump));
@@ -58,6 +61,7 @@ export class MessageRow {
     setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
     setText(this.#author, state.isOwn ? "You" : state.author);
     this.#body.show(state);
+    this.#attachments.show(isDeleted ? [] : state.attachments);
     this.#edited.hidden = !state.isEdited;
     this.#origin.show(state);
     this.#quote.show(isDeleted ? null : state.replyTo);
@@ -71,7 +75,8 @@ export class MessageRow {
     const bubble = element(
       "div",
       { class: "bubble" },
-      ...[this.#origin.node, this.#quote.node, this.#body.node, this.#edited, this.#toolbar.node],
+      ...[this.#origin.node, this.#quote.node, this.#body.node, this.#edited],
+      ...[this.#attachments.node, this.#toolbar.node],
     );
     return element(
       "div",

@@ -108,6 +108,7 @@ function stateOf(message, people, isInThread) {
     mentionsMe: mentions.includes(people.userId) && !message.deletedAt,
     replyTo: message.replyTo ?? null,
     reactions: message.reactions ?? NONE,
+    attachments: message.attachments ?? NONE,
     forwardedFrom: message.forwardedFrom ?? null,
     threadRootMessageId: message.threadRootMessageId ?? null,
     alsoSendToMain: Boolean(message.alsoSendToMain),

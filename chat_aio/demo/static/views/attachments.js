@@ -1,0 +1,73 @@
+/** The files of a message: images to look at, others to take. */
+
+import { element, Rows, setAttribute, setText } from "../dom.js";
+
+const UNITS = ["B", "KB", "MB", "GB"];
+
+/** A size in bytes, in a few characters. */
+export function sizeOf(bytes) {
+  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const value = bytes / 1000 ** power;
+  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`;
+}
+
+export class Attachments {
+  node = element("div", { class: "attachments" });
+  #rows;
+
+  /** `urlOf(id)` is where a file is. */
+  constructor(urlOf) {
+    this.#rows = new Rows(this.node, { urlOf });
+  }
+
+  show(attachments) {
+    const rows = attachments.map((each) => ({
+      key: each.id,
+      Row: each.hasThumbnail ? ImageRow : FileRow,
+      state: { attachment: each },
+    }));
+    this.#rows.show(rows);
+    this.node.hidden = rows.length === 0;
+  }
+}
+
+class ImageRow {
+  #image = element("img", { loading: "lazy", decoding: "async" });
+  #urlOf;
+
+  constructor({ urlOf }) {
+    this.#urlOf = urlOf;
+    this.node = element("a", { class: "picture", target: "_blank", rel: "noopener" }, this.#image);
+  }
+
+  async show({ attachment }) {
+    const { id, name, width, height } = attachment;
+    setAttribute(this.#image, "alt", name);
+    setAttribute(this.#image, "width", width);
+    setAttribute(this.#image, "height", height);
+    const url = new URL(await this.#urlOf(id), location.href);
+    setAttribute(this.node, "href", url.href);
+    url.pathname += "/thumbnail";
+    this.#image.src = url.href;
+  }
+}
+
+class FileRow {
+  #name = element("span", { class: "file-name", dir: "auto" });
+  #size = element("span", { class: "file-about" });
+  #urlOf;
+
+  constructor({ urlOf }) {
+    this.#urlOf = urlOf;
+    const fields = { class: "file", target: "_blank", rel: "noopener" };
+    this.node = element("a", fields, this.#name, " ", this.#size);
+  }
+
+  async show({ attachment }) {
+    const { id, name, size } = attachment;
+    setText(this.#name, name);
+    setText(this.#size, sizeOf(size));
+    setAttribute(this.node, "download", name);
+    setAttribute(this.node, "href", await this.#urlOf(id));
+  }
+}

@@ -1,0 +1,97 @@
+/** Beside what one writes: files by button, paste and drop, with how far they have come. */
+
+import { element, Rows, setText } from "../dom.js";
+import { icon } from "../icons.js";
+import { sizeOf } from "./attachments.js";
+
+export class FilePicker {
+  #form;
+  #uploads;
+  #input = element("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
+  #button = element(
+    "button",
+    { type: "button", class: "icon", "aria-label": "Add files", title: "Add files" },
+    icon("file"),
+  );
+  #list = element("ul", { class: "files", "aria-label": "Files to send" });
+  #rows;
+  #place = null;
+  #conversationId = null;
+
+  /** `stage` is where files can be dropped. */
+  constructor(form, stage, uploads) {
+    this.#form = form;
+    this.#uploads = uploads;
+    form.querySelector(".writing").prepend(this.#button, this.#input);
+    form.querySelector(".writing").before(this.#list);
+    this.#rows = new Rows(this.#list, { remove: (key) => uploads.remove(this.#place, key) });
+    this.#button.addEventListener("click", () => this.#input.click());
+    this.#input.addEventListener("change", () => {
+      this.#add(this.#input.files);
+      this.#input.value = "";
+    });
+    form.addEventListener("paste", (event) => this.#take(event, event.clipboardData));
+    for (const each of [form, stage]) this.#catchDrops(each);
+    // Before the composer's own listener: an empty text is none, and what is under way is awaited.
+    form.addEventListener("submit", (event) => this.#submitting(event), { capture: true });
+  }
+
+  show(place, conversationId) {
+    this.#place = place;
+    this.#conversationId = conversationId;
+    const files = place === null ? [] : this.#uploads.in(place);
+    this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
+    this.#list.hidden = files.length === 0;
+  }
+
+  #catchDrops(target) {
+    const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
+    target.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+    target.addEventListener("drop", (event) => this.#take(event, event.dataTransfer));
+  }
+
+  #take(event, given) {
+    if (!given?.files.length) return;
+    event.preventDefault();
+    this.#add(given.files);
+  }
+
+  #add(files) {
+    if (this.#place !== null) this.#uploads.add(this.#place, this.#conversationId, files);
+  }
+
+  #submitting(event) {
+    if (this.#place === null) return;
+    const text = this.#form.querySelector("textarea");
+    const files = this.#uploads.in(this.#place).filter((each) => each.attachment);
+    if (this.#uploads.isBusy(this.#place)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else if (files.length > 0 && !text.value.trim()) {
+      text.value = files.map((each) => each.attachment.name).join(", ");
+    }
+  }
+}
+
+class FileRow {
+  #key = null;
+  #name = element("span", { class: "file-name", dir: "auto" });
+  #about = element("span", { class: "file-about" });
+  #progress = element("progress", { max: "1", "aria-label": "Sent so far" });
+
+  constructor({ remove }) {
+    const words = { type: "button", class: "icon", "aria-label": "Remove", title: "Remove" };
+    const button = element("button", { ...words, onclick: () => remove(this.#key) }, icon("cross"));
+    this.node = element("li", {}, this.#name, " ", this.#about, this.#progress, button);
+  }
+
+  show({ file }) {
+    const { key, name, size, sent, problem = null, attachment = null } = file;
+    this.#key = key;
+    setText(this.#name, name);
+    setText(this.#about, problem ?? sizeOf(size));
+    this.node.dataset.state = problem ? "failed" : attachment ? "ready" : "sending";
+    this.#progress.value = sent;
+    this.#progress.hidden = Boolean(problem || attachment);
+  }
+}
