@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import Context
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from chat_aio.errors import ChatError, StorageUnavailable
 from chat_aio.schema.models import Message
@@ -13,9 +14,13 @@ from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 PAUSE_SECONDS = 0.05
 ALIVE_SECONDS = 20.0
 """An empty part after so long tells that the draft is not abandoned."""
+
+INSISTING_SECONDS = 30.0
 
 MOST_AT_ONCE = 4_000
 
@@ -48,6 +53,7 @@ class DraftWriter:
         self._calls = calls
         self._pause = pause_seconds
         self._waiting = ""
+        self._unanswered: str | None = None
         self._count = 0
         self._is_blank = True
         self._more = asyncio.Event()
@@ -79,18 +85,26 @@ class DraftWriter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        is_over = error is not None
         try:
             if error is None:
                 await self._finish()
+                is_over = self.message is None
+        except ChatError as refusal:
+            # Without an answer the message may be there: then the draft ends by itself.
+            is_over = refusal.status < 500
+            raise
         finally:
             await cancel_and_wait(self._sending)
-            if self.message is None:
+            if is_over:
                 await self._cancel()
 
     async def _finish(self) -> None:
-        await self._send_waiting()
+        await _insisting(self._send_waiting)
         if not self._is_blank:
-            self.message = await self._calls.finish(self._draft_id, self.mentions, self.metadata)
+            self.message = await _insisting(
+                lambda: self._calls.finish(self._draft_id, self.mentions, self.metadata)
+            )
 
     async def _cancel(self) -> None:
         try:
@@ -99,27 +113,52 @@ class DraftWriter:
             log.info("draft %r was not cancelled: %s", self._draft_id, error.code)
 
     async def _keep_sending(self) -> None:
-        while not self.stopped:
+        """Also after it was stopped: the block may take its time to end."""
+        while True:
+            has_more = await self._wait_for_more()
             try:
-                await asyncio.wait_for(self._more.wait(), ALIVE_SECONDS)
-                await self._send_waiting()
-            except TimeoutError:
-                await self._send_waiting(even_nothing=True)
+                await self._send_waiting(even_nothing=not has_more)
             except StorageUnavailable:
                 self._more.set()  # The text is still there; try it again.
             await asyncio.sleep(self._pause)
 
+    async def _wait_for_more(self) -> bool:
+        try:
+            await asyncio.wait_for(self._more.wait(), ALIVE_SECONDS)
+        except TimeoutError:
+            return False
+        return True
+
     async def _send_waiting(self, *, even_nothing: bool = False) -> None:
         async with self._one_at_a_time:
             self._more.clear()
-            while (self._waiting or even_nothing) and not self.stopped:
-                await self._send(self._waiting[:MOST_AT_ONCE])
+            while self._waiting or self._unanswered is not None or even_nothing:
+                await self._send()
                 even_nothing = False
 
-    async def _send(self, part: str) -> None:
-        """Send what is at the beginning of what waits; only then it waits no more."""
-        self.stopped = await self._calls.append(self._draft_id, self._count, part)
-        if not self.stopped:
+    async def _send(self) -> None:
+        """Send what is at the beginning of what waits, or once more what has no answer yet: it may
+        be there already, and then nothing else can be under its number."""
+        if self._unanswered is None:
+            self._unanswered = self._waiting[:MOST_AT_ONCE]
+            self._waiting = self._waiting[MOST_AT_ONCE:]
+        self.stopped = await self._calls.append(self._draft_id, self._count, self._unanswered)
+        if self.stopped:
+            self._waiting = ""
+        else:
             self._count += 1
-            self._waiting = self._waiting[len(part) :]
-            self._is_blank = self._is_blank and not part.strip()
+            self._is_blank = self._is_blank and not self._unanswered.strip()
+        self._unanswered = None
+
+
+async def _insisting(act: Callable[[], Awaitable[T]]) -> T:
+    """Do what may be repeated until the service has answered it, and has time for it."""
+    until = time.monotonic() + INSISTING_SECONDS
+    while True:
+        try:
+            return await act()
+        except ChatError as refusal:
+            pause = refusal.retry_after or 1
+            if refusal.status not in (429, 503) or time.monotonic() + pause > until:
+                raise
+            await asyncio.sleep(pause)

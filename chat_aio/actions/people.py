@@ -8,7 +8,7 @@ from itertools import islice
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import InternalError, InvalidInput, UsersUnsupported
-from chat_aio.hooks import Profile, UserSearch
+from chat_aio.hooks import UserSearch
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import User
@@ -47,8 +47,7 @@ async def find_users(
         found = given.ids
     if not context.profiles.offered:
         raise UsersUnsupported
-    profiles = await context.profiles.find(found)
-    return tuple(_user_from(each, profile) for each, profile in profiles.items())
+    return tuple((await context.profiles.find(found)).values())
 
 
 async def _search(context: Context, user_id: str, query: str, *, limit: int) -> list[str]:
@@ -57,10 +56,10 @@ async def _search(context: Context, user_id: str, query: str, *, limit: int) -> 
         raise UsersUnsupported
     asked = UserSearch(user_id=user_id, query=query, limit=limit)
     answer = await hooks.call(hook, asked, limit=context.options.hook_timeout_seconds)
-    if isinstance(answer, str) or not isinstance(answer, Iterable):
-        log.error("search_users must return user ids, not %r", type(answer))
+    if not isinstance(answer, list | tuple):
+        log.error("search_users must return a list of user ids, not %r", type(answer))
         raise InternalError
-    return [each for each in islice(answer, limit) if is_id(each)]
+    return [each for each in answer[:limit] if is_id(each)]
 
 
 async def ids_named(context: Context, user_id: str, query: str) -> list[str]:
@@ -77,8 +76,7 @@ async def users_shown(context: Context, user_ids: Iterable[str]) -> dict[str, Us
     fails."""
     wanted = islice(dict.fromkeys(user_ids), MOST_SHOWN)
     with suppress(InternalError):  # It is logged; the page is shown with ids.
-        profiles = await context.profiles.find(wanted)
-        return {each: _user_from(each, profile) for each, profile in profiles.items()}
+        return await context.profiles.find(wanted)
     return {}
 
 
@@ -95,7 +93,3 @@ def people_of_conversations(found: Sequence[ConversationDocument]) -> Iterator[s
     """The first participants of conversations, those of direct ones first."""
     for each in sorted(found, key=lambda each: each["type"] != "direct"):
         yield from (one["userId"] for one in each["participants"][:OF_A_GROUP])
-
-
-def _user_from(user_id: str, profile: Profile) -> User:
-    return User(id=user_id, name=profile.name, avatar_url=profile.avatar_url, is_bot=profile.is_bot)

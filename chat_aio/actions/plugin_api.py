@@ -9,7 +9,7 @@ from chat_aio.actions.attachments import may_read_attachment
 from chat_aio.actions.audience import audiences_of
 from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_readable, load_writable
+from chat_aio.actions.guards import load_readable, load_writable, require_user
 from chat_aio.actions.held_messages import (
     discard_held_message,
     list_held_messages,
@@ -89,6 +89,9 @@ class Services(PluginAPI):
             but=sender_id,
             needs_exchange=needs_exchange,
         )
+
+    async def require_user(self, user_id: str) -> None:
+        await require_user(self._context, user_id)
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
         snapshot = await load_writable(self._context, user_id, conversation_id)

@@ -7,9 +7,13 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import Context
 
+from pydantic import ValidationError
+
 from chat_aio import hooks
 from chat_aio.errors import InternalError
 from chat_aio.hooks import Profile, ProfilesHook
+from chat_aio.schema.fields import is_text
+from chat_aio.schema.models import User
 from chat_aio.store.calls import paused
 
 log = logging.getLogger(__name__)
@@ -17,8 +21,11 @@ log = logging.getLogger(__name__)
 USERS_AT_A_TIME = 100
 MOST_KEPT = 20_000
 
-Known = Mapping[str, Profile | None]
-"""Profiles by user id; None is a user whom the host does not know."""
+RESTING_SECONDS = 10.0
+"""So long a host's hook that was late is not asked again: each page would wait for it."""
+
+Known = Mapping[str, User | None]
+"""What is shown of users by id; None is a user whom the host does not know."""
 
 
 class Profiles:
@@ -39,7 +46,8 @@ class Profiles:
         self._patience = patience
         self._seconds = kept_seconds
         self._most = most
-        self._kept: OrderedDict[str, tuple[float, Profile | None]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, User | None]] = OrderedDict()
+        self._resting_until = 0.0
         self._asked: dict[str, asyncio.Task[Known]] = {}
 
     @property
@@ -47,13 +55,13 @@ class Profiles:
         """Whether the host shows profiles."""
         return self._hook is not None
 
-    async def find(self, user_ids: Iterable[str]) -> dict[str, Profile]:
-        """The profiles of users, in their order, without those whom the host does not know. Raises
+    async def find(self, user_ids: Iterable[str]) -> dict[str, User]:
+        """What is shown of users, in their order, without those whom the host does not know. Raises
         InternalError if its hook fails."""
         if self._hook is None:
             return {}
         wanted = list(dict.fromkeys(user_ids))
-        known: dict[str, Profile | None] = {}
+        known: dict[str, User | None] = {}
         missing = [each for each in wanted if not self._is_known(each, known)]
         new = [each for each in missing if each not in self._asked]
         for start in range(0, len(new), USERS_AT_A_TIME):
@@ -63,13 +71,13 @@ class Profiles:
                 await asyncio.wait(asked)
         for each in asked:
             known |= each.result()
-        return {each: profile for each in wanted if (profile := known.get(each))}
+        return {each: user for each in wanted if (user := known.get(each))}
 
-    def _is_known(self, user_id: str, known: dict[str, Profile | None]) -> bool:
+    def _is_known(self, user_id: str, known: dict[str, User | None]) -> bool:
         """Put what is kept of a user into `known`."""
-        until, profile = self._kept.get(user_id, (0.0, None))
+        until, user = self._kept.get(user_id, (0.0, None))
         if until > time.monotonic():
-            known[user_id] = profile
+            known[user_id] = user
             return True
         return False
 
@@ -80,11 +88,19 @@ class Profiles:
         self._asked |= dict.fromkeys(user_ids, asking)
 
     async def _load(self, hook: ProfilesHook, user_ids: Sequence[str]) -> Known:
-        answer = await hooks.call(hook, user_ids, limit=self._patience)
+        began = time.monotonic()
+        if began < self._resting_until:
+            raise InternalError
+        try:
+            answer = await hooks.call(hook, user_ids, limit=self._patience)
+        except InternalError:
+            if time.monotonic() - began >= self._patience:
+                self._resting_until = time.monotonic() + RESTING_SECONDS
+            raise
         if not isinstance(answer, Mapping):
             log.error("profiles must return profiles by user id, not %r", type(answer))
             raise InternalError
-        known = {each: _checked(answer.get(each)) for each in user_ids}
+        known = {each: _user_from(each, answer.get(each)) for each in user_ids}
         self._keep(known)
         return known
 
@@ -94,15 +110,24 @@ class Profiles:
 
     def _keep(self, known: Known) -> None:
         until = time.monotonic() + self._seconds
-        for user_id, profile in known.items():
-            self._kept[user_id] = until, profile
+        for user_id, user in known.items():
+            self._kept[user_id] = until, user
             self._kept.move_to_end(user_id)
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
 
 
-def _checked(profile: object) -> Profile | None:
-    if profile is None or isinstance(profile, Profile):
-        return profile
-    log.error("profiles must return objects of Profile, not %r", type(profile))
-    return None
+def _user_from(user_id: str, profile: object) -> User | None:
+    """What is shown of a user. A profile that cannot be shown is logged, and left out."""
+    if profile is None:
+        return None
+    if not isinstance(profile, Profile) or not is_text(profile.name):
+        log.error("profiles must return objects of Profile with a name, not %r", type(profile))
+        return None
+    try:
+        return User(
+            id=user_id, name=profile.name, avatar_url=profile.avatar_url, is_bot=profile.is_bot
+        )
+    except ValidationError as error:
+        log.error("the profile of %r cannot be shown: %s", user_id, error)
+        return None

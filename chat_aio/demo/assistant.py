@@ -42,19 +42,17 @@ async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:
     """Answer what is written to the assistant, or mentions it, until cancelled."""
     async for event in chat.events(user_id=user_id):
         if isinstance(event, MessageEvent) and event.type == "message.created":
-            message = event.message
-            if message.role == "user" and await _is_asked(chat, user_id, message):
-                await _answer(drafts, user_id, message)
+            await _answer(chat, drafts, user_id, event.message)
 
 
 async def _is_asked(chat: Chat, user_id: str, message: Message) -> bool:
-    if message.sender_id == user_id:
+    if message.sender_id == user_id or message.role != "user":
         return False
     conversation = await chat.api.get_conversation(user_id, message.conversation_id)
     return conversation.type == "direct" or user_id in message.mentions
 
 
-async def _answer(drafts: Drafts, user_id: str, asked: Message) -> None:
+async def _answer(chat: Chat, drafts: Drafts, user_id: str, asked: Message) -> None:
     writing = drafts.writing(
         user_id,
         asked.conversation_id,
@@ -62,6 +60,8 @@ async def _answer(drafts: Drafts, user_id: str, asked: Message) -> None:
         asked_by_user_id=asked.sender_id,
     )
     try:
+        if not await _is_asked(chat, user_id, asked):
+            return
         async with writing as draft:
             async for words in _model(asked.body):
                 await draft.write(words)

@@ -93,6 +93,9 @@ class PluginAPI(Protocol):
         conversations in which the sender has written too.
         """
 
+    async def require_user(self, user_id: str) -> None:
+        """Raise InvalidInput for what can be no user, and UserBanned, as every method does."""
+
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
         """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen
         as a send would."""

@@ -41,7 +41,7 @@ class PluginRoute:
 
     With `most_bytes` the body is a file of at most so many. With `gives=File` the answer is a file.
     `counted_as` is the name under which rate limits count its requests, by default the last word of
-    the path.
+    the path; `quota` the quota that each of them uses, besides that of requests.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -53,6 +53,7 @@ class PluginRoute:
     status: int = 200
     most_bytes: int | None = None
     counted_as: str | None = None
+    quota: Literal["messages"] | None = None
 
     @property
     def name(self) -> str:

@@ -18,6 +18,7 @@ from chat_aio.web.parting import stop_reading
 from chat_aio.web.replies import reply_object
 from chat_aio.web.request_body import read_object
 from chat_aio.web.slow_requests import TRANSFER
+from chat_aio.web.spending import spend
 from chat_aio.web.uploads import read_upload
 
 
@@ -44,6 +45,8 @@ class PluginOperation:
         context = request.app[CONTEXT]
         user_id = request[USER_ID]
         # Before the body is read: a request that cannot be read counts as well.
+        if self.route.quota is not None:
+            spend(request, self.route.quota)
         async with context.rate_limits.counting(user_id, self.route.name):
             asked = PluginRequest(
                 user_id=user_id, path=request.match_info, query=request.query, body={}

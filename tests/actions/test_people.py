@@ -237,6 +237,35 @@ async def test_a_hook_that_answers_nonsense(answer: Any) -> None:
         await profiles.find(["bob"])
 
 
+@pytest.mark.parametrize("wrong", ["is_bot", "name"])
+async def test_a_profile_that_cannot_be_shown_is_left_out(serve: MakePeople, wrong: str) -> None:
+    bad: Any = {"name": "Bob", "is_bot": None} if wrong == "is_bot" else {"name": "\ud800"}
+    found = {"bob": Profile(**bad), "carol": Profile(name="Carol")}
+    alice = (await serve(Hooks(profiles=lambda _: found)))("alice")
+    await alice.direct("bob")
+    assert (await alice.get("/conversations?include=users")).json["users"] == {}
+    users = (await alice.get("/users?ids=bob,carol")).json["users"]
+    assert [each["id"] for each in users] == ["carol"]
+
+
+async def test_a_directory_that_is_late_is_let_rest(directory: Directory) -> None:
+    directory.gate.clear()
+    profiles = of_directory(directory, patience=0.05)
+    for _ in range(3):
+        with pytest.raises(InternalError):
+            await profiles.find(["bob"])
+    assert len(directory.asked) == 1
+    directory.gate.set()
+
+
+async def test_a_search_that_answers_nonsense(serve: MakePeople, directory: Directory) -> None:
+    answer: Any = (each for each in "ab")
+    hooks = Hooks(profiles=directory.profiles, search_users=lambda _: answer)
+    alice = (await serve(hooks))("alice")
+    assert (await alice.get("/users?q=x")).status == 500
+    assert (await alice.get("/conversations?q=x")).status == 200
+
+
 async def test_one_wrong_profile_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
     answer: Any = {"bob": "Bob", "carol": Profile(name="Carol")}
     profiles = Profiles(lambda _: answer, patience=5.0, kept_seconds=60.0)

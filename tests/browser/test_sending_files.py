@@ -92,5 +92,6 @@ async def test_a_file_that_is_refused_says_why(
     await expect(waiting(linus)).to_have_attribute("data-state", "failed")
     await expect(waiting(linus)).to_contain_text("empty")
     await write(linus, "without it")
+    await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
     await expect(waiting(linus)).to_have_count(0)
     assert "attachments" not in await demo.newest("linus", place)

@@ -7,16 +7,22 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio import Chat, Hooks
+from chat_aio import Chat, Hooks, Quotas
 from chat_aio.client import ChatClient
 from chat_aio.drafting import DraftWriter
-from chat_aio.errors import ForbiddenWrite, MessageHeld, MessageRejected, StorageUnavailable
+from chat_aio.errors import (
+    ForbiddenWrite,
+    MessageHeld,
+    MessageRejected,
+    StorageUnavailable,
+    UserBanned,
+)
 from chat_aio.plugins import Drafts, Filter, Words
 from chat_aio.plugins.drafts.outbox import Outbox
 from chat_aio.plugins.drafts.rows import Rows
 from chat_aio.schema.drafts import Drafted
 from tests.conftest import Database, MakePeople
-from tests.support.moderating import is_mod
+from tests.support.moderating import ban, is_mod
 from tests.support.people import Answer, Person, Tab
 from tests.support.saboteurs import prove
 
@@ -363,6 +369,126 @@ async def test_a_writer_goes_on_after_an_outage(people: People, plugin: Drafts) 
                 await tab.event("message.draft")
     assert draft.message is not None
     assert draft.message.body == "nothing is lost"
+
+
+@pytest.mark.parametrize("text", [" lost", ""], ids=["with more", "with nothing more"])
+async def test_a_part_whose_answer_was_lost_is_there_once(
+    people: People, plugin: Drafts, text: str
+) -> None:
+    """It is stored, and then the database is not heard any more: the same part goes again."""
+    ada = people("ada")
+    group = await ada.group("robot")
+    real, failures = Rows.append, iter([True, False])
+    failed = asyncio.Event()
+
+    async def storing(self: Rows, *place: Any, **given: Any) -> Any:
+        row = await real(self, *place, **given)
+        if next(failures, False):
+            failed.set()
+            raise StorageUnavailable
+        return row
+
+    with patch.object(Rows, "append", storing):
+        async with plugin.writing("robot", group) as draft:
+            await draft.write("nothing is")
+            await failed.wait()
+            if text:
+                await draft.write(text)
+    assert draft.message is not None
+    assert draft.message.body == f"nothing is{text}"
+
+
+async def test_an_outage_at_the_end_loses_nothing(people: People, plugin: Drafts) -> None:
+    """The message is sent, its answer is lost, and so is that of the last part before."""
+    ada = people("ada")
+    group = await ada.group("robot")
+    drafting = plugin._drafting
+    failing = {"append": 1, "finish": 2}
+
+    def lossy(name: str) -> Any:
+        real = getattr(drafting, name)
+
+        async def call(*given: Any) -> Any:
+            answer = await real(*given)
+            if failing[name]:
+                failing[name] -= 1
+                raise StorageUnavailable
+            return answer
+
+        return patch.object(drafting, name, call)
+
+    async with ada.tab() as tab:
+        with lossy("append"), lossy("finish"):
+            async with plugin.writing("robot", group) as draft:
+                await draft.write("all of it")
+        frames = await tab.until(lambda frame: frame.event == "message.created")
+        await ada.send(group, "next")
+        assert (await tab.event("message.created"))["message"]["body"] == "next"
+    assert draft.message is not None
+    assert frames[-1].data["message"]["id"] == draft.message.id
+    assert [each["body"] for each in await ada.listed(f"/conversations/{group}/messages")] == [
+        "next",
+        "all of it",
+    ]
+
+
+async def test_slow_mode_is_waited_for(serve: MakePeople, plugin: Drafts) -> None:
+    people = await serve(plugins=[plugin], room_controls=True)
+    ada, robot = people("ada"), people("robot")
+    group = await ada.group("robot")
+    await robot.send(group, "first")
+    slow = {"slowModeSeconds": 2}
+    assert (await ada.call("PATCH", f"/conversations/{group}", json=slow)).status == 200
+    await ada.told_all()
+    draft = await begin(robot, group)
+    await append(robot, group, draft, 0, "second")
+    refused = await ask(robot, group, "/finish", draftId=draft)
+    assert refused.code in (None, "SLOW_MODE")
+    if refused.code:
+        assert [each["text"] for each in await drafts_in(ada, group)] == ["second"]
+    async with plugin.writing("robot", group) as writer:
+        await writer.write("third")
+    assert writer.message is not None
+
+
+async def test_who_is_stopped_may_take_their_time(people: People, plugin: Drafts) -> None:
+    ada = people("ada")
+    group = await ada.group("robot")
+    async with plugin.writing("robot", group) as draft:
+        await draft.write("as far as this")
+        while not await drafts_in(ada, group):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        (seen,) = await drafts_in(ada, group)
+        await ask(ada, group, "/stop", draftId=seen["id"])
+        rows = Rows(plugin.api, seconds=60)
+        row = await rows.find(group, seen["id"])
+        await append(people("robot"), group, seen["id"], seen["parts"], "")
+        later = await rows.find(group, seen["id"])
+        assert row is not None
+        assert later is not None
+        assert later["expiresAt"] > row["expiresAt"]
+    assert draft.message is not None
+
+
+async def test_drafts_use_the_quota_of_messages(serve: MakePeople, plugin: Drafts) -> None:
+    people = await serve(plugins=[plugin], quotas=Quotas(messages_per_minute=2))
+    ada, robot = people("ada"), people("robot")
+    group = await ada.group("robot")
+    for expected in (None, None, "RATE_LIMITED"):
+        draft = await begin(robot, group)
+        await append(robot, group, draft, 0, "x")
+        assert (await ask(robot, group, "/finish", draftId=draft)).code == expected
+    assert len(await drafts_in(ada, group)) == 1
+
+
+async def test_the_banned_write_none(people: People, plugin: Drafts) -> None:
+    ada = people("ada")
+    group = await ada.group("robot")
+    writing = plugin.writing("robot", group)
+    await ban(people("mod"), "robot")
+    await ada.told_all()
+    with pytest.raises(UserBanned):
+        await _fail(writing)
 
 
 async def test_a_user_who_is_none_of_them_cannot(plugin: Drafts, people: People) -> None:

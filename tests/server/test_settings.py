@@ -35,6 +35,7 @@ GIVEN: dict[str, tuple[str, Any]] = {
     "moderators": ("ada", ("ada",)),
     "moderator_header": ("X-Mod", "X-Mod"),
     "drafts_assistants": ("robot", ("robot",)),
+    "drafts_abandoned_seconds": ("90", 90.0),
     "plugins": ("typing, presence,typing", ("typing", "presence")),
     "attachments_kinds": ("image/*,text/plain", ("image/*", "text/plain")),
     "without": ("search,streams", frozenset({Capability.SEARCH, Capability.STREAMS})),

@@ -48,7 +48,8 @@ export class History {
   loadAgain(timeline) {
     const { openThread } = this.#store;
     if (openThread?.timeline === timeline && !openThread.root) return this.loadThread(openThread);
-    return timeline.isStale ? this.loadNewest(timeline) : this.loadOlder(timeline);
+    if (!timeline.isStale) return this.loadOlder(timeline);
+    return this.loadUnread(timeline, timeline.unreadCount);
   }
 
   /** A thread's root and newest replies; a thread that is not there `isGone`. */

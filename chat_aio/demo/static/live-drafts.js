@@ -1,12 +1,19 @@
 /** What assistants are writing just now, and stopping them. No DOM. */
 
 const GONE_AFTER_MS = 90_000;
+const MOST_ENDED = 500;
+
+function keyOf({ conversationId, senderId, clientMessageId }) {
+  return JSON.stringify([conversationId, senderId, clientMessageId]);
+}
 
 export class LiveDrafts {
   #chat;
   #store;
   /** What ends a draft of which nothing more is heard, by its id. */
   #timers = new Map();
+  /** Drafts that have ended: ids, and keys of those that are messages now. */
+  #ended = new Set();
   /** The conversations whose drafts are being asked for. */
   #asking = new Set();
 
@@ -31,18 +38,16 @@ export class LiveDrafts {
   }
 
   tell({ type, conversationId, senderId, payload }) {
-    if (type === "draft.ended") this.#remove(payload.draftId);
+    if (type === "draft.ended") this.#end(payload.draftId);
     else if (type === "message.draft") this.#add(conversationId, senderId, payload);
   }
 
   /** What an assistant was writing is there. */
   arrived({ conversationId, senderId, clientMessageId }) {
-    const isIt = (each) =>
-      each.conversationId === conversationId &&
-      each.senderId === senderId &&
-      each.clientMessageId === clientMessageId;
-    const found = this.#store.writings.find(isIt);
-    if (found) this.#remove(found.draftId);
+    if (clientMessageId === null) return;
+    const key = keyOf({ conversationId, senderId, clientMessageId });
+    this.#note(key);
+    for (const each of this.#store.writings) if (keyOf(each) === key) this.#remove(each.draftId);
   }
 
   /** Parts may have been missed. */
@@ -74,12 +79,24 @@ export class LiveDrafts {
 
   #put(draft) {
     const { draftId } = draft;
+    // What was asked for, or told by another process, may be older than its end.
+    if (this.#ended.has(draftId) || this.#ended.has(keyOf(draft))) return;
     clearTimeout(this.#timers.get(draftId));
     this.#timers.set(draftId, setTimeout(() => this.#remove(draftId), GONE_AFTER_MS));
     const { writings } = this.#store;
     const index = writings.findIndex((each) => each.draftId === draftId);
     const next = index < 0 ? [...writings, draft] : writings.with(index, draft);
     this.#store.set({ writings: next });
+  }
+
+  #end(draftId) {
+    this.#note(draftId);
+    this.#remove(draftId);
+  }
+
+  #note(ended) {
+    this.#ended.add(ended);
+    if (this.#ended.size > MOST_ENDED) this.#ended.delete(this.#ended.values().next().value);
   }
 
   #remove(draftId) {

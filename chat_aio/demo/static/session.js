@@ -171,6 +171,7 @@ export class Session {
       store.setConversations(found, cursor, asOf);
       for (const each of pages) store.addHeads(each);
       if (cursor) await this.#countUnreadElsewhere();
+      else store.setUnreadElsewhere([]);
     } catch (error) {
       store.set({ listProblem: error.message });
     }

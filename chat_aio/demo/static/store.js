@@ -167,6 +167,7 @@ export class Store {
   removeConversation(conversationId) {
     this.#conversations.remove(conversationId);
     this.#lists.remove(conversationId);
+    this.#unreadElsewhere.delete(conversationId);
     this.changed();
   }
 

@@ -141,6 +141,7 @@ export class Timeline {
 
   /** Where the first unread message is too far back, the line stands above the oldest one held. */
   endUnread() {
+    if (!this.isLoaded) return;
     if (this.#unread.count > 0) this.firstUnreadId = this.messages[0]?.id ?? null;
     this.#unread = { count: 0, upTo: null };
   }

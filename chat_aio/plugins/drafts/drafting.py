@@ -57,6 +57,7 @@ class Drafting:
             return False
         row = await self._load_own(user_id, conversation_id, given.draft_id)
         if row["stoppedBy"] is not None:
+            await self._rows.touch(given.draft_id)
             return True
         if given.index == row["count"] and not row["isFinished"]:
             raise InvalidInput(f"a draft must be at most {most} characters")
@@ -66,13 +67,13 @@ class Drafting:
 
     async def finish(self, user_id: str, conversation_id: str, given: DraftEnd) -> Message:
         """Send the draft, with the role of an assistant; repeating it is allowed. If the message is
-        refused, the draft ends without one. Raises DraftNotFound, and as a send does."""
+        refused for good, the draft ends without one. Raises DraftNotFound, and as a send does."""
         row = await self._load_own(user_id, conversation_id, given.draft_id)
         self._outbox.drop(conversation_id, given.draft_id)
         try:
             message = await self._send(row, given)
         except ChatError as refusal:
-            if refusal.status < 500:
+            if refusal.status < 500 and refusal.status != 429:
                 await self._end(row, "cancelled")
             raise
         await self._rows.finish(given.draft_id)
@@ -111,6 +112,7 @@ class Drafting:
     async def _require_writer(self, user_id: str, conversation_id: str) -> None:
         if not self._may_draft(user_id):
             raise ForbiddenWrite("only assistants write drafts")
+        await self._api.require_user(user_id)
         await self._api.require_writable(user_id, conversation_id)
 
     async def _load(self, conversation_id: str, draft_id: str) -> Row:

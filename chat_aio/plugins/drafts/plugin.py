@@ -4,10 +4,11 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextvars import Context
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from chat_aio import errors
-from chat_aio.drafting import DraftWriter
+from chat_aio.drafting import ALIVE_SECONDS, DraftWriter
 from chat_aio.errors import ChatError, StorageUnavailable
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.drafts.drafting import Drafting
@@ -66,8 +67,11 @@ class Drafts(Plugin):
         *,
         abandoned_seconds: float = 60.0,
     ) -> None:
-        if abandoned_seconds <= 0:
-            raise ValueError("Drafts: abandoned_seconds must be positive")
+        if abandoned_seconds < 2 * ALIVE_SECONDS:
+            raise ValueError(
+                f"Drafts: abandoned_seconds must be at least {2 * ALIVE_SECONDS:.0f}: writers that "
+                f"wait for their model say so every {ALIVE_SECONDS:.0f} seconds"
+            )
         self._may_draft = assistants if callable(assistants) else {*assistants}.__contains__
         self._abandoned_seconds = abandoned_seconds
         self.routes = self._make_routes()
@@ -127,7 +131,7 @@ class Drafts(Plugin):
                 errors=WRITING,
             ),
             _act("append", self._append, NewPart, Appended, *WRITING, errors.DraftConflict),
-            _act("finish", self._finish, DraftEnd, SentDraft, *SENDING),
+            replace(_act("finish", self._finish, DraftEnd, SentDraft, *SENDING), quota="messages"),
             _act("stop", self._stop, DraftChoice, Done, *WRITING),
             _act("cancel", self._cancel, DraftChoice, Done, errors.InvalidInput),
         )

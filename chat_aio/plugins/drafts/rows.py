@@ -107,6 +107,12 @@ class Rows:
         change = {"$set": {"stoppedBy": user_id}}
         await self._api.write(lambda: self._rows.update_one(query, change))
 
+    async def touch(self, draft_id: str) -> None:
+        """Put off the end of an open draft."""
+        change = {"$set": {"expiresAt": self._api.now() + self._kept_for}}
+        query = {"_id": draft_id, "isFinished": False}
+        await self._api.write(lambda: self._rows.update_one(query, change))
+
     async def finish(self, draft_id: str) -> None:
         """Keep a draft for as long as one without parts, for repetitions, and list it no more."""
         change = {"$set": {"isFinished": True, "expiresAt": self._api.now() + self._kept_for}}
