@@ -1,4 +1,4 @@
-"""What a page knows of drafts: it can hear of a draft's parts, its list and its end in any order."""
+"""What a page knows of drafts: it hears of their parts, their list and their end in any order."""
 
 from typing import Any
 
