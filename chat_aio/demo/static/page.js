@@ -207,6 +207,7 @@ export class Page {
       send: (written) => this.#send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
+      kept: this.#kept,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
@@ -222,8 +223,18 @@ export class Page {
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
       markRead: () => this.#session.readAll(),
       retry: (key) => sender.retry(key),
+      rewrite: (key) => this.#rewrite(sender.takeBack(key)),
       discard: (key) => sender.discard(key),
     };
+  }
+
+  /** What was not sent goes back to where it was written. */
+  #rewrite(draft) {
+    if (!draft) return;
+    const { conversationId, threadRootMessageId: rootId = null } = draft;
+    if (rootId === null) return this.#composer.takeBack(conversationId, draft);
+    this.#thread.composer.takeBack(rootId, draft);
+    if (rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
   }
 
   /** What stands where one writes, and whether one cannot. */
