@@ -92,7 +92,35 @@ async def test_escape_closes_the_list_only(visit: Visit, demo: Demo) -> None:
     await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
     await linus.keyboard.press("Enter")
     await expect(main_list(linus).locator("[data-state=sent]").last).to_contain_text("@grace")
-    assert (await demo.newest("linus", group_id))["mentions"] == []
+
+
+async def test_a_typed_name_mentions_who_alone_has_it(visit: Visit, demo: Demo) -> None:
+    linus, group_id = await in_group(visit, demo)
+    grace = await visit("grace", group_id)
+    box = linus.get_by_label("Message", exact=True)
+    await box.fill("Hi @grace, not @Ada and mail@dennis")
+    await linus.keyboard.press("Enter")
+    row = message(main_list(grace), "Hi @grace")
+    await expect(row.locator(".mention[data-me]")).to_have_text("@grace")
+    assert (await demo.newest("linus", group_id))["mentions"] == ["grace"]
+
+    await choose(message(main_list(linus), "Hi @grace"), "Edit")
+    await box.fill("Hi @grace and @DENNIS!")
+    await linus.keyboard.press("Enter")
+    await expect(row.locator(".mention")).to_have_text(["@grace", "@DENNIS"])
+    edited = await demo.newest("linus", group_id)
+    assert sorted(edited["mentions"]) == ["dennis", "grace"]
+
+
+async def test_a_name_of_several_means_who_was_chosen(empty: Page) -> None:
+    script = """
+        const { mentionedIn, nameable } = await import("/static/mentions.js");
+        const people = [["g", "Grace"], ["h", "grace"], ["d", "Dennis"]]
+          .map(([id, name]) => ({ id, name }));
+        const text = "@Grace and @dennis";
+        return [[], [people[1]]].map((chosen) => mentionedIn(text, nameable(chosen, people)));
+    """
+    assert await empty.evaluate(f"async () => {{ {script} }}") == [["d"], ["h", "d"]]
 
 
 async def test_an_edit_keeps_and_changes_mentions(visit: Visit, demo: Demo) -> None:

@@ -95,3 +95,20 @@ async def test_a_file_that_is_refused_says_why(
     await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
     await expect(waiting(linus)).to_have_count(0)
     assert "attachments" not in await demo.newest("linus", place)
+
+
+async def test_a_message_that_is_refused_comes_back_with_its_files(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """Words that a filter holds; without them it goes."""
+    complaints.excuse("403")
+    place = await demo.direct("linus", "dennis")
+    linus = await visit("linus", place)
+    await choose(linus, "moth.png", "image/png", png(60, 30))
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    await write(linus, "casino")
+    await main_list(linus).get_by_role("button", name="Edit", exact=True).click()
+    await expect(waiting(linus)).to_contain_text("moth.png")
+    await write(linus, "a moth")
+    await expect(main_list(linus).get_by_role("img", name="moth.png")).to_be_visible()
+    await expect(waiting(linus)).to_have_count(0)

@@ -18,18 +18,31 @@ export function matching(people, query) {
   return people.filter(isMeant);
 }
 
+/**
+ * Whom a written name can mean: who was `chosen` for it, else the only one of `people` who has it.
+ * With the id null it means nobody: of several, none was chosen.
+ */
+export function nameable(chosen, people) {
+  const byName = new Map();
+  for (const { id, name } of people) {
+    byName.set(folded(name), { id: byName.has(folded(name)) ? null : id, name });
+  }
+  for (const each of chosen) byName.set(folded(each.name), each);
+  return [...byName.values()];
+}
+
 /** `text` in pieces {text, userId}: those with a user id mention one of `people`. */
 export function piecesOf(text, people) {
   if (people.length === 0 || !text.includes("@")) return [{ text, userId: null }];
-  const ids = new Map(people.map(({ id, name }) => [name, id]));
+  const ids = new Map(people.map(({ id, name }) => [folded(name), id]));
   // A name may be the beginning of another one.
-  const names = [...ids.keys()].sort((first, second) => second.length - first.length);
-  const written = new RegExp(`${BEFORE}@(${names.map(escaped).join("|")})${BEHIND}`, "gu");
+  const names = people.map(({ name }) => name).sort((one, other) => other.length - one.length);
+  const written = new RegExp(`${BEFORE}@(${names.map(escaped).join("|")})${BEHIND}`, "giu");
   const pieces = [];
   let end = 0;
   for (const { index, 0: found, 1: name } of text.matchAll(written)) {
     if (index > end) pieces.push({ text: text.slice(end, index), userId: null });
-    pieces.push({ text: found, userId: ids.get(name) });
+    pieces.push({ text: found, userId: ids.get(folded(name)) ?? null });
     end = index + found.length;
   }
   if (end < text.length) pieces.push({ text: text.slice(end), userId: null });

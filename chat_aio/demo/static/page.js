@@ -216,6 +216,7 @@ export class Page {
       send: (written) => this.#send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
+      kept: this.#kept,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
@@ -232,8 +233,22 @@ export class Page {
       markRead: () => this.#session.readAll(),
       urlOf: this.#urlOf,
       retry: (key) => sender.retry(key),
+      rewrite: (key) => this.#rewrite(sender.takeBack(key)),
       discard: (key) => sender.discard(key),
     };
+  }
+
+  /** What was not sent goes back to where it was written. */
+  #rewrite(draft) {
+    if (!draft) return;
+    const { conversationId, threadRootMessageId: rootId = null } = draft;
+    if (rootId === null) {
+      this.#uploads.putBack(conversationId, draft.attachments ?? []);
+      this.#composer.takeBack(conversationId, draft);
+      return;
+    }
+    this.#thread.composer.takeBack(rootId, draft);
+    if (rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
   }
 
   /** What stands where one writes, and whether one cannot. */

@@ -41,6 +41,14 @@ export class Sender {
     });
   }
 
+  /** What failed, to be written anew; null if it was sent after all. */
+  takeBack(clientMessageId) {
+    const draft = this.#find(clientMessageId);
+    if (draft?.state !== "failed") return null;
+    this.discard(clientMessageId);
+    return draft;
+  }
+
   /** One after another within a conversation: two quick messages keep their order. */
   #post(draft) {
     this.#store.putInOutbox({ ...draft, state: "pending", problem: null, isTemporary: false });

@@ -41,6 +41,15 @@ export class Uploads {
     return arrived;
   }
 
+  /** What was to go with a message that did not go. */
+  putBack(place, attachments) {
+    const files = attachments.map((attachment) => {
+      const { name, size } = attachment;
+      return { key: ++this.#count, name, size, sent: 1, attachment };
+    });
+    this.#set(place, [...this.in(place), ...files]);
+  }
+
   async #upload(place, conversationId, file) {
     const key = ++this.#count;
     const { name, size } = file;

@@ -1,7 +1,10 @@
-/** Where a message is written, answered or edited. Each place keeps what was begun in it. */
+/**
+ * Where a message is written, answered or edited. Each place keeps what was begun in it, and the
+ * browser does.
+ */
 
 import { emojiNamedAt } from "../emoji.js";
-import { mentionedIn } from "../mentions.js";
+import { mentionedIn, nameable } from "../mentions.js";
 import { previewOf } from "../messages.js";
 import { AboutBar } from "./about-bar.js";
 import { Completion } from "./completion.js";
@@ -20,12 +23,13 @@ export class Composer {
   #drafts = new Map();
   #draft = newDraft();
   #place = null;
+  #mentionable = [];
 
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
    * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
    * `needs.typed(isBlank)` is told of typing that is no edit; `needs.pickEmoji(button, choose)` lets
-   * one choose.
+   * one choose; `needs.kept` is what the browser keeps.
    */
   constructor(form, people, needs) {
     this.#form = form;
@@ -54,7 +58,8 @@ export class Composer {
     this.#input.setAttribute("placeholder", placeholder);
     this.#input.readOnly = isClosed;
     this.#emoji.disabled = isClosed;
-    this.#completion.candidates = mentionable.map((id) => this.#personOf(id));
+    this.#mentionable = mentionable.map((id) => this.#personOf(id));
+    this.#completion.candidates = this.#mentionable;
     if (place !== this.#place) this.#enter(place);
     this.#follow(find);
   }
@@ -84,19 +89,62 @@ export class Composer {
     this.#input.setSelectionRange(message.body.length, message.body.length);
   }
 
+  /** What could not be sent is written anew, in front of what has been begun since. */
+  takeBack(place, { body, mentions = [], replyTo }) {
+    if (place === this.#place) {
+      if (this.#draft.about?.kind === "edit") this.#cancel();
+      this.#remember();
+    }
+    const held = this.#draftOf(place);
+    const draft = held.about?.kind === "edit" ? held.about.before : held;
+    draft.text = [body, draft.text].filter((each) => each.trim()).join("\n");
+    for (const id of mentions) draft.chosen.set(id, this.#personOf(id));
+    const { excerpt, ...answered } = replyTo ?? {};
+    const message = { ...answered, body: excerpt, deletedAt: null };
+    if (replyTo) draft.about = { kind: "reply", message };
+    this.#drafts.set(place, draft);
+    this.#keep(place, draft);
+    if (place !== this.#place) return;
+    this.#enterDraft(draft);
+    this.#input.focus();
+  }
+
   /** Say what went wrong; typing takes it away. */
   complain(words) {
     this.#bar.complain(words);
   }
 
   #enter(place) {
-    if (this.#place !== null) {
-      this.#draft.text = this.#input.value;
-      this.#drafts.set(this.#place, this.#draft);
-    }
+    this.#remember();
     this.#place = place;
     this.complain("");
-    this.#enterDraft(this.#drafts.get(place) ?? newDraft());
+    this.#enterDraft(this.#draftOf(place));
+  }
+
+  #remember() {
+    if (this.#place === null) return;
+    this.#draft.text = this.#input.value;
+    this.#drafts.set(this.#place, this.#draft);
+  }
+
+  /** What was begun in a place, since the page was opened or before. */
+  #draftOf(place) {
+    const draft = this.#drafts.get(place);
+    const kept = draft || place === null ? null : this.#needs.kept.get(`unsent:${place}`);
+    if (!kept) return draft ?? newDraft();
+    const chosen = new Map(kept.mentions.map((id) => [id, this.#personOf(id)]));
+    return { ...newDraft(), text: kept.text, chosen };
+  }
+
+  /** What is written, for when the page is opened again. An edit ends with the page. */
+  #keep(place, { text, chosen }) {
+    const written = { text, mentions: [...chosen.keys()] };
+    this.#needs.kept.set(`unsent:${place}`, text.trim() ? written : null);
+  }
+
+  #keepWritten() {
+    if (this.#place === null || this.#draft.about?.kind === "edit") return;
+    this.#keep(this.#place, { ...this.#draft, text: this.#input.value });
   }
 
   #enterDraft(draft) {
@@ -132,12 +180,13 @@ export class Composer {
     if (!body.trim() || this.#place === null || isSaving) return;
     this.#completion.close();
     this.complain("");
-    const mentions = mentionedIn(body, [...chosen.values()]);
+    const mentions = mentionedIn(body, nameable([...chosen.values()], this.#mentionable));
     if (about?.kind === "edit") {
       this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
       return;
     }
     this.#enterDraft(newDraft());
+    this.#keepWritten();
     this.#input.focus();
     const replyTo = about ? previewOf(about.message) : null;
     this.#needs.send({ body, mentions, replyTo });
@@ -173,6 +222,7 @@ export class Composer {
   #put(text, start, end) {
     this.#input.setRangeText(text, start, end, "end");
     this.#input.focus();
+    this.#keepWritten();
     this.#show();
   }
 
@@ -203,6 +253,7 @@ export class Composer {
     const { value, selectionStart } = this.#input;
     const named = emojiNamedAt(value, selectionStart);
     if (named) this.#put(named.emoji, named.start, selectionStart);
+    this.#keepWritten();
     const isEdit = this.#draft.about?.kind === "edit";
     if (!isEdit) this.#needs.typed(this.#input.value.trim() === "");
     this.#completion.update();

@@ -33,6 +33,7 @@ export class MessageRow {
       element("button", { type: "button", class: "link", onclick }, words);
     this.#actions.append(
       link("Retry", about(tools.retry)),
+      link("Edit", about(tools.rewrite)),
       link("Discard", about(tools.discard)),
     );
     this.#body = new MessageBody(tools.people);

@@ -1,0 +1,117 @@
+"""What is written and not sent: kept over reloads, and given back when it was refused."""
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.acting import act, choose, main_list, message, thread, write
+from tests.browser.conftest import Visit
+from tests.browser.serving import Complaints, Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+TOO_LONG = "x" * 16_385
+
+
+def box(page: Page) -> Locator:
+    return page.get_by_label("Message", exact=True)
+
+
+def thread_box(page: Page) -> Locator:
+    return page.get_by_label("Message in the thread", exact=True)
+
+
+def to_dennis(page: Page) -> Locator:
+    """The row of the list, and not another one whose last message is Dennis's."""
+    return page.locator(".row").filter(has=page.locator(".row-title", has_text="Dennis"))
+
+
+async def test_it_is_there_after_a_reload_until_it_is_sent(visit: Visit, demo: Demo) -> None:
+    """In each conversation and thread for itself."""
+    direct_id = await demo.direct("linus", "dennis")
+    group_id = await demo.group("linus", "dennis", "grace", name="Kernel")
+    root = await demo.write("dennis", group_id, "A root")
+    linus = await visit("linus", group_id)
+    await box(linus).press_sequentially("Ask @gr")
+    await linus.keyboard.press("Enter")
+    await to_dennis(linus).click()
+    await linus.get_by_placeholder("Message Dennis").fill("to Dennis")
+    await linus.goto(f"http://127.0.0.1:{demo.port}/#linus/{group_id}/{root['id']}")
+    await expect(message(thread(linus), "A root")).to_be_visible()
+    await thread_box(linus).fill("in the thread")
+
+    await linus.reload()
+    await expect(thread_box(linus)).to_have_value("in the thread")
+    await expect(box(linus)).to_have_value("Ask @Grace ")
+    await box(linus).press("Enter")
+    await expect(main_list(linus).locator(".mention")).to_have_text("@Grace")
+    await to_dennis(linus).click()
+    await expect(linus.get_by_placeholder("Message Dennis")).to_have_value("to Dennis")
+
+    await linus.goto(f"http://127.0.0.1:{demo.port}/#linus/{group_id}")
+    await linus.reload()
+    await expect(message(main_list(linus), "Ask")).to_be_visible()
+    await expect(box(linus)).to_have_value("")
+    assert await demo.bodies("linus", direct_id) == []
+
+
+async def test_another_person_at_the_same_browser_does_not_see_it(visit: Visit, demo: Demo) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    page = await visit("linus", direct_id)
+    await box(page).fill("Dennis is not to see this yet")
+    await page.goto(f"http://127.0.0.1:{demo.port}/#dennis/{direct_id}")
+    await expect(page.get_by_placeholder("Message Linus")).to_have_value("")
+
+
+async def test_an_edit_does_not_take_its_place(visit: Visit, demo: Demo) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    await demo.send("linus", direct_id, "As it is")
+    linus = await visit("linus", direct_id)
+    await box(linus).fill("begun")
+    await choose(message(main_list(linus), "As it is"), "Edit")
+    await box(linus).fill("As it will be")
+    await linus.reload()
+    await expect(message(main_list(linus), "As it is")).to_be_visible()
+    await expect(box(linus)).to_have_value("begun")
+
+
+async def test_what_was_refused_is_written_anew(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """With what it answers and in front of what has been begun since."""
+    complaints.excuse("400")
+    direct_id = await demo.direct("linus", "dennis")
+    asked = await demo.write("dennis", direct_id, "How long is it?")
+    linus = await visit("linus", direct_id)
+    await act(message(main_list(linus), "How long"), "Reply")
+    await write(linus, TOO_LONG)
+    failed = main_list(linus).locator("[data-state=failed]")
+    await expect(failed).to_contain_text("Not sent.")
+    await box(linus).fill("and more")
+    await failed.get_by_role("button", name="Edit").click()
+
+    await expect(failed).to_have_count(0)
+    await expect(box(linus)).to_be_focused()
+    await expect(box(linus)).to_have_value(f"{TOO_LONG}\nand more")
+    await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
+    await write(linus, "So long")
+    await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(2)
+    sent = await demo.newest("linus", direct_id)
+    assert (sent["body"], sent["replyToMessageId"]) == ("So long", asked["id"])
+
+
+async def test_what_was_refused_goes_back_to_its_thread(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("400")
+    direct_id = await demo.direct("linus", "dennis")
+    root = await demo.write("dennis", direct_id, "A root")
+    linus = await visit("linus", f"{direct_id}/{root['id']}")
+    await linus.get_by_label("Also send to the conversation").check()
+    await write(linus, TOO_LONG, in_thread=True)
+    failed = main_list(linus).locator("[data-state=failed]")
+    await expect(failed).to_have_count(1)
+    await linus.get_by_role("link", name="Close the thread").click()
+    await failed.get_by_role("button", name="Edit").click()
+    await expect(thread(linus)).to_be_visible()
+    await expect(thread_box(linus)).to_have_value(TOO_LONG)
+    await expect(box(linus)).to_have_value("")
