@@ -30,6 +30,7 @@ async def test_history_comes_page_by_page(visit: Visit, demo: Demo) -> None:
 async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     await demo.send("dennis", conversation_id, *(f"message {number}" for number in range(60)))
+    await demo.read_all("linus", conversation_id)
     linus = await visit("linus", conversation_id)
     above = linus.get_by_text("message 12", exact=True)
     await above.scroll_into_view_if_needed()
@@ -40,7 +41,7 @@ async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
     async with linus.expect_response(f"**/conversations/{conversation_id}?as=linus"):
         await demo.send("dennis", conversation_id, "news")
 
-    to_newest = linus.get_by_role("button", name="1 new, to the newest message")
+    to_newest = linus.get_by_role("button", name="1 new, to the newest message", exact=True)
     await expect(to_newest).to_be_visible()
     await expect(above).to_be_in_viewport()
     assert await demo.unread("linus", conversation_id) == 1

@@ -119,7 +119,7 @@ async def test_on_a_phone_a_tap_shows_what_one_can_do(visit: Visit, demo: Demo) 
     await toolbar.get_by_role("button", name="React").tap()
     picker = linus.get_by_role("dialog", name="React")
     await expect(picker).to_be_in_viewport(ratio=1)
-    await picker.get_by_role("button").first.tap()
+    await picker.get_by_role("button", name="👍").tap()
     await expect(row.locator(".chip")).to_have_attribute("aria-pressed", "true")
     assert await fits(linus)
 

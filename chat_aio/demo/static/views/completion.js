@@ -20,8 +20,8 @@ export class Completion {
   #dismissedAt = null;
 
   /**
-   * `choose(meant, {start, end})` is told who or what is meant, a person or {emoji, name}, and which
-   * part of the text it is.
+   * `choose(meant, {start, end})` is told who or what is meant, a person or {emoji, name}, and
+   * which part of the text it is.
    */
   constructor(input, list, people, choose) {
     this.#input = input;

@@ -28,8 +28,8 @@ export class Composer {
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
    * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
-   * `needs.typed(isBlank)` is told of typing that is no edit; `needs.pickEmoji(button, choose)` lets
-   * one choose; `needs.kept` is what the browser keeps.
+   * `needs.typed(isBlank)` is told of typing that is no edit; `needs.pickEmoji(button, choose)`
+   * lets one choose; `needs.kept` is what the browser keeps.
    */
   constructor(form, people, needs) {
     this.#form = form;

@@ -5,12 +5,14 @@ import { markedUp } from "./body.js";
 
 export class DraftRow {
   #draft = null;
+  #people;
   #avatar = avatar();
   #author = element("span", { class: "author" });
   #text = element("span");
   #stop = element("button", { type: "button", class: "quiet small" }, "Stop");
 
-  constructor({ stopDraft }) {
+  constructor({ stopDraft, people }) {
+    this.#people = people;
     this.#stop.addEventListener("click", () => stopDraft(this.#draft));
     const caret = element("span", { class: "caret", "aria-hidden": "true" });
     const body = element("div", { class: "body", dir: "auto" }, this.#text, caret);
@@ -28,7 +30,7 @@ export class DraftRow {
     setAvatar(this.#avatar, { initials, hue, shape: "round" });
     setText(this.#author, author);
     setAttribute(this.node, "data-named", isNamed);
-    this.#text.replaceChildren(...markedUp(draft.text, [], null));
+    this.#text.replaceChildren(...markedUp(draft.text, [], this.#people.userId));
     this.node.ariaBusy = "true";
     this.#stop.hidden = !isMine;
     this.#stop.disabled = draft.isStopped === true;
