@@ -47,7 +47,7 @@ lock: $(READY)  ## the versions that development, the image and the site are mad
 		--output-file requirements-dev.txt pyproject.toml
 	$(BIN)/$(COMPILE) --build-deps-for wheel --extra limits,logs,metrics,uvloop \
 		--constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
-	$(BIN)/$(COMPILE) --build-deps-for editable --extra embedded,uvloop \
+	$(BIN)/$(COMPILE) --build-deps-for editable --extra attachments,embedded,uvloop \
 		--constraint requirements-dev.txt --output-file requirements-run.txt pyproject.toml
 	$(BIN)/$(COMPILE) --output-file requirements-docs.txt requirements-docs.in
 
