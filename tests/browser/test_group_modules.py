@@ -12,16 +12,16 @@ async def test_an_answer_does_not_undo_who_has_come_and_gone_since(empty: Page) 
     script = """
         const store = new Store("ada");
         const group = (name, more = {}) => ({ ...conversation("g", 0), name, ...more });
-        store.tellConversation(group("first"));
+        store.tellConversation({ conversation: group("first") });
         const asOf = store.now();
-        store.tellConversation(group("second"));
+        store.tellConversation({ conversation: group("second") });
         store.putConversation(group("late", { unreadCount: 3 }), asOf);
         const { name, unreadCount } = store.conversation("g");
         store.removeConversation("g");
         store.putConversation(group("late"), asOf);
         store.setConversations([group("late"), conversation("c", 0)], null, asOf);
         const left = store.conversations.map(({ id }) => id);
-        store.tellConversation(group("back"));
+        store.tellConversation({ conversation: group("back") });
         return [name, unreadCount, left, store.conversation("g").name];
     """
     assert await run(empty, script) == ["second", 3, ["c"], "back"]

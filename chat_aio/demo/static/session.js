@@ -210,7 +210,7 @@ export class Session {
     } else if (event.type === "participant.removed" && isMine) {
       this.#left(event.conversationId, event.actorId);
     } else if (event.conversation) {
-      store.tellConversation(event.conversation);
+      store.tellConversation(event);
       // A snapshot has no unread count: who comes into a group with a history has not read it.
       if (isMine || event.type === "conversation.created") this.#confirm(event.conversationId);
     } else if (event.message) {

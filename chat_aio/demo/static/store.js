@@ -5,6 +5,7 @@
  */
 
 import { Conversations } from "./conversations.js";
+import { happeningsOf, Happenings } from "./happenings.js";
 import { MessageLists } from "./message-lists.js";
 import { isInMain } from "./messages.js";
 
@@ -25,6 +26,8 @@ export class Store {
   isBanned = false;
   /** What assistants are writing: {draftId, conversationId, senderId, text, ...}. */
   writings = [];
+  /** What has happened in groups beside messages, since the page was opened. */
+  happenings = new Happenings();
   nextCursor = null;
   isListed = false;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
@@ -158,10 +161,13 @@ export class Store {
     this.changed();
   }
 
-  /** Take the snapshot of an event. */
-  tellConversation(snapshot) {
-    this.putConversation(snapshot);
-    this.#assign(snapshot.id, { toldAt: this.now() });
+  /** Take an event about a conversation, with its snapshot. */
+  tellConversation(event) {
+    const { conversation } = event;
+    const found = happeningsOf(event, this.conversation(conversation.id));
+    this.happenings.add(conversation.id, found, this.timeline(conversation.id).newest?.seq ?? 0);
+    this.putConversation(conversation);
+    this.#assign(conversation.id, { toldAt: this.now() });
   }
 
   removeConversation(conversationId) {

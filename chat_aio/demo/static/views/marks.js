@@ -32,6 +32,15 @@ export class UnreadRow {
   }
 }
 
+/** What happened between two messages. */
+export class HappeningRow {
+  node = element("p", { class: "happening", dir: "auto" });
+
+  show({ words }) {
+    setText(this.node, words);
+  }
+}
+
 /** Above the oldest message: more is coming, it did not come, or this is the beginning. */
 export class HistoryRow {
   #words = element("span");

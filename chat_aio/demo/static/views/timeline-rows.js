@@ -1,5 +1,6 @@
 /** Which rows a timeline has: history, days, the line above what is unread, messages. No DOM. */
 
+import { wordsOf } from "../happenings.js";
 import { dayKeyOf, dayOf, momentOf, timeOf } from "../times.js";
 
 const GROUP_MS = 5 * 60_000;
@@ -21,7 +22,8 @@ export function mainRows(store, people, receipts) {
   const entries = entriesOf(timeline, draftsOf(store));
   const standingOf = receipts.standingIn(conversation);
   const { unreadCount } = timeline;
-  const options = { isNamed: !isDirect, firstUnreadId, unreadCount, standingOf };
+  const happenings = store.happenings.in(conversation.id);
+  const options = { isNamed: !isDirect, firstUnreadId, unreadCount, standingOf, happenings };
   return [...rows, ...rowsOf(entries, people, options), ...writingRows(store, people, null)];
 }
 
@@ -74,7 +76,7 @@ function entriesOf(timeline, drafts) {
 /** `root` is the message that stands above, and has its day there. */
 function rowsOf(entries, people, options) {
   const { firstUnreadId, unreadCount, isNamed, isInThread = false, root = null } = options;
-  const { standingOf } = options;
+  const { standingOf, happenings = NONE } = options;
   const rows = [];
   const isFirstUnread = (each) => Boolean(each?.id) && each.id === firstUnreadId;
   const areApart = (first, second) => isFirstUnread(second) || !belongTogether(first, second);
@@ -90,8 +92,21 @@ function rowsOf(entries, people, options) {
     state.isNamed = isNamed && !state.isOwn;
     if (state.isOwn && message.id !== null) Object.assign(state, standingOf(message));
     rows.push({ kind: "message", key: keyOf(message, people.userId), state });
+    const next = entries[index + 1]?.seq ?? Infinity;
+    if (message.seq !== undefined) rows.push(...between(happenings, message.seq, next, people));
   });
   return rows;
+}
+
+/** What happened behind a message, and before the next one. */
+function between(happenings, seq, next, people) {
+  const nameOf = (id) => (id === people.userId ? "You" : people.nameOf(id));
+  return happenings
+    .filter(({ afterSeq }) => afterSeq >= seq && afterSeq < next)
+    .map((each) => {
+      const state = { words: wordsOf(each, nameOf) };
+      return { kind: "happening", key: `happening:${each.key}`, state };
+    });
 }
 
 /** A draft keeps its row when it becomes a message. */

@@ -3,13 +3,13 @@
 import { Rows } from "../dom.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
-import { DayRow, HistoryRow, UnreadRow } from "./marks.js";
+import { DayRow, HappeningRow, HistoryRow, UnreadRow } from "./marks.js";
 
 const NEAR_END_PX = 60;
 const NEAR_TOP_PX = 600;
 const NOT_SHOWN = { timeline: null, firstSeq: null, sent: 0, isLoaded: false };
 const ROWS = {
-  ...{ day: DayRow, draft: DraftRow, history: HistoryRow },
+  ...{ day: DayRow, draft: DraftRow, happening: HappeningRow, history: HistoryRow },
   ...{ message: MessageRow, unread: UnreadRow },
 };
 

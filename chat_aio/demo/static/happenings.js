@@ -1,0 +1,68 @@
+/**
+ * What happens in a group beside messages: who came and went, what it is called. It is told by
+ * events alone and not stored: whoever opens the page later does not see it. No DOM.
+ */
+
+const MOST_KEPT = 100;
+
+/** What an event says has happened, compared with what was known of the conversation `before`. */
+export function happeningsOf({ type, actorId, affectedUserIds = [], conversation }, before) {
+  const userIds = affectedUserIds;
+  if (type === "participant.added") {
+    const isOwn = userIds.length === 1 && userIds[0] === actorId;
+    return [{ kind: isOwn ? "joined" : "added", actorId, userIds }];
+  }
+  if (type === "participant.removed") {
+    return [{ kind: userIds.includes(actorId) ? "left" : "removed", actorId, userIds }];
+  }
+  if (type !== "conversation.updated" || !before) return [];
+  return changesOf(conversation, before).map((each) => ({ ...each, actorId, userIds }));
+}
+
+function changesOf(now, before) {
+  const changes = [];
+  const note = (field, kind, text = null) =>
+    now[field] !== before[field] && changes.push({ kind, text });
+  note("name", now.name ? "renamed" : "unnamed", now.name);
+  note("topic", now.topic ? "topic" : "no topic", now.topic);
+  note("frozen", now.frozen ? "froze" : "thawed");
+  const pins = (each) => each.pinnedMessageIds ?? [];
+  if (pins(now).some((id) => !pins(before).includes(id))) changes.push({ kind: "pinned" });
+  return changes;
+}
+
+/** In words; `nameOf(id)` names people, the reader as "You". */
+export function wordsOf({ kind, actorId, userIds, text }, nameOf) {
+  const actor = nameOf(actorId);
+  const names = userIds.map(nameOf).join(", ");
+  const words = {
+    joined: `${actor} joined`,
+    added: `${actor} added ${names}`,
+    left: `${actor} left`,
+    removed: `${actor} removed ${names}`,
+    renamed: `${actor} named the group “${text}”`,
+    unnamed: `${actor} took the group's name away`,
+    topic: `${actor} set the topic: ${text}`,
+    "no topic": `${actor} took the topic away`,
+    froze: `${actor} froze the group: only admins write`,
+    thawed: `${actor} ended the freeze: all may write again`,
+    pinned: `${actor} pinned a message`,
+  };
+  return words[kind];
+}
+
+export class Happenings {
+  /** By conversation: {key, afterSeq, kind, actorId, userIds, text}, in their order. */
+  #known = new Map();
+  #count = 0;
+
+  in(conversationId) {
+    return this.#known.get(conversationId) ?? [];
+  }
+
+  /** `afterSeq` is that of the newest message before it. */
+  add(conversationId, happenings, afterSeq) {
+    const more = happenings.map((each) => ({ ...each, afterSeq, key: ++this.#count }));
+    this.#known.set(conversationId, [...this.in(conversationId), ...more].slice(-MOST_KEPT));
+  }
+}

@@ -1,0 +1,45 @@
+"""What happens in a group beside messages stands between them, for those who are there."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.acting import main_list
+from tests.browser.conftest import Visit
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
+    place = await demo.group("linus", "dennis", name="Kernel")
+    await demo.send("linus", place, "before")
+    dennis, linus = await visit("dennis", place), await visit("linus", place)
+    for page in (dennis, linus):
+        await expect(main_list(page)).to_contain_text("before")
+    path = f"/conversations/{place}"
+    await demo.post("linus", f"{path}/participants", userIds=["grace"])
+    await demo.patch("linus", path, name="Core")
+    await demo.patch("linus", path, topic="what matters", frozen=True)
+    await demo.patch("linus", path, frozen=False)
+    newest = await demo.newest("linus", place)
+    await demo.post("linus", f"{path}/pins", messageId=newest["id"])
+    await demo.send("linus", place, "after")
+    await demo.delete("grace", f"{path}/participants", userId="grace")
+    told = [
+        "added Grace",
+        "named the group “Core”",
+        "set the topic: what matters",
+        "froze the group: only admins write",
+        "ended the freeze: all may write again",
+        "pinned a message",
+    ]
+    for page, who in ((dennis, "Linus"), (linus, "You")):
+        lines = main_list(page).locator(".happening")
+        await expect(lines).to_have_text([*(f"{who} {each}" for each in told), "Grace left"])
+        texts = await main_list(page).locator(".happening, .message .body").all_text_contents()
+        assert texts.index("before") == 0
+        assert texts.index("after") == 7
+    # Nothing of it is stored.
+    await dennis.reload()
+    await expect(main_list(dennis)).to_contain_text("after")
+    await expect(main_list(dennis).locator(".happening")).to_have_count(0)
