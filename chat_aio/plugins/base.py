@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
@@ -10,6 +10,9 @@ from chat_aio.errors import ChatError
 from chat_aio.plugins.api import Attachment, BeforeMessageSend, PluginAPI
 from chat_aio.plugins.files import File, Redirect, Upload
 from chat_aio.plugins.verdicts import Verdict
+from chat_aio.schema import inputs
+
+I = TypeVar("I", bound=inputs.Input)  # noqa: E741
 
 
 class DeliveredMessage(NamedTuple):
@@ -31,6 +34,10 @@ class PluginRequest:
     query: Mapping[str, str]
     body: Mapping[str, object]
     upload: Upload | None = None
+
+    def read(self, shape: type[I]) -> I:
+        """The JSON body as a shape of inputs. Raises InvalidInput, which names what is wrong."""
+        return inputs.read(shape, **shape.arguments(self.body))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

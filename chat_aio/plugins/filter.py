@@ -28,7 +28,7 @@ from chat_aio.plugins.folding import FoldedText
 from chat_aio.plugins.rules import Checked, Rule
 from chat_aio.plugins.verdicts import Refuse, Verdict, strictest
 from chat_aio.schema.fields import Id
-from chat_aio.schema.inputs import Input, Page, read
+from chat_aio.schema.inputs import Input, Page
 from chat_aio.schema.models import Done, HeldMessagePage, Message
 from chat_aio.schema.pagination import limit_from_query
 from chat_aio.schema.wire import Wire
@@ -200,4 +200,4 @@ class Filter(Plugin):
 
 
 def _chosen(request: PluginRequest) -> str:
-    return read(HeldMessageChoice, **HeldMessageChoice.arguments(request.body)).held_id
+    return request.read(HeldMessageChoice).held_id

@@ -11,7 +11,7 @@ from chat_aio.errors import (
 )
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.schema.events import TypingEvent
-from chat_aio.schema.inputs import Input, read
+from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import Done
 
 
@@ -48,7 +48,7 @@ class Typing(Plugin):
         Raises InvalidInput, ConversationNotFound, ForbiddenWrite and ConversationFrozen.
         """
         conversation_id = request.path["conversation_id"]
-        given = read(Typed, **Typed.arguments(request.body))
+        given = request.read(Typed)
         try:
             await self.api.require_writable(request.user_id, conversation_id)
         except DirectInteractionBlocked:  # An error would reveal the block to the caller.

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextvars import Context
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from chat_aio import errors
 from chat_aio.drafting import ALIVE_SECONDS, DraftWriter
@@ -46,8 +46,6 @@ SENDING = (
     *(errors.MentionNotParticipant, errors.MessageConflict, errors.MessageRejected),
     *(errors.MessageHeld, errors.SlowMode, errors.ThreadsUnsupported),
 )
-
-Given = TypeVar("Given", bound=inputs.Input)
 
 
 class Drafts(Plugin):
@@ -152,7 +150,7 @@ class Drafts(Plugin):
         Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked and
         ConversationFrozen.
         """
-        given = _read(NewDraft, request)
+        given = request.read(NewDraft)
         return {"draft": await self._drafting.begin(request.user_id, _place(request), given)}
 
     async def _append(self, request: PluginRequest) -> Mapping[str, object]:
@@ -161,7 +159,7 @@ class Drafts(Plugin):
         Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked,
         ConversationFrozen, DraftNotFound and DraftConflict.
         """
-        given = _read(NewPart, request)
+        given = request.read(NewPart)
         stopped = await self._drafting.append(request.user_id, _place(request), given)
         return {"isStopped": stopped}
 
@@ -171,7 +169,7 @@ class Drafts(Plugin):
 
         Raises what a send raises, and DraftNotFound.
         """
-        given = _read(DraftEnd, request)
+        given = request.read(DraftEnd)
         return {"message": await self._drafting.finish(request.user_id, _place(request), given)}
 
     async def _stop(self, request: PluginRequest) -> Mapping[str, object]:
@@ -180,7 +178,7 @@ class Drafts(Plugin):
         Raises InvalidInput, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked,
         ConversationFrozen and DraftNotFound.
         """
-        given = _read(DraftChoice, request)
+        given = request.read(DraftChoice)
         await self._drafting.stop(request.user_id, _place(request), given.draft_id)
         return {"ok": True}
 
@@ -189,7 +187,7 @@ class Drafts(Plugin):
 
         Raises InvalidInput and DraftNotFound.
         """
-        given = _read(DraftChoice, request)
+        given = request.read(DraftChoice)
         await self._drafting.cancel(request.user_id, _place(request), given.draft_id)
         return {"ok": True}
 
@@ -241,7 +239,3 @@ def _act(
 
 def _place(request: PluginRequest) -> str:
     return request.path["conversation_id"]
-
-
-def _read(shape: type[Given], request: PluginRequest) -> Given:
-    return inputs.read(shape, **shape.arguments(request.body))

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from typing import TypeVar
 
 from chat_aio.errors import ConversationNotFound, ForbiddenRead, InvalidInput, PushUnsupported
 from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
@@ -17,7 +16,6 @@ from chat_aio.plugins.notifications.quiet_hours import checked
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.plugins.notifications.shown import Shown
 from chat_aio.plugins.notifications.working import Worker
-from chat_aio.schema import inputs
 from chat_aio.schema.models import Done
 from chat_aio.schema.notifications import (
     ConversationNotifications,
@@ -35,8 +33,6 @@ SETTINGS = "/notifications/settings"
 SUBSCRIPTIONS = "/notifications/subscriptions"
 IN_CONVERSATION = "/conversations/{conversation_id}/notifications"
 UNREADABLE = (ConversationNotFound, ForbiddenRead)
-
-Given = TypeVar("Given", bound=inputs.Input)
 
 
 class Notifications(Plugin):
@@ -190,7 +186,7 @@ class Notifications(Plugin):
 
         Raises InvalidInput.
         """
-        given = _read(NewNotificationSettings, request)
+        given = request.read(NewNotificationSettings)
         hours = given.quiet_hours
         if hours is not None:
             try:
@@ -219,7 +215,7 @@ class Notifications(Plugin):
 
         Raises InvalidInput, ConversationNotFound and ForbiddenRead.
         """
-        given = _read(NewNotificationLevel, request)
+        given = request.read(NewNotificationLevel)
         conversation_id = request.path["conversation_id"]
         conversation = await self.api.load_readable(request.user_id, conversation_id)
         await self._preferences.set_level(request.user_id, conversation_id, given.level)
@@ -241,7 +237,7 @@ class Notifications(Plugin):
 
         Raises InvalidInput and PushUnsupported.
         """
-        given = _read(NewSubscription, request)
+        given = request.read(NewSubscription)
         push = self._require_push()
         made = await push.subscribe(request.user_id, given.endpoint, given.keys)
         return {"subscription": made}
@@ -251,7 +247,7 @@ class Notifications(Plugin):
 
         Raises InvalidInput and PushUnsupported.
         """
-        given = _read(SubscriptionChoice, request)
+        given = request.read(SubscriptionChoice)
         await self._require_push().unsubscribe(request.user_id, given.subscription_id)
         return {"ok": True}
 
@@ -259,7 +255,3 @@ class Notifications(Plugin):
         if self._push is None:
             raise PushUnsupported
         return self._push
-
-
-def _read(shape: type[Given], request: PluginRequest) -> Given:
-    return inputs.read(shape, **shape.arguments(request.body))
