@@ -43,9 +43,13 @@ async def read_upload(request: web.Request, *, most: int) -> Upload:
     found = _BOUNDARY.search(given)
     if found is None or not given.lower().startswith("multipart/form-data"):
         raise InvalidInput("the body must be multipart/form-data with a boundary")
-    form = _Form(_Source(request), (found[1] or found[2]).encode(), most=most)
+    # A header's bytes that are no UTF-8 come as surrogates.
+    boundary = (found[1] or found[2]).encode(errors="surrogateescape")
+    form = _Form(_Source(request), boundary, most=most)
     name = await form.read_name()
-    return Upload(name=name, length=length and min(length, most), chunks=_to_its_end(request, form))
+    # Without a length it may be the longest: that much of the day's limit is taken meanwhile.
+    most_to_come = most if length is None else min(length, most)
+    return Upload(name=name, length=most_to_come, chunks=_to_its_end(request, form))
 
 
 def _too_large(most: int) -> PayloadTooLarge:

@@ -179,3 +179,18 @@ async def height_of(text: Locator) -> float:
     box = await text.bounding_box()
     assert box is not None
     return box["height"]
+
+
+async def test_names_of_any_characters_are_mentions(empty: Page) -> None:
+    """Also of a host whose names are ids, in a text that is read in many pieces."""
+    script = """
+        const names = ["Jean-Luc", "user-1", "a.b", "(x)", "[y]", "C++"];
+        const people = names.map((name) => ({ id: name, name }));
+        const found = (text) => inlineOf(text, people).map((each) => each.userId).filter(Boolean);
+        const named = (_, n) => ({ id: `${n}`, name: `Name ${n} of it` });
+        const many = Array.from({ length: 256 }, named);
+        const pieces = inlineOf("`a`@ ".repeat(3_000), many).length;
+        return [names.map((each) => found(`so *@${each}* and \\`code\\``)), pieces > 3_000];
+    """
+    expected = [[each] for each in ("Jean-Luc", "user-1", "a.b", "(x)", "[y]", "C++")]
+    assert await run(empty, script) == [expected, True]

@@ -4,6 +4,9 @@ const BEFORE = String.raw`(?<![\p{L}\p{N}_])`;
 const BEHIND = String.raw`(?![\p{L}\p{N}_])`;
 const MOST_BEGUN = 40;
 
+/** By the array of people: a message is read in hundreds of pieces, and may mention 256. */
+const PATTERNS = new WeakMap();
+
 /** The mention that is being written in front of the caret: {start, query}, or null. */
 export function begunAt(text, caret) {
   const begun = new RegExp(`${BEFORE}@([^@\\n]{0,${MOST_BEGUN}})$`, "u").exec(text.slice(0, caret));
@@ -34,10 +37,8 @@ export function nameable(chosen, people) {
 /** `text` in pieces {text, userId}: those with a user id mention one of `people`. */
 export function piecesOf(text, people) {
   if (people.length === 0 || !text.includes("@")) return [{ text, userId: null }];
-  const ids = new Map(people.map(({ id, name }) => [folded(name), id]));
-  // A name may be the beginning of another one.
-  const names = people.map(({ name }) => name).sort((one, other) => other.length - one.length);
-  const written = new RegExp(`${BEFORE}@(${names.map(escaped).join("|")})${BEHIND}`, "giu");
+  if (!PATTERNS.has(people)) PATTERNS.set(people, patternOf(people));
+  const { ids, written } = PATTERNS.get(people);
   const pieces = [];
   let end = 0;
   for (const { index, 0: found, 1: name } of text.matchAll(written)) {
@@ -47,6 +48,14 @@ export function piecesOf(text, people) {
   }
   if (end < text.length) pieces.push({ text: text.slice(end), userId: null });
   return pieces;
+}
+
+function patternOf(people) {
+  const ids = new Map(people.map(({ id, name }) => [folded(name), id]));
+  // A name may be the beginning of another one.
+  const names = people.map(({ name }) => name).sort((one, other) => other.length - one.length);
+  const any = names.map(escaped).join("|");
+  return { ids, written: new RegExp(`${BEFORE}@(${any})${BEHIND}`, "giu") };
 }
 
 /** The ids of those of `people` who are mentioned in `text`. */
@@ -60,5 +69,6 @@ function folded(text) {
 }
 
 function escaped(name) {
-  return name.replace(/[\\^$.*+?()[\]{}|/-]/gu, String.raw`\$&`);
+  // No hyphen: escaped, it would be no pattern.
+  return name.replace(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`);
 }

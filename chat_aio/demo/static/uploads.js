@@ -47,7 +47,7 @@ export class Uploads {
       const { name, size } = attachment;
       return { key: ++this.#count, name, size, sent: 1, attachment };
     });
-    this.#set(place, [...this.in(place), ...files]);
+    this.#set(place, [...this.in(place), ...files].slice(0, MOST));
   }
 
   async #upload(place, conversationId, file) {

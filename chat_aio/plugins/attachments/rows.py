@@ -44,11 +44,19 @@ class Rows:
     def _rows(self) -> Any:
         return self._api.collection("attachments")
 
+    def new_id(self) -> str:
+        return self._api.new_id()
+
     async def begin(
-        self, user_id: str, conversation_id: str, size: int, limits: DailyLimits
-    ) -> str:
-        """A row for an upload that begins; returns its id. Raises AttachmentLimitExceeded."""
-        now, attachment_id = self._api.now(), self._api.new_id()
+        self,
+        attachment_id: str,
+        user_id: str,
+        conversation_id: str,
+        size: int,
+        limits: DailyLimits,
+    ) -> None:
+        """A row for an upload that begins. Raises AttachmentLimitExceeded."""
+        now = self._api.now()
         row = {
             "userId": user_id,
             "conversationId": conversation_id,
@@ -72,7 +80,6 @@ class Rows:
         except AttachmentLimitExceeded:
             await self._api.write(lambda: self._rows.delete_one(here))
             raise
-        return attachment_id
 
     async def require_within(self, user_id: str, limits: DailyLimits) -> None:
         """Raise AttachmentLimitExceeded if the rows of a user are more than the limits. It is asked
@@ -138,15 +145,10 @@ class Rows:
         lease = {"state": "removing", "keepUntil": now + KEPT_FOR_A_REMOVAL}
         return await self._update(due, {"$set": lease})
 
-    async def refuse(self, attachment_id: str, size: int) -> Row | None:
-        """An upload is not kept: no message can carry it yet. Only what has come of it counts.
-        Returns its row, if there is one."""
+    async def refuse(self, attachment_id: str, size: int) -> None:
+        """An upload is not kept: no message can carry it yet. Only what has come of it counts."""
         lease = {"state": "removing", "keepUntil": self._api.now() + KEPT_FOR_A_REMOVAL}
-        here, update = {"_id": attachment_id}, {"$set": {**lease, "size": size}}
-        refused: Row | None = await self._api.write(
-            lambda: self._rows.find_one_and_update(here, update, return_document=True)
-        )
-        return refused
+        await self._update({"_id": attachment_id}, {"$set": {**lease, "size": size}})
 
     async def forget(self, attachment_id: str, created_at: datetime) -> None:
         """The bytes are removed. The row counts in its user's limits for the rest of the day."""

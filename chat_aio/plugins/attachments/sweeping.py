@@ -63,10 +63,13 @@ class Sweeper:
         return done
 
     async def remove(self, row: Row) -> None:
-        """Remove the bytes of a file whose removal is decided."""
-        await self._store.delete(row["_id"] + THUMBNAIL)
-        await self._store.delete(row["_id"])
+        """Remove a file whose removal is decided."""
+        await self.remove_bytes(row["_id"])
         await self._rows.forget(row["_id"], row["createdAt"])
+
+    async def remove_bytes(self, attachment_id: str) -> None:
+        await self._store.delete(attachment_id + THUMBNAIL)
+        await self._store.delete(attachment_id)
 
     async def _sweep(self, due: Sequence[Row]) -> int:
         decided = {each["_id"] for each in due if each["state"] == "removing"}

@@ -46,12 +46,13 @@ class Thumbnails:
         self._turn = asyncio.Lock()
         self._waiting = 0
         self._process: asyncio.subprocess.Process | None = None
+        self._closed = False
         self.is_possible = find_spec("PIL") is not None
 
     async def draw(self, kind: str, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
         """The thumbnail of an image. Nothing is known of what is none, or if too many wait."""
         fits = kind in KINDS and size <= MOST_BYTES and self._waiting < MOST_WAITING
-        if not (self.is_possible and fits):
+        if self._closed or not (self.is_possible and fits):
             return Drawn()
         self._waiting += 1
         try:
@@ -64,7 +65,15 @@ class Thumbnails:
             self._waiting -= 1
 
     async def close(self) -> None:
-        """End the process."""
+        """End the process, and with it what it is drawing."""
+        self._closed = True
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+        async with self._turn:
+            await self._end()
+
+    async def _end(self) -> None:
         process, self._process = self._process, None
         if process is None:
             return
@@ -74,21 +83,23 @@ class Thumbnails:
         await process.communicate()
 
     async def _draw(self, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
+        if self._closed:
+            return Drawn()
         try:
             process = await self._running()
             found, made = await _ask(process, size, chunks)
         except (OSError, EOFError, ValueError):
             log.warning("the process that makes thumbnails has died of an image")
-            await self.close()
+            await self._end()
             return Drawn()
         except BaseException:  # It was cut short: what it answers would be that of another image.
-            await self.close()
+            await self._end()
             raise
         return Drawn(found.get("width"), found.get("height"), made)
 
     async def _running(self) -> asyncio.subprocess.Process:
         if self._process is None or self._process.returncode is not None:
-            await self.close()
+            await self._end()
             self._process = await asyncio.create_subprocess_exec(
                 # Without the script's folder, whose modules would hide those of the library.
                 *(sys.executable, "-P", str(PROGRAM), *self._arguments),

@@ -1,6 +1,7 @@
 """One upload: from its first bytes to a file that messages may carry, or to nothing."""
 
 import logging
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from chat_aio.plugins.attachments.thumbnails import Drawn, Thumbnails
 from chat_aio.plugins.files import Upload
 
 log = logging.getLogger(__name__)
+
+LONGEST_SECONDS = 12 * 3600.0
+"""Well within the day for which the row of an upload is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,7 @@ class Counted:
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
         self._chunks = chunks
         self._first: list[bytes] = []
+        self._until = time.monotonic() + LONGEST_SECONDS
         self.size = 0
 
     async def head(self) -> bytes:
@@ -48,12 +53,16 @@ class Counted:
 
     async def all(self) -> AsyncIterator[bytes]:
         for each in self._first:
-            self.size += len(each)
-            yield each
+            yield self._counted(each)
         self._first.clear()
         async for each in self._chunks:
-            self.size += len(each)
-            yield each
+            yield self._counted(each)
+
+    def _counted(self, chunk: bytes) -> bytes:
+        if time.monotonic() > self._until:
+            raise InvalidInput("the upload took too long")
+        self.size += len(chunk)
+        return chunk
 
 
 class Uploading:
@@ -71,10 +80,11 @@ class Uploading:
     async def take(self, user_id: str, conversation_id: str, upload: Upload) -> Attachment:
         """Store a file. Raises InvalidInput, PayloadTooLarge, AttachmentTypeUnsupported,
         AttachmentLimitExceeded, AttachmentRejected and UserBanned."""
-        limits = self._rules.limits
-        attachment_id = await self._rows.begin(user_id, conversation_id, upload.length or 0, limits)
-        coming = Counted(upload.chunks)
+        attachment_id, coming = self._rows.new_id(), Counted(upload.chunks)
         try:
+            limits = self._rules.limits
+            reserved = min(upload.length or 0, limits.size)
+            await self._rows.begin(attachment_id, user_id, conversation_id, reserved, limits)
             kind = kind_of(await coming.head())
             if not is_among(kind, self._rules.kinds):
                 raise AttachmentTypeUnsupported(f"files of kind {kind} cannot be attached here")
@@ -124,9 +134,11 @@ class Uploading:
         return self._store.read(attachment_id, 0, info.size)
 
     async def _discard(self, attachment_id: str, size: int) -> None:
+        """The row stays to be removed once more later: a write that was not answered in time may
+        still come."""
         try:
-            if refused := await self._rows.refuse(attachment_id, size):
-                await self._sweeper.remove(refused)
+            await self._rows.refuse(attachment_id, size)
+            await self._sweeper.remove_bytes(attachment_id)
         except StorageUnavailable:
             log.warning("what is left of an upload is removed within a day")
         except Exception:

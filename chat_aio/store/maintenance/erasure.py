@@ -3,7 +3,7 @@ may be repeated, or come late. `actions/maintenance/erasure.py` decides what is 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
 from pymongo import DeleteOne, UpdateOne
@@ -17,6 +17,9 @@ from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 Write = UpdateOne | DeleteOne
 STAMPED = ("addedUserIds", "removedUserIds", "affectedUserIds")
+
+FOR_A_FORWARD = timedelta(minutes=5)
+"""As long as a send keeps the files that it is about to carry (docs/decisions/0067)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +113,9 @@ def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
 
 
 def give_up_attachment(of: Erasure, attachment_id: object) -> UpdateOne:
-    """Replace the id of who has uploaded a file, which need no longer be kept for them."""
-    given_up = {"userId": of.pseudonym, "keepUntil": of.clock()}
+    """Replace the id of who has uploaded a file, which need no longer be kept for them; a forward
+    may be under way that keeps it."""
+    given_up = {"userId": of.pseudonym, "keepUntil": of.clock() + FOR_A_FORWARD}
     return UpdateOne({"_id": attachment_id, "userId": of.user_id}, {"$set": given_up})
 
 

@@ -11,9 +11,10 @@ from unittest.mock import patch
 
 import pytest
 
+from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import Hooks
 from chat_aio.plugins import Attachments, Refuse
-from chat_aio.plugins.attachments import FileInfo
+from chat_aio.plugins.attachments import FileInfo, uploading
 from chat_aio.plugins.attachments.rows import Rows
 from chat_aio.web import uploads
 from tests.conftest import Database, MakePeople
@@ -21,6 +22,7 @@ from tests.plugins.attachments.uploading import (
     PNG,
     TEXT,
     kept_bytes,
+    let_pass,
     upload,
 )
 from tests.support.moderating import ban, is_mod
@@ -210,7 +212,7 @@ async def begun_in(database: Database) -> None:
 
 async def nothing_left(database: Database) -> None:
     """Every upload that has begun is over, and there are no bytes."""
-    unfinished = {"state": {"$ne": "gone"}}
+    unfinished = {"state": {"$nin": ["removing", "gone"]}}
     async with asyncio.timeout(PATIENCE):
         while True:
             going_on = await database["attachments"].find_one(unfinished)
@@ -260,6 +262,58 @@ async def test_a_user_has_limits_for_each_day(serve: MakePeople, database: Datab
 
     answers = [await post(alice, group, unannounced()) for _ in range(2)]
     assert [each.status for each in answers] == [201, 422]
+
+
+async def test_an_outage_uses_up_nothing(serve: MakePeople) -> None:
+    """The row is written already, and the database is not heard when the limit is asked for."""
+    people = await serve(plugins=[Attachments(bytes_per_day=5_000)])
+    alice = people("alice")
+    group = await alice.group("bob")
+
+    async def unheard(*_: Any) -> None:
+        raise StorageUnavailable
+
+    with patch.object(Rows, "require_within", unheard):
+        for _ in range(3):
+            assert (await upload(alice, group, b"x" * 4_000)).status == 503
+    assert (await upload(alice, group, b"x" * 4_000)).status == 201
+
+
+async def test_a_write_that_comes_late_leaves_no_bytes(
+    serve: MakePeople, database: Database
+) -> None:
+    """Of an upload that is refused already: what is left is removed once more."""
+    plugin = Attachments(kinds=["image/*"], sweep_seconds=3600.0)
+    alice = (await serve(plugins=[plugin]))("alice")
+    group = await alice.group("bob")
+    assert (await upload(alice, group, TEXT)).code == "ATTACHMENT_TYPE_UNSUPPORTED"
+    (row,) = await database["attachments"].find().to_list()
+    late = {"_id": f"{row['_id']}:0", "files_id": row["_id"], "n": 0, "data": b"late"}
+    await database["attachment_bytes.chunks"].insert_one(late)
+    await let_pass(database)
+    await plugin.sweep()
+    assert await kept_bytes(database) == 0
+    assert await database["attachments"].count_documents({"state": "gone"}) == 1
+
+
+async def test_an_upload_does_not_outlast_its_row(people: People, database: Database) -> None:
+    alice = people("alice")
+    group = await alice.group("bob")
+    with patch.object(uploading, "LONGEST_SECONDS", -1.0):
+        answer = await upload(alice, group, b"x" * 20_000)
+    assert answer.code == "INVALID_INPUT"
+    await nothing_left(database)
+
+
+async def test_a_boundary_of_any_bytes(people: People) -> None:
+    alice = people("alice")
+    group = await alice.group("bob")
+    for boundary in (b"\xff", b"\xed\xa0\x80", "é".encode()):
+        reader, writer = await asyncio.open_connection(alice.client.host, alice.client.port)
+        writer.write(head_of(group, length=4).replace(b"=b\r\n", b"=" + boundary + b"\r\n"))
+        writer.write(b"some")
+        assert b" 400 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+        writer.close()
 
 
 async def test_what_was_removed_counts_for_the_day(serve: MakePeople) -> None:
