@@ -260,7 +260,7 @@ export class Store {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
     if (isFirst && isInMain(message)) this.timeline(id).firstUnreadId = message.id;
     const { unreadMentions = 0 } = this.conversation(id);
-    const isMine = message.mentions.includes(this.userId);
+    const isMine = (message.mentions ?? []).includes(this.userId);
     const fields = { unreadMentions: unreadMentions + (isMine ? 1 : 0) };
     this.#assign(id, { unreadCount: unreadCount + 1, ...fields });
   }

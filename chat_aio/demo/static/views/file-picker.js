@@ -22,7 +22,8 @@ export class FilePicker {
   constructor(form, stage, uploads) {
     this.#form = form;
     this.#uploads = uploads;
-    form.querySelector(".writing").prepend(this.#button, this.#input);
+    // Behind the text: Shift+Tab leads from there to the messages.
+    form.querySelector(".send").before(this.#button, this.#input);
     form.querySelector(".writing").before(this.#list);
     this.#rows = new Rows(this.#list, { remove: (key) => uploads.remove(this.#place, key) });
     this.#button.addEventListener("click", () => this.#input.click());
