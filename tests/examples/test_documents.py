@@ -70,6 +70,23 @@ async def test_writing_a_client(ada: ChatClient, capsys: pytest.CaptureFixture[s
         await asyncio.wait({following})
 
 
+async def test_inbox(database: Database) -> None:
+    names = names_of("inbox.md")
+    async with names["make_chat"](database, None) as chat:
+        group = await chat.api.create_group_conversation("ada", user_ids=["grace"], name="Kernel")
+        root = await chat.api.send_message("ada", group.id, "a thread begins")
+        await chat.api.send_message("ada", group.id, "look, Grace", mentions=["grace"])
+        await chat.api.send_message("grace", group.id, "mine", thread_root_message_id=root.id)
+        await chat.api.send_message("ada", group.id, "again", thread_root_message_id=root.id)
+        assert await names["whats_new"](chat, "grace") == [
+            "ada mentions you: look, Grace",
+            "1 new replies to: a thread begins",
+        ]
+        shown = await names["open_at"](chat, "grace", group.id, root.id)
+        assert shown == ["a thread begins", "look, Grace"]
+        assert await names["pin"](chat, "ada", group.id, root.id) == ["a thread begins"]
+
+
 async def test_people(database: Database) -> None:
     names = names_of("people.md")
     users = names["users"] = database["people"]

@@ -20,6 +20,7 @@ import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
+import { SystemNotifications } from "./views/notifications.js";
 import { ReportDialog } from "./views/report.js";
 import { SearchView } from "./views/search.js";
 import { ThreadPanel } from "./views/thread.js";
@@ -44,6 +45,7 @@ export class Page {
   #composer;
   #uploads;
   #files;
+  #notifications;
   #thread;
   #search;
   #groups;
@@ -71,6 +73,7 @@ export class Page {
       onBan: (event) => this.#groups.tellBan(event),
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
+      onMessage: (message) => this.#notifications.tell(message),
     });
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
@@ -87,6 +90,7 @@ export class Page {
       kept: this.#kept,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
+    this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));
     this.#list = this.#makeList();
     this.#timeline = this.#makeTimeline();
     this.#composer = this.#makeComposer();

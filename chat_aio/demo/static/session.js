@@ -27,6 +27,7 @@ export class Session {
   #onBan;
   #onReports;
   #onUsers;
+  #onMessage;
   #firstSync = null;
   #confirming = new Map();
   /** Asked for since the stream was opened. */
@@ -38,16 +39,19 @@ export class Session {
    * `onJoinRequest(event)` is told of requests to be let in, one's own and those one decides on, and
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
    * may be new reports: told of one, or when the stream has opened, at first or again.
-   * `onUsers(users)` gets what a page shows of users, by id.
+   * `onUsers(users)` gets what a page shows of users, by id, `onMessage(message)` each that has
+   * come and is not before the reader's eyes.
    */
-  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, onUsers = () => {} }) {
+  constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...told }) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
     this.#onReports = onReports;
+    const { onUsers = () => {}, onMessage = () => {} } = told;
     this.#onUsers = onUsers;
+    this.#onMessage = onMessage;
     this.liveDrafts = new LiveDrafts(chat, store);
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
@@ -224,6 +228,7 @@ export class Session {
     this.liveDrafts.arrived(message);
     store.receive(message);
     store.countReply(message);
+    if (!store.isRead(message)) this.#onMessage(message);
     const conversation = store.conversation(message.conversationId);
     if (!conversation) this.#fetchConversation(message.conversationId);
     else if (!store.isRead(message)) this.#confirm(message.conversationId);

@@ -1,0 +1,60 @@
+/** The system's own notifications, for messages that come while the page is not looked at. */
+
+import { element } from "../dom.js";
+import { icon } from "../icons.js";
+
+const MOST_LETTERS = 140;
+
+export class SystemNotifications {
+  #store;
+  #people;
+  #go;
+  #button = element(
+    "button",
+    {
+      ...{ type: "button", class: "icon", "aria-label": "Notify me of messages" },
+      ...{ title: "Notify me of messages", onclick: () => this.#ask() },
+    },
+    icon("bell"),
+  );
+
+  /** `go(message)` shows a message where it stands. */
+  constructor(store, people, go) {
+    this.#store = store;
+    this.#people = people;
+    this.#go = go;
+    document.querySelector("#sidebar .tools").prepend(this.#button);
+    this.#show();
+  }
+
+  /** A message of somebody else has come. */
+  tell(message) {
+    const { conversationId, mentions = [], senderId } = message;
+    const conversation = this.#store.conversation(conversationId);
+    const isGranted = "Notification" in window && Notification.permission === "granted";
+    if (!isGranted || document.visibilityState === "visible" || !conversation) return;
+    const isMeant = mentions.includes(this.#store.userId);
+    const isLoud = conversation.visibility === "public" && !isMeant;
+    if (this.#store.mutedIds.has(conversationId) || isLoud) return;
+    const title = this.#people.titleOf(conversation);
+    const sender = conversation.type === "direct" ? "" : `${this.#people.nameOf(senderId)}: `;
+    // One for each conversation: its newest message takes the place of the one before.
+    const body = `${sender}${message.body}`.slice(0, MOST_LETTERS);
+    const shown = new Notification(title, { body, tag: conversationId });
+    shown.addEventListener("click", () => {
+      window.focus();
+      shown.close();
+      this.#go(message);
+    });
+  }
+
+  async #ask() {
+    await Notification.requestPermission();
+    this.#show();
+  }
+
+  /** The browser asks once; its answer stays. */
+  #show() {
+    this.#button.hidden = !("Notification" in window) || Notification.permission !== "default";
+  }
+}
