@@ -99,6 +99,9 @@ class EventStream:
         response = await self._connection.request(
             "GET", ("stream",), timeout=self._timeout, headers=headers
         )
+        if self.closed:  # Meanwhile: nobody will read it.
+            response.close()
+            return
         # The type is checked, because a proxy may answer with a page of its own.
         if response.status == 200 and response.content_type == "text/event-stream":
             self._response = response

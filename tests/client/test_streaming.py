@@ -26,6 +26,7 @@ from chat_aio.client import (
     reader,
 )
 from chat_aio.client import stream as streaming
+from chat_aio.client.connection import Connection
 from chat_aio.errors import RateLimited, Unauthenticated, UserBanned
 from chat_aio.plugins import Receipts
 from tests.client.conftest import Connect
@@ -312,3 +313,20 @@ async def test_its_memory_is_bounded(connect: Connect, monkeypatch: pytest.Monke
             await bob.send_message(group, each)
         assert await bodies(stream, 3) == ["a", "b", "c"]
         assert len(stream._reader._told) == 2
+
+
+async def test_one_that_is_closed_while_it_connects_keeps_no_connection(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bob = await (await connect())("bob")
+    stream = bob.stream()
+    request, answers = Connection.request, []
+
+    async def closing(self: Connection, *given: Any, **more: Any) -> Any:
+        answers.append(await request(self, *given, **more))
+        stream.close()
+        return answers[-1]
+
+    monkeypatch.setattr(Connection, "request", closing)
+    assert [each async for each in stream] == []
+    assert [each.closed for each in answers] == [True]
