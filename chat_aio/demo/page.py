@@ -15,7 +15,13 @@ def add_page(app: web.Application) -> None:
     pages = Pages()
     app.router.add_get("/", pages.page)
     app.router.add_get("/bundle/{name}", pages.file)
+    # Asked for by what is no page, such as a picture in a window of its own.
+    app.router.add_get("/favicon.ico", icon)
     app.router.add_static("/static", STATIC)
+
+
+async def icon(_: web.Request) -> web.FileResponse:
+    return web.FileResponse(STATIC / "icon.svg")
 
 
 class Pages:

@@ -52,6 +52,7 @@ async def test_what_could_not_be_sent_is_sent_later_and_once(
     complaints.excuse(NETWORK)
     conversation_id = await demo.direct("linus", "dennis")
     dennis = await visit("dennis", conversation_id, port=cable.port)
+    await expect(dennis.get_by_text("This is the beginning")).to_be_attached()
     await cable.cut()
     await say(dennis, "one")
     await say(dennis, "two")

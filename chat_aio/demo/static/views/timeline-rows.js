@@ -123,7 +123,8 @@ function stateOf(message, people, isInThread) {
     mentionsMe: mentions.includes(people.userId) && !message.deletedAt,
     replyTo: message.replyTo ?? null,
     reactions: message.reactions ?? NONE,
-    attachments: message.attachments ?? NONE,
+    // Of what is still on its way nobody can read the files.
+    attachments: (message.id !== null && message.attachments) || NONE,
     forwardedFrom: message.forwardedFrom ?? null,
     threadRootMessageId: message.threadRootMessageId ?? null,
     alsoSendToMain: Boolean(message.alsoSendToMain),
