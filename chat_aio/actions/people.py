@@ -38,16 +38,14 @@ async def find_users(
     Raises InvalidInput and UsersUnsupported (docs/behaviour.md 16).
     """
     given = inputs.read(inputs.UserLookup, ids=ids, query=query, limit=limit)
-    if (given.ids is None) == (given.query is None):
+    found, size = given.ids, pagination.limit_from(limit)
+    if (found is None) == (given.query is None):
         raise InvalidInput("ids and q cannot be used together, and one of them is needed")
-    if given.ids is None:
-        size = pagination.limit_from(limit)
-        found = await _search(context, user_id, given.query or "", limit=size)
-    else:
-        found = given.ids
     if not context.profiles.offered:
         raise UsersUnsupported
-    return tuple((await context.profiles.find(found)).values())
+    if given.query is not None:
+        found = await _search(context, user_id, given.query, limit=size)
+    return tuple((await context.profiles.find(found or ())).values())
 
 
 async def _search(context: Context, user_id: str, query: str, *, limit: int) -> list[str]:

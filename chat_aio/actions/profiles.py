@@ -14,7 +14,7 @@ from chat_aio.errors import InternalError
 from chat_aio.hooks import Profile, ProfilesHook
 from chat_aio.schema.fields import is_text
 from chat_aio.schema.models import User
-from chat_aio.store.calls import paused
+from chat_aio.store.calls import paused, retrieve
 
 log = logging.getLogger(__name__)
 
@@ -84,7 +84,7 @@ class Profiles:
     def _ask(self, hook: ProfilesHook, user_ids: Sequence[str]) -> None:
         # A task of its own: the caller may leave, and others wait for the same users.
         asking = asyncio.create_task(self._load(hook, user_ids), context=Context())
-        asking.add_done_callback(lambda _: self._answered(user_ids))
+        asking.add_done_callback(lambda asked: self._answered(asked, user_ids))
         self._asked |= dict.fromkeys(user_ids, asking)
 
     async def _load(self, hook: ProfilesHook, user_ids: Sequence[str]) -> Known:
@@ -104,7 +104,8 @@ class Profiles:
         self._keep(known)
         return known
 
-    def _answered(self, user_ids: Iterable[str]) -> None:
+    def _answered(self, asked: asyncio.Task[Known], user_ids: Iterable[str]) -> None:
+        retrieve(asked)  # Whoever has asked may have left, or has got the error of another batch.
         for each in user_ids:
             del self._asked[each]
 

@@ -14,6 +14,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema.models import Attachment, BareMessage, Conversation, HeldMessagePage, Message
+from chat_aio.store.attachments import KEPT_FOR_A_SEND
 from chat_aio.store.change_stream import HistoryLost as PositionLost
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
 from chat_aio.store.many_writes import Write
@@ -21,6 +22,7 @@ from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session
 
 __all__ = [
+    "KEPT_FOR_A_SEND",
     "Attachment",
     "Audience",
     "BeforeMessageSend",

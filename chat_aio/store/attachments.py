@@ -1,11 +1,16 @@
 """Which messages carry an attachment: those of the database are what counts."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, cast
 
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.messages import READ
+
+KEPT_FOR_A_SEND = timedelta(minutes=5)
+"""So long a file is kept for a message that is about to carry it: longer than a send can take from
+its last question to its commit (docs/decisions/0067)."""
 
 
 async def list_carriers(

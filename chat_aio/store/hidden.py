@@ -11,6 +11,7 @@ from typing import Any
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.mapping import Parents
+from chat_aio.store.pipelines import IS_TEXT
 
 Hidden = Mapping[str, int]
 """Up to which seq messages are hidden from a user, by conversation, where any are."""
@@ -18,7 +19,6 @@ Hidden = Mapping[str, int]
 NOTHING: Hidden = MappingProxyType({})
 
 EVERYTHING = 2**63 - 1
-IS_TEXT = {"$type": "string"}
 _HIDDEN = "participants.hiddenUpto"
 
 INDEX = "participant_hidden"
@@ -47,8 +47,9 @@ async def hidden_from_each(database: Database, user_ids: Sequence[str]) -> list[
     theirs = {"$elemMatch": {"userId": {"$in": list(user_ids)}, "hiddenUpto": {"$gt": 0}}}
     # `$literal`: an id that begins with `$` would be read as the name of a field.
     named = {"$in": ["$$this.userId", {"$literal": list(user_ids)}]}
-    stages: list[dict[str, Any]] = [
-        {"$match": {"participants": theirs, _HIDDEN: {"$exists": True}, "_id": IS_TEXT}},
+    stages: list[Mapping[str, Any]] = [
+        {"$match": {"participants": theirs, _HIDDEN: {"$exists": True}}},
+        IS_TEXT,
         {"$project": {"participants": {"$filter": {"input": "$participants", "cond": named}}}},
     ]
     rows = await database.aggregate(database.conversations, stages, hint=INDEX)

@@ -1,6 +1,7 @@
 """People: what the host shows of its users, asked for in batches, and left out if it fails."""
 
 import asyncio
+import gc
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -256,6 +257,31 @@ async def test_a_directory_that_is_late_is_let_rest(directory: Directory) -> Non
             await profiles.find(["bob"])
     assert len(directory.asked) == 1
     directory.gate.set()
+
+
+async def test_batches_that_fail_together_are_one_error(
+    directory: Directory, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory.fails = True
+    profiles = of_directory(directory)
+    with pytest.raises(InternalError):
+        await profiles.find(f"u{n}" for n in range(250))
+    assert len(directory.asked) == 3
+    gc.collect()
+    await asyncio.sleep(0)
+    assert "never retrieved" not in caplog.text
+
+
+async def test_without_profiles_nobody_is_searched(serve: MakePeople) -> None:
+    asked: list[UserSearch] = []
+
+    def search(given: UserSearch) -> list[str]:
+        asked.append(given)
+        return []
+
+    alice = (await serve(Hooks(search_users=search)))("alice")
+    assert (await alice.get("/users?q=b")).code == "USERS_UNSUPPORTED"
+    assert asked == []
 
 
 async def test_a_search_that_answers_nonsense(serve: MakePeople, directory: Directory) -> None:

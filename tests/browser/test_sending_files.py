@@ -6,7 +6,7 @@ import zlib
 import pytest
 from playwright.async_api import FilePayload, Locator, Page, expect
 
-from tests.browser.acting import main_list, write
+from tests.browser.acting import main_list, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -112,3 +112,18 @@ async def test_a_message_that_is_refused_comes_back_with_its_files(
     await write(linus, "a moth")
     await expect(main_list(linus).get_by_role("img", name="moth.png")).to_be_visible()
     await expect(waiting(linus)).to_have_count(0)
+
+
+async def test_a_reply_in_a_thread_takes_no_files_along(visit: Visit, demo: Demo) -> None:
+    """They wait for what is written beside them."""
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write("dennis", place, "a thread begins")
+    await demo.write("dennis", place, "in it", threadRootMessageId=root["id"])
+    linus = await visit("linus", place)
+    await choose(linus, "moth.png", "image/png", png(60, 30))
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    await linus.get_by_role("button", name="1 reply").click()
+    await write(linus, "a reply", in_thread=True)
+    await expect(thread(linus).locator("[data-state=sent]").last).to_contain_text("a reply")
+    await expect(waiting(linus)).to_have_count(1)
+    await expect(thread(linus).get_by_role("img", name="moth.png")).to_have_count(0)

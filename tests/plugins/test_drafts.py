@@ -14,6 +14,7 @@ from chat_aio.errors import (
     ForbiddenWrite,
     MessageHeld,
     MessageRejected,
+    SlowMode,
     StorageUnavailable,
     UserBanned,
 )
@@ -432,23 +433,49 @@ async def test_an_outage_at_the_end_loses_nothing(people: People, plugin: Drafts
     ]
 
 
-async def test_slow_mode_is_waited_for(serve: MakePeople, plugin: Drafts) -> None:
+async def be_slow(ada: Person, group: str, seconds: int) -> None:
+    slow = {"slowModeSeconds": seconds}
+    assert (await ada.call("PATCH", f"/conversations/{group}", json=slow)).status == 200
+    await ada.told_all()
+
+
+async def test_a_draft_outlives_slow_mode(serve: MakePeople, plugin: Drafts) -> None:
     people = await serve(plugins=[plugin], room_controls=True)
     ada, robot = people("ada"), people("robot")
     group = await ada.group("robot")
+    await be_slow(ada, group, 3_600)
     await robot.send(group, "first")
-    slow = {"slowModeSeconds": 2}
-    assert (await ada.call("PATCH", f"/conversations/{group}", json=slow)).status == 200
-    await ada.told_all()
     draft = await begin(robot, group)
     await append(robot, group, draft, 0, "second")
-    refused = await ask(robot, group, "/finish", draftId=draft)
-    assert refused.code in (None, "SLOW_MODE")
-    if refused.code:
-        assert [each["text"] for each in await drafts_in(ada, group)] == ["second"]
-    async with plugin.writing("robot", group) as writer:
-        await writer.write("third")
+    assert (await ask(robot, group, "/finish", draftId=draft)).code == "SLOW_MODE"
+    assert [each["text"] for each in await drafts_in(ada, group)] == ["second"]
+    await be_slow(ada, group, 0)
+    done = await ask(robot, group, "/finish", draftId=draft)
+    assert done.json["message"]["body"] == "second"
+
+
+async def test_a_writer_waits_for_slow_mode(serve: MakePeople, plugin: Drafts) -> None:
+    people = await serve(plugins=[plugin], room_controls=True)
+    ada, robot = people("ada"), people("robot")
+    group = await ada.group("robot")
+    await be_slow(ada, group, 3_600)
+    await robot.send(group, "first")
+    real, refused = plugin._drafting.finish, []
+
+    async def noted(*given: Any) -> Any:
+        try:
+            return await real(*given)
+        except SlowMode as refusal:
+            refused.append(refusal)
+            await be_slow(ada, group, 0)
+            # Else it would wait for the hour that is over now.
+            raise SlowMode(retry_after=1) from None
+
+    with patch.object(plugin._drafting, "finish", noted):
+        async with plugin.writing("robot", group) as writer:
+            await writer.write("second")
     assert writer.message is not None
+    assert len(refused) == 1
 
 
 async def test_who_is_stopped_may_take_their_time(people: People, plugin: Drafts) -> None:

@@ -266,7 +266,8 @@ export class Page {
   #send(written) {
     const { openId } = this.#store;
     this.#store.timeline(openId).firstUnreadId = null;
-    const attachments = this.#uploads.take(openId);
+    // Files stand beside what is written to the conversation; a thread has none.
+    const attachments = written.threadRootMessageId ? [] : this.#uploads.take(openId);
     this.#session.sender.send(openId, { ...written, attachments });
     this.#session.typing.stopped(openId);
   }

@@ -11,14 +11,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from chat_aio.errors import AttachmentLimitExceeded, AttachmentNotFound
-from chat_aio.plugins.api import Attachment, PluginAPI
+from chat_aio.plugins.api import KEPT_FOR_A_SEND, Attachment, PluginAPI
 
 Row = Mapping[str, Any]
 
 DAY = timedelta(days=1)
-KEPT_FOR_A_SEND = timedelta(minutes=5)
-"""Longer than a send can take from its last question to its commit."""
-
 KEPT_FOR_A_REMOVAL = timedelta(minutes=10)
 """After so long another process goes on with a removal that was cut short."""
 

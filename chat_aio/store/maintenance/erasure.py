@@ -3,12 +3,13 @@ may be repeated, or come late. `actions/maintenance/erasure.py` decides what is 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple, cast
 
 from pymongo import DeleteOne, UpdateOne
 
 from chat_aio.store import reports, sent_counts, slow_mode
+from chat_aio.store.attachments import KEPT_FOR_A_SEND
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, EventName, ReportDocument
@@ -17,9 +18,6 @@ from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 Write = UpdateOne | DeleteOne
 STAMPED = ("addedUserIds", "removedUserIds", "affectedUserIds")
-
-FOR_A_FORWARD = timedelta(minutes=5)
-"""As long as a send keeps the files that it is about to carry (docs/decisions/0067)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +113,7 @@ def rename_at(of: Erasure, document_id: object, place: str) -> UpdateOne:
 def give_up_attachment(of: Erasure, attachment_id: object) -> UpdateOne:
     """Replace the id of who has uploaded a file, which need no longer be kept for them; a forward
     may be under way that keeps it."""
-    given_up = {"userId": of.pseudonym, "keepUntil": of.clock() + FOR_A_FORWARD}
+    given_up = {"userId": of.pseudonym, "keepUntil": of.clock() + KEPT_FOR_A_SEND}
     return UpdateOne({"_id": attachment_id, "userId": of.user_id}, {"$set": given_up})
 
 

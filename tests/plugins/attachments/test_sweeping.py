@@ -11,8 +11,9 @@ import pytest
 from chat_aio import Chat, Hooks
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins import Attachments
+from chat_aio.plugins.api import KEPT_FOR_A_SEND
 from chat_aio.plugins.attachments.gridfs import CHUNK_BYTES, GridFS
-from chat_aio.plugins.attachments.rows import KEPT_FOR_A_SEND, Rows
+from chat_aio.plugins.attachments.rows import Rows
 from tests.conftest import Database, MakePeople
 from tests.plugins.attachments.uploading import (
     PNG,

@@ -54,6 +54,7 @@ export class MessageBody {
     this.#isLong = text.length > MOST_CHARACTERS || text.split("\n").length > MOST_LINES;
     this.#fold(this.#isOpen);
   }
+
   #fold(isOpen) {
     this.#isOpen = isOpen;
     setAttribute(this.#text, "data-folded", this.#isLong && !isOpen);
