@@ -21,7 +21,7 @@ from chat_aio.server.option_meanings import MEANINGS
 
 PREFIX = "CHAT_AIO_"
 
-PluginName = Literal["typing", "presence", "receipts", "filter", "attachments"]
+PluginName = Literal["typing", "presence", "receipts", "filter", "drafts", "attachments"]
 
 LIBRARY_ONLY = {
     "auth": "a function; `auth_header` names the user",

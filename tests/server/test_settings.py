@@ -18,7 +18,7 @@ from chat_aio.admin.cli import main
 from chat_aio.capabilities import Capability
 from chat_aio.observability.metrics import Metrics
 from chat_aio.observability.tracing import Tracing
-from chat_aio.plugins import Plugin
+from chat_aio.plugins import Drafts, Plugin
 from chat_aio.server.app import PLUGINS, observers_of, plugins_of
 from chat_aio.server.kinds import kind_of
 from chat_aio.server.option_meanings import MEANINGS
@@ -279,6 +279,21 @@ def test_all_else_that_a_host_may_give_is_a_setting_or_has_a_reason() -> None:
         for name in set(inspect.signature(made).parameters):
             of_setting = f"{made.__name__.lower()}_{name}" in SETTINGS
             assert of_setting != (f"{made.__name__}({name})" in LIBRARY_ONLY)
+
+
+def test_every_plugin_can_be_named() -> None:
+    settings = settings_from(plugins=",".join(PLUGINS), drafts_assistants="robot")
+    made = plugins_of(settings)
+    assert [type(each).__name__.lower() for each in made] == [*PLUGINS]
+    (drafts,) = (each for each in made if isinstance(each, Drafts))
+    assert [drafts._may_draft(each) for each in ("robot", "ada")] == [True, False]
+
+
+@pytest.mark.parametrize("given", [("--plugins", "drafts"), ("--assistant", "robot")])
+def test_drafts_and_their_assistants_go_together(given: tuple[str, str]) -> None:
+    result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", *given])
+    assert result.exit_code == 2
+    assert "the plugin drafts and its assistants go together" in result.output
 
 
 def test_plugins_and_observers_are_made_as_the_settings_say(
