@@ -14,8 +14,8 @@ IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:class|const|function) (\w+))", re.MULTILINE)
 OTHER = re.compile(r"^(?:import|export)\b.*|\bimport\(.*", re.MULTILINE)
 
-STYLE = re.compile(r' *<link rel="stylesheet" href="static/([^"]+)">\n')
-SCRIPT = re.compile(r'<script type="module" src="static/([^"]+)"></script>')
+STYLE = re.compile(r' *<link rel="stylesheet" href="demo/static/([^"]+)">\n')
+SCRIPT = re.compile(r'<script type="module" src="demo/static/([^"]+)"></script>')
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,10 @@ class Bundle:
     made_of: tuple[float, ...]
 
 
-def bundled(static: Path) -> Bundle:
-    """Make the bundle of `index.html`. Raises ValueError for a module that cannot be in one."""
-    made_of = ages(static)
+def bundled(static: Path, *others: Path) -> Bundle:
+    """Make the bundle of `index.html`, whose modules may be in other directories, too. Raises
+    ValueError for a module that cannot be in one."""
+    made_of = ages(static, *others)
     index = (static / "index.html").read_text()
     (entry,) = SCRIPT.findall(index)
     script = script_of(static / entry)
@@ -48,9 +49,10 @@ def bundled(static: Path) -> Bundle:
     return Bundle(page, files, made_of)
 
 
-def ages(static: Path) -> tuple[float, ...]:
-    """When each source was written."""
-    return tuple(each.stat().st_mtime for each in sorted(static.rglob("*.*")))
+def ages(*places: Path) -> tuple[float, ...]:
+    """When each source in some directories was written."""
+    sources = (each for place in places for each in sorted(place.rglob("*.*")))
+    return tuple(each.stat().st_mtime for each in sources)
 
 
 def script_of(entry: Path) -> str:

@@ -8,6 +8,8 @@ from aiohttp import web
 from chat_aio.demo.bundle import Bundle, ages, bundled
 
 STATIC = Path(__file__).parent / "static"
+# What knows of the chat and not of pages. The paths are as on the disk, for the modules' imports.
+BROWSER = Path(__file__).parent.parent / "browser"
 
 
 def add_page(app: web.Application) -> None:
@@ -17,7 +19,8 @@ def add_page(app: web.Application) -> None:
     app.router.add_get("/bundle/{name}", pages.file)
     # Asked for by what is no page, such as a picture in a window of its own.
     app.router.add_get("/favicon.ico", icon)
-    app.router.add_static("/static", STATIC)
+    app.router.add_static("/demo/static", STATIC)
+    app.router.add_static("/browser", BROWSER)
 
 
 async def icon(_: web.Request) -> web.FileResponse:
@@ -46,6 +49,6 @@ class Pages:
         return web.Response(text=bundle.files[name], content_type=kind, headers=headers)
 
     def _current(self) -> Bundle:
-        if self._bundle is None or self._bundle.made_of != ages(STATIC):
-            self._bundle = bundled(STATIC)
+        if self._bundle is None or self._bundle.made_of != ages(STATIC, BROWSER):
+            self._bundle = bundled(STATIC, BROWSER)
         return self._bundle

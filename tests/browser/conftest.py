@@ -13,7 +13,7 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, async_playwright, expect
 from pymongo import AsyncMongoClient
 
-from chat_aio.demo.page import STATIC
+from chat_aio.demo.page import BROWSER, STATIC
 from tests.browser.seats import Seats
 from tests.browser.serving import Cable, Complaints, Demo, Ports, keep
 from tests.support.pool import Pool
@@ -128,7 +128,8 @@ async def modules_url() -> AsyncIterator[str]:
     """Where the page's modules are served, and an empty page."""
     app = web.Application()
     app.router.add_get("/", empty_page)
-    app.router.add_static("/static", STATIC)
+    app.router.add_static("/demo/static", STATIC)
+    app.router.add_static("/browser", BROWSER)
     app.on_response_prepare.append(keep)
     async with TestServer(app) as server:
         yield str(server.make_url("/"))

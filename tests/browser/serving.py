@@ -40,7 +40,7 @@ class Ports:
 
 async def keep(request: web.Request, response: web.StreamResponse) -> None:
     """Let browsers keep the page's modules. The demo makes them ask each time, for each module."""
-    if request.path.startswith("/static/"):
+    if request.path.startswith(("/demo/static/", "/browser/")):
         response.headers["Cache-Control"] = "max-age=3600, immutable"
 
 

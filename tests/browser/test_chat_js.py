@@ -11,7 +11,7 @@ from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
-from chat_aio.demo.page import STATIC
+from chat_aio.demo.page import BROWSER
 from chat_aio.plugins import (
     Attachments,
     Drafts,
@@ -29,7 +29,7 @@ from tests.support.conforming import EVERYTHING
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-CHAT_JS = (STATIC / "chat.js").read_text()
+CHAT_JS = (BROWSER / "chat.js").read_text()
 GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
 SHAPES_OF_THE_WIRE = 32
 PLUGINS = (
@@ -40,7 +40,7 @@ NOT_IN_HTTP = {"moderation", "listMessagesAfter"}
 """`list_messages_after` has no route."""
 
 HELPERS = """
-    const { Chat, ChatError } = await import("/static/chat.js");
+    const { Chat, ChatError } = await import("/browser/chat.js");
     const asked = [];
     const answer = (status, body, headers) =>
       new Response(JSON.stringify(body), { status, headers });

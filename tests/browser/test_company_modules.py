@@ -10,7 +10,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_presence_is_asked_for_in_parts_and_once(empty: Page) -> None:
     script = """
-        const { Presence } = await import("/static/presence.js");
+        const { Presence } = await import("/browser/presence.js");
         const store = new Store("ada");
         const asked = [];
         const answers = [];
@@ -44,7 +44,7 @@ async def test_presence_is_asked_for_in_parts_and_once(empty: Page) -> None:
 
 async def test_receipts_count_each_reader_once_and_never_back(empty: Page) -> None:
     script = """
-        const { Receipts } = await import("/static/receipts.js");
+        const { Receipts } = await import("/browser/receipts.js");
         const store = new Store("ada");
         const receipts = new Receipts(store);
         const group = (lastReadMessageId) => ({
@@ -88,7 +88,7 @@ async def test_receipts_count_each_reader_once_and_never_back(empty: Page) -> No
 async def test_a_window_that_reads_is_not_told_what_it_has_read(empty: Page) -> None:
     """Else a count that stays above zero would be answered by reading again, without an end."""
     script = """
-        const { Session } = await import("/static/session.js");
+        const { Session } = await import("/browser/session.js");
         const store = new Store("ada");
         let handlers;
         const answers = {

@@ -10,7 +10,7 @@ from tests.browser.serving import Complaints, Demo
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SEND = """async (conversationId) => {
-  const { Chat, ChatError } = await import("/static/chat.js");
+  const { Chat, ChatError } = await import("/browser/chat.js");
   const chat = new Chat("/api/chat", { query: { as: "ada" } });
   const canvas = Object.assign(document.createElement("canvas"), { width: 600, height: 300 });
   canvas.getContext("2d").fillRect(0, 0, 600, 300);
@@ -28,7 +28,7 @@ SEND = """async (conversationId) => {
 }"""
 
 GET = """async ([userId, image, text]) => {
-  const { Chat } = await import("/static/chat.js");
+  const { Chat } = await import("/browser/chat.js");
   const chat = new Chat("/api/chat", { query: { as: userId } });
   const element = new Image();
   element.src = await chat.attachments.url(image);

@@ -8,8 +8,8 @@ from playwright.async_api import Page
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HELPERS = """
-const { LiveDrafts } = await import("/static/live-drafts.js");
-const { Store } = await import("/static/store.js");
+const { LiveDrafts } = await import("/browser/live-drafts.js");
+const { Store } = await import("/browser/store.js");
 const store = new Store("ada");
 const about = { conversationId: "c", senderId: "robot", clientMessageId: "k" };
 const listed = { id: "d", ...about, text: "ab", parts: 2 };

@@ -24,8 +24,8 @@ const a = "<b>*not* bold</b>"; // https://example.org
 javascript:alert(1)"""
 
 HELPERS = """
-    const { blocksOf } = await import("/static/markup.js");
-    const { inlineOf } = await import("/static/inline.js");
+    const { blocksOf } = await import("/demo/static/markup.js");
+    const { inlineOf } = await import("/demo/static/inline.js");
     const dennis = [{ id: "dennis", name: "Dennis" }];
     const marked = (piece) => {
       const { text, isBold, isItalic, isCode, href, userId } = piece;

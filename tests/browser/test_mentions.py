@@ -62,7 +62,7 @@ async def test_only_who_is_still_in_the_text_is_mentioned(visit: Visit, demo: De
 
 async def test_who_begins_before_it_is_known_who_is_here_gets_the_list(empty: Page) -> None:
     script = """
-        const { Completion } = await import("/static/views/completion.js");
+        const { Completion } = await import("/demo/static/views/completion.js");
         const [input, list] = ["textarea", "ul"].map((name) => document.createElement(name));
         document.body.replaceChildren(input, list);
         const people = { pictureOfPerson: () => ({ initials: "M", hue: 0, shape: "round" }) };
@@ -114,7 +114,7 @@ async def test_a_typed_name_mentions_who_alone_has_it(visit: Visit, demo: Demo) 
 
 async def test_a_name_of_several_means_who_was_chosen(empty: Page) -> None:
     script = """
-        const { mentionedIn, nameable } = await import("/static/mentions.js");
+        const { mentionedIn, nameable } = await import("/demo/static/mentions.js");
         const people = [["g", "Grace"], ["h", "grace"], ["d", "Dennis"]]
           .map(([id, name]) => ({ id, name }));
         const text = "@Grace and @dennis";

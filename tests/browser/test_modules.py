@@ -8,10 +8,10 @@ from playwright.async_api import Page
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 HELPERS = """
-    const { Store } = await import("/static/store.js");
-    const { Timeline } = await import("/static/timeline.js");
-    const { highlighted } = await import("/static/terms.js");
-    const { begunAt, mentionedIn } = await import("/static/mentions.js");
+    const { Store } = await import("/browser/store.js");
+    const { Timeline } = await import("/browser/timeline.js");
+    const { highlighted } = await import("/demo/static/terms.js");
+    const { begunAt, mentionedIn } = await import("/demo/static/mentions.js");
     const message = (seq, more = {}) => ({
       id: `m${seq}`, conversationId: "c", senderId: "grace", body: `body ${seq}`, seq,
       createdAt: "2026-01-31T09:30:00.000Z", editedAt: null, deletedAt: null,
@@ -111,7 +111,7 @@ async def test_an_overtaken_answer_changes_nothing(empty: Page) -> None:
 
 async def test_a_message_that_its_page_brought_before_its_event_is_counted(empty: Page) -> None:
     script = """
-        const { Session } = await import("/static/session.js");
+        const { Session } = await import("/browser/session.js");
         const store = new Store("ada");
         const conversations = [conversation("c", 0)];
         let page = pageOf(1, 1, null);

@@ -77,7 +77,7 @@ async def test_the_demo_is_for_its_own_pages_only(demo: str) -> None:
     allowed: list[tuple[str, dict[str, str]]] = [
         ("/", {}),
         ("/", {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}),
-        ("/static/chat.js", mine),
+        ("/browser/chat.js", mine),
         ("/people", mine),
         (API, mine),
         (API, {}),

@@ -1,7 +1,7 @@
 /** What moderators work on: reports, held messages, and bans. No DOM. A change that fails rejects. */
 
 import { Paged } from "./paged.js";
-import { gathered } from "./tasks.js";
+import { gathered } from "../../browser/tasks.js";
 
 const GATHER_MS = 200;
 

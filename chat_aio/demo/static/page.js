@@ -2,11 +2,11 @@
 
 import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
-import { Chat } from "./chat.js";
+import { Chat } from "../../browser/chat.js";
 import { Kept } from "./kept.js";
 import { Search } from "./search.js";
-import { Session } from "./session.js";
-import { Store } from "./store.js";
+import { Session } from "../../browser/session.js";
+import { Store } from "../../browser/store.js";
 import { Uploads } from "./uploads.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";

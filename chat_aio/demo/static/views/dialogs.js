@@ -1,8 +1,8 @@
 /** The dialogs about messages: whom to write to, where to forward to, whether to delete. */
 
-import { newClientMessageId } from "../chat.js";
+import { newClientMessageId } from "../../../browser/chat.js";
 import { avatar, element, setAvatar, setText } from "../dom.js";
-import { previewOf } from "../messages.js";
+import { previewOf } from "../../../browser/messages.js";
 import { Dialog, field, pictureOf } from "./dialog.js";
 
 /** Choosing a person starts the conversation: `start(userId)`. */

@@ -2,7 +2,7 @@
 
 import { inviteLinkOf } from "../address.js";
 import { element, Rows, setText } from "../dom.js";
-import { later } from "../tasks.js";
+import { later } from "../../../browser/tasks.js";
 import { shortMomentOf } from "../times.js";
 import { ConfirmDialog, InviteDialog } from "./group-dialogs.js";
 import { ListFoot, Section, smallButton } from "./section.js";

@@ -1,7 +1,7 @@
 /** What a message's buttons do: dialogs, panels and composers about it. */
 
 import { linkTo } from "../address.js";
-import { isInMain } from "../messages.js";
+import { isInMain } from "../../../browser/messages.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
 import { EmojiPicker } from "./emoji-picker.js";
 import { mayPinIn } from "./pins.js";

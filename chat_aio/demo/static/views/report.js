@@ -1,7 +1,7 @@
 /** Reporting a message, a person or a group to the moderators. */
 
 import { element, setText } from "../dom.js";
-import { previewOf } from "../messages.js";
+import { previewOf } from "../../../browser/messages.js";
 import { Dialog, field } from "./dialog.js";
 
 const REASON = { name: "reason", rows: 4, maxlength: 1_000 };

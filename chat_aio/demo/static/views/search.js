@@ -3,7 +3,7 @@
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { excerpted, highlighted } from "../terms.js";
 import { agoOf, momentOf } from "../times.js";
-import { later } from "../tasks.js";
+import { later } from "../../../browser/tasks.js";
 
 const PAUSE_MS = 250;
 

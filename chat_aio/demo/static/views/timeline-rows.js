@@ -1,6 +1,6 @@
 /** Which rows a timeline has: history, days, the line above what is unread, messages. No DOM. */
 
-import { wordsOf } from "../happenings.js";
+import { wordsOf } from "../../../browser/happenings.js";
 import { dayKeyOf, dayOf, momentOf, timeOf } from "../times.js";
 
 const GROUP_MS = 5 * 60_000;

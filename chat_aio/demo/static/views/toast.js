@@ -1,7 +1,7 @@
 /** A word that something was done, for a moment. */
 
 import { setText } from "../dom.js";
-import { later } from "../tasks.js";
+import { later } from "../../../browser/tasks.js";
 
 const SHOWN_MS = 2_500;
 
