@@ -1,6 +1,6 @@
 /** Above the composer of a direct conversation with somebody whom one has blocked. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 
 export class BlockedBar {
   #bar = document.querySelector("#blocked");

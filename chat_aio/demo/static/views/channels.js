@@ -1,6 +1,6 @@
 /** The directory of public channels. */
 
-import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { AskDialog } from "./group-dialogs.js";
 import { countOf, nameOf } from "./group-words.js";
 import { ListFoot, smallButton } from "./section.js";

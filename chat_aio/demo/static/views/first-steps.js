@@ -1,7 +1,7 @@
 /** Where no conversation is open, until it is hidden: what to do when one is new here. */
 
 import { addressOf } from "../address.js";
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { Kept } from "../kept.js";
 import { say } from "../words.js";
 

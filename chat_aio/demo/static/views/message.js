@@ -1,6 +1,6 @@
 /** One message in a log. */
 
-import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { Attachments } from "./attachments.js";
 import { MessageBody } from "./body.js";
 import { Origin, Quote, ReactionChip, ThreadLink, Ticks } from "./message-parts.js";
