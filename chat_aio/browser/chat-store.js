@@ -124,7 +124,8 @@ export class ChatStore {
   }
 
   /** `listener` is called when something has changed, once for what changes together; the answer
-   * ends it. @type {(listener: () => void) => () => void} */
+   * ends it.
+   * @type {(listener: () => void) => () => void} */
   subscribe = (listener) => {
     this.#listeners.add(listener);
     return () => {
@@ -135,7 +136,8 @@ export class ChatStore {
   /** @type {() => ChatState} */
   state = () => this.#snapshots.get("state", () => this.#makeState());
 
-  /** Most recently active first. @type {() => readonly ShownConversation[]} */
+  /** Most recently active first.
+   * @type {() => readonly ShownConversation[]} */
   conversations = () =>
     this.#snapshots.get("conversations", () =>
       this.#store.conversations.map((/** @type {any} */ { id }) => this.conversation(id)),
@@ -150,7 +152,8 @@ export class ChatStore {
   /** @type {(conversationId: string) => ShownTimeline} */
   timeline = (id) => this.#snapshots.get(`timeline:${id}`, () => this.#makeTimeline(id));
 
-  /** What is known of a user. @type {(userId: string) => User} */
+  /** What is known of a user.
+   * @type {(userId: string) => User} */
   user = (userId) => this.#users.get(userId);
 
   /** Make a conversation the open one (null: none), and bring its messages.
@@ -177,12 +180,14 @@ export class ChatStore {
     return this.#session.sender.send(conversationId, message);
   }
 
-  /** Send again what was not sent. @param {string} clientMessageId */
+  /** Send again what was not sent.
+   * @param {string} clientMessageId */
   retry(clientMessageId) {
     this.#session.sender.retry(clientMessageId);
   }
 
-  /** Give up what was not sent. @param {string} clientMessageId */
+  /** Give up what was not sent.
+   * @param {string} clientMessageId */
   discard(clientMessageId) {
     this.#session.sender.discard(clientMessageId);
   }
@@ -204,7 +209,8 @@ export class ChatStore {
     await this.#session.changes.toggleReaction(message, emoji);
   }
 
-  /** Mark a conversation as read to its end. @param {string} conversationId
+  /** Mark a conversation as read to its end.
+   * @param {string} conversationId
    * @returns {Promise<void>} */
   async markRead(conversationId) {
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
@@ -212,7 +218,8 @@ export class ChatStore {
   }
 
   /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
-   * what comes, is marked as read. @param {boolean} isReading */
+   * what comes, is marked as read.
+   * @param {boolean} isReading */
   setReading(isReading) {
     if (isReading !== this.#store.isReading) this.#store.set({ isReading });
   }
@@ -223,14 +230,16 @@ export class ChatStore {
     this.#session.typing.typed(conversationId, text.trim() === "");
   }
 
-  /** Older messages of a conversation. @param {string} conversationId @returns {Promise<void>} */
+  /** Older messages of a conversation.
+   * @param {string} conversationId @returns {Promise<void>} */
   async loadOlder(conversationId) {
     const timeline = this.#store.timeline(conversationId);
     const { history } = this.#session;
     await (timeline.loading === "failed" ? history.loadAgain(timeline) : history.loadOlder(timeline));
   }
 
-  /** More of the list of conversations. @returns {Promise<void>} */
+  /** More of the list of conversations.
+   * @returns {Promise<void>} */
   async loadMore() {
     await this.#session.loadMoreConversations();
   }

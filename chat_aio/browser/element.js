@@ -40,12 +40,14 @@ export class ChatAio extends HTMLElement {
   #told = {};
   #show = () => this.#showAll();
 
-  /** What is shown, while the element is in a page. @returns {ChatStore | null} */
+  /** What is shown, while the element is in a page.
+   * @returns {ChatStore | null} */
   get store() {
     return this.#store;
   }
 
-  /** A client of the page's own, in place of `base` and `token`. @returns {Chat | null} */
+  /** A client of the page's own, in place of `base` and `token`.
+   * @returns {Chat | null} */
   get chat() {
     return this.#chat;
   }
@@ -97,13 +99,15 @@ export class ChatAio extends HTMLElement {
     else this.#beginAnew();
   }
 
-  /** Show a conversation; null: none. @param {string | null} conversationId
+  /** Show a conversation; null: none.
+   * @param {string | null} conversationId
    * @returns {Promise<void>} */
   async open(conversationId) {
     await this.#store?.open(conversationId);
   }
 
-  /** Show the direct conversation with someone. @param {string} otherUserId
+  /** Show the direct conversation with someone.
+   * @param {string} otherUserId
    * @returns {Promise<void>} */
   async openDirect(otherUserId) {
     await this.#store?.openDirect(otherUserId);
