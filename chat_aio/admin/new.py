@@ -39,8 +39,8 @@ def new(name: str, into: Path | None) -> None:
     """Write an app with a login, a page and a chat, and its tests."""
     _require_name(name)
     folder = into or Path(name)
-    _require_free(folder)
     try:
+        _require_free(folder)
         _write(name, folder)
     except OSError as error:
         raise click.ClickException(f"{folder} cannot be written: {error.strerror}") from None

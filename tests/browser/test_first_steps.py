@@ -1,21 +1,16 @@
 """What somebody sees who opens the page for the first time, and where its steps lead."""
 
-import html
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import ClientSession, web
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp import ClientSession
 from playwright.async_api import Locator, Page, expect
 
-from chat_aio.demo.page import STATIC
 from tests.browser.acting import main_list, write
 from tests.browser.conftest import Visit
 from tests.browser.looking import Looking
 from tests.browser.serving import Demo
-from tests.conftest import Database
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -35,7 +30,7 @@ async def test_the_steps_lead_to_a_first_message(visit: Visit, demo: Demo) -> No
     await steps(ada).get_by_role("button", name="Write to Grace").click()
     await expect(ada.get_by_role("heading", name="Grace")).to_be_visible()
     await write(ada, "Here I am")
-    await grace.get_by_role("link", name="Ada").click()
+    await grace.locator(".row", has_text="Here I am").click()
     await expect(main_list(grace)).to_contain_text("Here I am")
     await grace.close()
 
@@ -78,20 +73,3 @@ async def test_the_guide_is_the_one_of_the_documents(demo: Demo) -> None:
     async with ClientSession() as session, session.get(url) as response:
         assert response.content_type == "text/plain"
         assert await response.text() == (DOCS / "integration.md").read_text()
-
-
-async def test_what_the_guide_says_works(database: Database) -> None:
-    page = (STATIC / "mount.html").read_text()
-    (python,) = re.findall(r'data-language="python">(.*?)</code>', page, re.S)
-    (markup,) = re.findall(r'data-language="html">(.*?)</code>', page, re.S)
-    names: dict[str, Any] = {}
-    exec(compile(html.unescape(python), "mount.html", "exec"), names)
-    app = web.Application()
-    names["add_chat"](app, database)
-    (script,) = re.findall(r'src="([^"]+)"', html.unescape(markup))
-    (base,) = re.findall(r'base="([^"]+)"', html.unescape(markup))
-    async with TestClient[web.Request, web.Application](TestServer(app)) as client:
-        assert (await client.get(script)).content_type == "text/javascript"
-        asked = f"{base}/conversations"
-        assert (await client.get(asked)).status == 401
-        assert (await client.get(asked, headers={"X-User": "ann"})).status == 200

@@ -1,5 +1,6 @@
 """What the demo opens with: sample conversations that show what a chat can do, each on the page."""
 
+import re
 from collections.abc import AsyncIterator
 
 import pytest
@@ -37,9 +38,8 @@ async def test_everybody_has_something_new(visit: Visit, demo: Demo) -> None:
     for user_id in story.TALKING:
         page = await visit(user_id)
         tour = page.get_by_role("link", name="Start here")
-        await expect(tour.get_by_label("You were mentioned")).to_be_visible()
-        await expect(tour.locator(".badge")).to_have_text("4")
-        await expect(page.get_by_role("link", name="Eliza").locator(".badge")).to_have_text("1")
+        await expect(tour).to_contain_text(re.compile(r"@( \d)? mentions? 4 unread\s*$"))
+        await expect(page.get_by_role("link", name="Eliza")).to_contain_text("1 unread")
         listed = (await demo.get(user_id, "/conversations"))["conversations"]
         kinds = [each["type"] for each in listed]
         assert kinds.count("group") == 2
@@ -54,9 +54,9 @@ async def test_the_tour_shows_how_people_talk(visit: Visit) -> None:
     quoting = message(log, "Replying quotes")
     await expect(quoting.locator(".quote")).to_contain_text("Welcome! Here are five people")
     poll = message(log, "When do we launch?").first
-    await expect(chips(poll)).to_have_text(["🌅 1", "🌞 2", "🌙 3"])
+    await expect(chips(poll)).to_have_text(["🌅1", "🌞2", "🌙3"])
     await chips(poll).first.click()
-    await expect(chips(poll)).to_have_text(["🌅 2", "🌞 2", "🌙 3"])
+    await expect(chips(poll)).to_have_text(["🌅2", "🌞2", "🌙3"])
     await expect(message(log, "(I had misspelt that")).to_contain_text("edited")
     await expect(message(log, "This message was deleted")).to_have_count(1)
     mentioned = message(log, "who is mentioned sees it")
@@ -69,7 +69,7 @@ async def test_the_tour_shows_what_texts_can_have(visit: Visit) -> None:
     listed = message(log, "so there is no broker")
     await expect(listed.locator("blockquote")).to_have_text("And what else do I have to run?")
     await expect(listed.locator("ol li")).to_have_count(3)
-    await expect(listed.locator("strong")).to_have_text("change stream")
+    await expect(listed.locator(".body strong")).to_have_text("change stream")
     link = listed.get_by_role("link", name="https://www.mongodb.com")
     await expect(link).to_be_visible()
 
