@@ -51,11 +51,7 @@ async def make_demo(
     stack.push_async_callback(clients.close)
     drafts, files = Drafts([ASSISTANT]), Attachments()
     chat = _chat_over(clients, drafts, files)
-    app = web.Application(middlewares=[_only_from_here])
-    chat.mount(app)
-    add_openapi(app)
-    add_page(app)
-    app.router.add_get("/people", _people)
+    app = _app_around(chat)
 
     async def opened(_: web.Application) -> None:
         if await _is_new(chat):
@@ -66,12 +62,21 @@ async def make_demo(
     async def closed(_: web.Application) -> None:
         await stack.aclose()
 
-    app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
     add_assistant(app, chat, drafts, ASSISTANT)
     # The chat closes earlier, in `on_shutdown`, and still needs its client for that.
     app.on_cleanup.append(closed)
+    return app
+
+
+def _app_around(chat: Chat) -> web.Application:
+    app = web.Application(middlewares=[_only_from_here])
+    chat.mount(app)
+    add_openapi(app)
+    add_page(app)
+    app.router.add_get("/people", _people)
+    app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     return app
 
 
