@@ -93,6 +93,8 @@ async def test_a_picture_is_forwarded_and_a_file_is_there(visit: Visit) -> None:
     await expect(forwarded).to_contain_text("Forwarded from Grace")
     await see_the_picture(forwarded)
     await dennis.get_by_role("link", name="Engine room").click()
+    # The picture of the channel has gone by then.
+    await expect(dennis.get_by_text("This is the beginning of Engine room.")).to_be_visible()
     await see_the_picture(message(main_list(dennis), "Found a moth"))
     file = main_list(dennis).get_by_role("link", name="log-book.txt")
     async with dennis.expect_download() as stored:
