@@ -260,7 +260,7 @@ export class ChatStore {
       this.#store;
     return {
       ...{ status, openId, isListed, isBanned, unread: totalUnread },
-      ...{ hasMore: Boolean(nextCursor), problem: listProblem ?? null },
+      ...{ hasMore: Boolean(nextCursor), problem: listProblem?.message ?? null },
     };
   }
 

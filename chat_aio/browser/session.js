@@ -183,7 +183,7 @@ export class Session {
       else store.setUnreadElsewhere([]);
     } catch (error) {
       if (error.code === "USER_BANNED") this.endAsBanned();
-      store.set({ listProblem: error.message });
+      store.set({ listProblem: error });
     }
     if (store.openId && !store.open) await this.#fetchConversation(store.openId);
     if (store.openId) await this.history.loadNewest(store.timeline(store.openId));

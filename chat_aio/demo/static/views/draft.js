@@ -1,15 +1,16 @@
 /** A message that an assistant is writing: its text so far, with a caret. */
 
 import { avatar, element, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { say } from "../words.js";
 import { markedUp } from "./body.js";
 
 export class DraftRow {
   #draft = null;
   #people;
   #avatar = avatar();
-  #author = element("span", { class: "author" });
+  #author = element("span", { class: "author", dir: "auto" });
   #text = element("span");
-  #stop = element("button", { type: "button", class: "quiet small" }, "Stop");
+  #stop = element("button", { type: "button", class: "quiet small" }, say("draft.stop"));
 
   constructor({ stopDraft, people }) {
     this.#people = people;

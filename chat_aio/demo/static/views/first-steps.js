@@ -3,6 +3,7 @@
 import { addressOf } from "../address.js";
 import { element, setText } from "../../../browser/dom.js";
 import { Kept } from "../kept.js";
+import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 
 const GUIDE = "mount";
@@ -42,7 +43,7 @@ export class FirstSteps {
     try {
       await this.#write(userId);
     } catch (error) {
-      setText(this.#problem, error.message);
+      setText(this.#problem, problemOf(error));
     }
   }
 

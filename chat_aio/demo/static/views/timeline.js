@@ -1,7 +1,7 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows } from "../../../browser/dom.js";
-import { enableKeys } from "../../../browser/log-keys.js";
+import { say } from "../words.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
 import { DayRow, HappeningRow, HistoryRow, UnreadRow } from "./marks.js";
@@ -87,8 +87,9 @@ export class TimelineView {
     this.#log.ariaBusy = String(timeline.loading !== null && timeline.loading !== "failed");
     this.#toNewest.hidden = this.#sticks;
     this.#toNewest.dataset.count = count || "";
-    const words = "to the newest message";
-    this.#toNewest.ariaLabel = count ? `${count} new, ${words}` : `Go ${words}`;
+    this.#toNewest.dataset.words = count ? say("timeline.countNew", { count }) : "";
+    const words = count ? say("timeline.goToNew", { count }) : say("timeline.goToNewest");
+    this.#toNewest.ariaLabel = words;
     this.#askForOlder(timeline);
   }
 
