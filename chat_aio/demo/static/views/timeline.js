@@ -1,6 +1,7 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows } from "../../../browser/dom.js";
+import { enableKeys } from "../../../browser/log-keys.js";
 import { say } from "../words.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
