@@ -17,6 +17,8 @@ const LISTED = ["lastMessage", "heads", "users"];
 const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
 const CONFIRM_MS = 400;
+/** Whoever scrolls on has not read what went by. */
+const SEEN_MS = 1_000;
 
 export class Session {
   #chat;
@@ -30,6 +32,7 @@ export class Session {
   #onMessage;
   #firstSync = null;
   #confirming = new Map();
+  #readings = later(SEEN_MS);
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
@@ -97,9 +100,11 @@ export class Session {
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
     const timeline = store.timeline(conversationId);
-    timeline.markUnread(conversation.unreadCount);
+    const { unreadCount: count, firstUnreadSeq: firstSeq, participants } = conversation;
+    const own = participants.find((each) => each.userId === store.userId);
+    timeline.unread.mark({ count, firstSeq, lastReadId: own?.lastReadMessageId });
     this.liveDrafts.load(conversationId);
-    await this.history.loadUnread(timeline, conversation.unreadCount);
+    await this.history.loadUnread(timeline);
   }
 
   /** Open a thread beside the open conversation (null: none). */
@@ -282,6 +287,22 @@ export class Session {
   async readAll() {
     const { open } = this.#store;
     if (open) await this.#markRead(open.id);
+  }
+
+  /** A message is before the reader's eyes, below the line: those up to it are read. */
+  saw(timeline, messageId) {
+    const conversation = this.#store.conversation(timeline.conversationId);
+    const seen = timeline.get(messageId);
+    const first = timeline.get(timeline.unread.firstId);
+    const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
+    if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
+    timeline.unread.seenSeq = seen.seq;
+    this.#readings(async () => {
+      // All of it may have been read meanwhile.
+      if (!this.#store.conversation(conversation.id)?.unreadCount) return;
+      await this.#chat.markRead(conversation.id, messageId).catch(() => {});
+      this.#confirm(conversation.id);
+    });
   }
 
   /** Tell the service what is being read. */

@@ -103,8 +103,8 @@ export class Store {
   /** The newest message that is held, thread replies included. */
   newestIn(conversationId) {
     const newest = this.#lists.newestOf(conversationId);
-    const { lastReply } = this.conversation(conversationId);
-    return [...newest, lastReply].filter(Boolean).sort((a, b) => b.seq - a.seq)[0] ?? null;
+    const { lastMessage, lastReply } = this.conversation(conversationId);
+    return [...newest, lastMessage, lastReply].filter(Boolean).sort((a, b) => b.seq - a.seq)[0] ?? null;
   }
 
   /** Unread messages as a badge shows them: none where the reader is reading. */
@@ -146,7 +146,8 @@ export class Store {
   addHeads({ conversations, lastMessages = {}, heads = {} }) {
     for (const { id } of conversations) {
       this.setPreview(id, lastMessages[id] ?? null);
-      this.#assign(id, { unreadMentions: heads[id]?.unreadMentionCount ?? 0 });
+      const { unreadMentionCount = 0, firstUnreadSeq = null } = heads[id] ?? {};
+      this.#assign(id, { unreadMentions: unreadMentionCount, firstUnreadSeq });
     }
   }
 
@@ -165,7 +166,8 @@ export class Store {
   tellConversation(event) {
     const { conversation } = event;
     const found = happeningsOf(event, this.conversation(conversation.id));
-    this.happenings.add(conversation.id, found, this.timeline(conversation.id).newest?.seq ?? 0);
+    const newest = this.conversation(conversation.id) && this.newestIn(conversation.id);
+    this.happenings.add(conversation.id, found, newest?.seq ?? 0);
     this.putConversation(conversation);
     this.#assign(conversation.id, { toldAt: this.now() });
   }
@@ -181,8 +183,8 @@ export class Store {
   receive(message) {
     const { conversationId, senderId, seq } = message;
     this.#takeFromOutbox(message);
-    if (isInMain(message)) this.timeline(conversationId).put(message);
-    for (const each of this.#lists.threadsOf(conversationId)) each.put(message);
+    if (isInMain(message)) this.#lists.heldTimeline(conversationId)?.receive(message);
+    for (const each of this.#lists.threadsOf(conversationId)) each.receive(message);
     const conversation = this.conversation(conversationId);
     if (conversation && seq > lastSeqOf(conversation)) {
       if (senderId !== this.userId) this.#countUnread(conversation, message);
@@ -195,7 +197,7 @@ export class Store {
 
   /** A message was told to be new, once: if it is a reply, the root of its thread counts it. */
   countReply(message) {
-    this.timeline(message.conversationId).countReply(message);
+    this.#lists.heldTimeline(message.conversationId)?.countReply(message);
     for (const each of this.#lists.threadsOf(message.conversationId)) each.countReply(message);
     this.changed();
   }
@@ -203,7 +205,7 @@ export class Store {
   /** A message was changed: edited, deleted, reacted to. */
   update(message, asOf) {
     const { conversationId } = message;
-    this.timeline(conversationId).update(message, asOf);
+    this.#lists.heldTimeline(conversationId)?.update(message, asOf);
     for (const each of this.#lists.threadsOf(conversationId)) each.update(message, asOf);
     const last = this.conversation(conversationId)?.lastMessage;
     if (last?.id === message.id) this.#assign(conversationId, { lastMessage: message });
@@ -222,7 +224,7 @@ export class Store {
       this.#unreadElsewhere.set(conversationId, unreadCount);
     }
     const read = unreadCount === 0 ? { unreadMentions: 0 } : {};
-    this.#assign(conversationId, { unreadCount, ...read });
+    this.#assign(conversationId, { unreadCount, firstUnreadSeq: null, ...read });
   }
 
   /** The service has been told what is read: counts asked for before now are outdated. */
@@ -244,8 +246,19 @@ export class Store {
     this.changed();
   }
 
+  /** A page from somewhere within a list, in place of what was held of it. */
+  addAround(timeline, page, asOf) {
+    timeline.addAround(page, asOf);
+    this.changed();
+  }
+
   addOlder(timeline, page, asOf) {
     timeline.addOlder(page, asOf);
+    this.changed();
+  }
+
+  addNewer(timeline, page, asOf) {
+    timeline.addNewer(page, asOf);
     this.changed();
   }
 
@@ -258,10 +271,13 @@ export class Store {
 
   #countUnread({ id, unreadCount }, message) {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
-    if (isFirst && isInMain(message)) this.timeline(id).firstUnreadId = message.id;
-    const { unreadMentions = 0 } = this.conversation(id);
+    if (isFirst && isInMain(message)) this.timeline(id).unread.drawAbove(message.id);
+    const { unreadMentions = 0, firstUnreadSeq = null } = this.conversation(id);
     const isMine = (message.mentions ?? []).includes(this.userId);
-    const fields = { unreadMentions: unreadMentions + (isMine ? 1 : 0) };
+    const fields = {
+      unreadMentions: unreadMentions + (isMine ? 1 : 0),
+      firstUnreadSeq: unreadCount === 0 ? message.seq : firstUnreadSeq,
+    };
     this.#assign(id, { unreadCount: unreadCount + 1, ...fields });
   }
 
