@@ -6,9 +6,13 @@
 import { placeFromAddress } from "./address.js";
 import { Page } from "./page.js";
 import { People } from "./people.js";
+import { showLanguages } from "./views/language.js";
 import { showWelcome } from "./views/welcome.js";
+import { translatePage } from "./words.js";
 
 async function main() {
+  translatePage();
+  showLanguages();
   const answer = await fetch("/people");
   const place = placeFromAddress();
   const people = new People(await answer.json(), place.userId);

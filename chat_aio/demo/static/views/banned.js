@@ -1,6 +1,7 @@
 /** What is left of the page to somebody who is banned. */
 
 import { setText } from "../dom.js";
+import { say } from "../words.js";
 
 export function showBanned(people) {
   const screen = document.querySelector("#banned");
@@ -9,8 +10,8 @@ export function showBanned(people) {
   for (const each of document.querySelectorAll("dialog[open]")) each.close();
   for (const each of document.querySelectorAll(":popover-open")) each.hidePopover();
   document.querySelector("#app").hidden = true;
-  document.title = `Banned · ${name}`;
-  setText(screen.querySelector("#banned-name"), name);
+  document.title = say("banned.window", { name });
+  setText(screen.querySelector("#banned-words"), say("banned.words", { name }));
   screen.querySelector("button").addEventListener("click", () => location.reload());
   screen.hidden = false;
   screen.querySelector("h1").focus();

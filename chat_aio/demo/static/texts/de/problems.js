@@ -1,0 +1,4 @@
+/** What the service refuses, by its code. */
+
+export const problems = {
+};

@@ -1,0 +1,7 @@
+/** Words about moderation: blocking, reports, bans, held messages, removing. */
+
+export const moderation = {
+  "moderation.title": "Moderation",
+  "moderation.waiting": "waiting",
+  "blocked.end": "Unblock",
+};

@@ -1,0 +1,130 @@
+/**
+ * What the page says, in the reader's language. The words themselves are in texts/.
+ *
+ * The language is chosen once, when the page is loaded: the one that the address asks for, ?lang=de,
+ * which is kept; the one that was kept; one that the browser asks for; English.
+ */
+
+import { setText } from "./dom.js";
+import { Kept } from "./kept.js";
+import { LANGUAGES } from "./texts/languages.js";
+
+const USUAL = "en";
+/** For browsers that do not say how a language is written. */
+const RIGHT_TO_LEFT = ["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"];
+const LETTER_FROM_RIGHT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
+const PLACEHOLDER = /\{(\w+)\}/gu;
+/** What stands in the page itself: `data-say-label` is the name of its `aria-label`. */
+const ATTRIBUTES = { label: "aria-label", title: "title", placeholder: "placeholder" };
+
+/** For all who use this browser. */
+const kept = new Kept("");
+
+export const language = chosenLanguage();
+/** The same with the reader's region, if the browser tells: clocks have 12 or 24 hours. */
+export const locale = navigator.languages.find((each) => baseOf(each) === language) ?? language;
+export const direction = directionOf(language);
+
+const texts = { ...LANGUAGES[USUAL], ...LANGUAGES[language] };
+const forms = new Intl.PluralRules(language);
+const numbers = new Intl.NumberFormat(locale);
+const sentences = new Intl.ListFormat(locale, { type: "conjunction" });
+const enumerations = new Intl.ListFormat(locale, { type: "unit", style: "short" });
+
+/**
+ * A text by its name. `values` go into its {placeholders}; where it has plural forms, `values.count`
+ * chooses one.
+ */
+export function say(name, values = {}) {
+  const found = texts[name];
+  if (found === undefined) throw new Error(`no text is named ${name}`);
+  const text = typeof found === "string" ? found : formOf(found, values.count);
+  return text.replaceAll(PLACEHOLDER, (_, each) => written(values[each]));
+}
+
+export function hasText(name) {
+  return Object.hasOwn(texts, name);
+}
+
+export function numberOf(number, options = null) {
+  return (options ? new Intl.NumberFormat(locale, options) : numbers).format(number);
+}
+
+/** Names within a sentence: "Ann and Bob". */
+export function listOf(names) {
+  return sentences.format(names);
+}
+
+/** Names that stand for themselves: "Ann, Bob". */
+export function enumerationOf(names) {
+  return enumerations.format(names);
+}
+
+/** Say what stands in the page itself, and turn the page to the side where its language begins. */
+export function translatePage() {
+  const { documentElement: root } = document;
+  Object.assign(root, { lang: language, dir: direction });
+  for (const each of root.querySelectorAll("[data-say]")) setText(each, say(each.dataset.say));
+  for (const [name, attribute] of Object.entries(ATTRIBUTES)) {
+    const place = `data-say-${name}`;
+    for (const each of root.querySelectorAll(`[${place}]`)) {
+      each.setAttribute(attribute, say(each.getAttribute(place)));
+    }
+  }
+}
+
+/** What can be chosen: {code, name}, each named in its own language. */
+export function languagesToChoose() {
+  return Object.keys(LANGUAGES).map((code) => {
+    const name = new Intl.DisplayNames([code], { type: "language" }).of(code);
+    return { code, name };
+  });
+}
+
+/** The page is loaded anew: what has been said so far is in another language. */
+export function speak(code) {
+  kept.set("language", code);
+  location.reload();
+}
+
+function chosenLanguage() {
+  const asked = new URLSearchParams(location.search).get("lang");
+  if (isKnown(asked)) keepAsked(asked);
+  const wanted = [asked, kept.get("language"), ...navigator.languages];
+  return wanted.flatMap((each) => [each, baseOf(each)]).find(isKnown) ?? USUAL;
+}
+
+/** It then stands in the address no more: who is given a link reads in their own language. */
+function keepAsked(asked) {
+  kept.set("language", asked);
+  if (kept.get("language") !== asked) return;
+  const here = new URL(location.href);
+  here.searchParams.delete("lang");
+  history.replaceState(history.state, "", here);
+}
+
+function isKnown(code) {
+  return Object.hasOwn(LANGUAGES, code);
+}
+
+/** Of "de-AT" it is "de". */
+function baseOf(tag) {
+  return String(tag).split("-")[0];
+}
+
+function directionOf(code) {
+  const tag = new Intl.Locale(code);
+  const { direction: told } = tag.getTextInfo?.() ?? tag.textInfo ?? {};
+  return told ?? (RIGHT_TO_LEFT.includes(tag.language) ? "rtl" : "ltr");
+}
+
+function formOf(found, count) {
+  return found[forms.select(count)] ?? found.other;
+}
+
+/** A name of the other direction of writing would turn what stands around it. */
+function written(value) {
+  if (typeof value === "number") return numbers.format(value);
+  const turns = direction === "rtl" || LETTER_FROM_RIGHT.test(value);
+  return turns ? `\u2068${value}\u2069` : value;
+}
