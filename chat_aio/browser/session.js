@@ -165,7 +165,8 @@ export class Session {
     clearTimeout(this.#firstSync);
     const store = this.#store;
     const asOf = store.now();
-    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.conversations.length);
+    // Further down it is asked for again when the reader comes there.
+    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.listedDownTo);
     const found = [];
     let cursor;
     try {
@@ -235,7 +236,7 @@ export class Session {
     store.countReply(message);
     if (!store.isRead(message)) this.#onMessage(message);
     const conversation = store.conversation(message.conversationId);
-    if (!conversation) this.#fetchConversation(message.conversationId);
+    if (!conversation) this.#fetchConversation(message.conversationId, { isAside: false });
     else if (!store.isRead(message)) this.#confirm(message.conversationId);
   }
 
@@ -266,10 +267,11 @@ export class Session {
     });
   }
 
-  async #fetchConversation(conversationId) {
+  async #fetchConversation(conversationId, { isAside = true } = {}) {
     const asOf = this.#store.now();
     try {
-      this.#store.putConversation(await this.#chat.getConversation(conversationId), asOf);
+      const conversation = await this.#chat.getConversation(conversationId);
+      this.#store.putConversation(conversation, asOf, { isAside });
     } catch (error) {
       if (isGone(error)) this.#left(conversationId);
     }

@@ -30,6 +30,8 @@ export class Store {
   happenings = new Happenings();
   nextCursor = null;
   isListed = false;
+  /** How many conversations the list shows, down to the last that is before the reader's eyes. */
+  listedDownTo = 0;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
 
@@ -118,12 +120,14 @@ export class Store {
   }
 
   get totalUnread() {
-    const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !this.conversation(id));
-    const counts = elsewhere.map(([, count]) => count);
-    return [...this.conversations.map((each) => this.unreadOf(each)), ...counts].reduce(
-      (sum, each) => sum + each,
-      0,
-    );
+    const listed = new Set(this.conversations.map((each) => each.id));
+    const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !listed.has(id));
+    const countOf = ([id, count]) => {
+      const known = this.conversation(id);
+      return known ? this.unreadOf(known) : count;
+    };
+    const here = this.conversations.map((each) => this.unreadOf(each));
+    return [...here, ...elsewhere.map(countOf)].reduce((sum, each) => sum + each, 0);
   }
 
   /** A moment to compare with: take it before a request whose answer has unread counts. */
@@ -156,19 +160,25 @@ export class Store {
     this.changed();
   }
 
-  /** Take a snapshot, asked for at `asOf`; a new conversation comes first in the list. */
-  putConversation(snapshot, asOf = this.now()) {
+  /**
+   * Take a snapshot, asked for at `asOf`; a new conversation comes first in the list, unless it is
+   * `aside`: its place may be further down.
+   */
+  putConversation(snapshot, asOf = this.now(), { isAside = false } = {}) {
+    const isNew = this.conversation(snapshot.id) === null;
     this.#conversations.put(snapshot, asOf);
+    if (isNew && !isAside) this.#conversations.list(snapshot.id);
     this.changed();
   }
 
   /** Take an event about a conversation, with its snapshot. */
   tellConversation(event) {
-    const { conversation } = event;
+    const { type, affectedUserIds = [], conversation } = event;
     const found = happeningsOf(event, this.conversation(conversation.id));
     const newest = this.conversation(conversation.id) && this.newestIn(conversation.id);
     this.happenings.add(conversation.id, found, newest?.seq ?? 0);
-    this.putConversation(conversation);
+    const isNew = type === "conversation.created" || affectedUserIds.includes(this.userId);
+    this.putConversation(conversation, this.now(), { isAside: !isNew });
     this.#assign(conversation.id, { toldAt: this.now() });
   }
 
