@@ -12,8 +12,8 @@ export class History {
   #chat;
   #store;
   #onGone;
-  /** What is being asked for, by list. */
-  #running = new Map();
+  /** What is being asked for, by list: one after the other, each goes on from what is held. */
+  #running = new WeakMap();
 
   /** `onGone(conversationId)` is told when a conversation cannot be read (any longer). */
   constructor(chat, store, onGone) {
@@ -23,8 +23,7 @@ export class History {
   }
 
   loadNewest(timeline) {
-    if (timeline.loading === "newest") return this.#running.get(timeline);
-    return this.#run(timeline, this.#loadNewest(timeline));
+    return this.#run(timeline, () => this.#loadNewest(timeline));
   }
 
   /** From wherever the window is to the newest messages. */
@@ -39,7 +38,7 @@ export class History {
    * was read last. If that is not known, pages are asked for as far as that is reasonable.
    */
   async loadUnread(timeline) {
-    if (!timeline.isStale) timeline.unread.draw(timeline);
+    timeline.unread.draw(timeline);
     const { count, lastReadId, isWanted } = timeline.unread;
     const isFar = isWanted && count > MESSAGES_PER_PAGE;
     if (timeline.newer !== null) timeline.becomeStale();
@@ -48,6 +47,8 @@ export class History {
     if (!isFar || !lastReadId || !(await this.#loadAround(timeline, lastReadId))) {
       await this.loadNewest(timeline);
     }
+    // The line may have broken meanwhile.
+    if (timeline.isStale && timeline.loading !== "failed") await this.loadNewest(timeline);
     for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
       await this.loadOlder(timeline);
       if (timeline.loading === "failed") break;
@@ -58,13 +59,11 @@ export class History {
   }
 
   loadOlder(timeline) {
-    if (timeline.isAsking) return this.#running.get(timeline);
-    return timeline.older ? this.#run(timeline, this.#loadOlder(timeline)) : Promise.resolve();
+    return this.#running.get(timeline) ?? this.#run(timeline, () => this.#loadOlder(timeline));
   }
 
   loadNewer(timeline) {
-    if (timeline.isAsking) return this.#running.get(timeline);
-    return timeline.newer ? this.#run(timeline, this.#loadNewer(timeline)) : Promise.resolve();
+    return this.#running.get(timeline) ?? this.#run(timeline, () => this.#loadNewer(timeline));
   }
 
   /** After a failure: whichever part is missing. */
@@ -96,7 +95,7 @@ export class History {
    */
   async find(timeline, messageId) {
     if (timeline.rootId !== null) return this.#findBack(timeline, messageId);
-    if (timeline.isAsking) await this.#running.get(timeline);
+    await this.#running.get(timeline);
     if (!timeline.has(messageId)) await this.#loadAround(timeline, messageId);
     return timeline.has(messageId);
   }
@@ -127,15 +126,19 @@ export class History {
   }
 
   #run(timeline, work) {
-    this.#running.set(timeline, work);
-    return work;
+    const before = this.#running.get(timeline);
+    const run = (before ? before.then(work) : work()).finally(() => {
+      if (this.#running.get(timeline) === run) this.#running.delete(timeline);
+    });
+    this.#running.set(timeline, run);
+    return run;
   }
 
   async #loadNewest(timeline) {
     while (timeline.isStale) {
       // Whoever looks at older messages stays there.
       const { newer, seenId } = timeline;
-      if (newer !== null && seenId !== null && (await this.#loadAround(timeline, seenId))) continue;
+      if (newer !== null && seenId !== null && (await this.#askAround(timeline, seenId))) continue;
       if (timeline.loading === "failed" && newer !== null) return;
       timeline.isStale = false;
       const asOf = this.#store.now();
@@ -147,14 +150,14 @@ export class History {
 
   /** Whether there is such a message to look at. */
   #loadAround(timeline, messageId) {
-    return this.#run(timeline, this.#askAround(timeline, messageId));
+    return this.#run(timeline, () => this.#askAround(timeline, messageId));
   }
 
   async #askAround(timeline, messageId) {
     const wasStale = timeline.isStale;
     timeline.isStale = false;
     const asOf = this.#store.now();
-    const page = await this.#load(timeline, "newest", { around: messageId });
+    const page = await this.#load(timeline, "around", { around: messageId });
     if (page) {
       timeline.seenId = messageId;
       this.#store.addAround(timeline, page, asOf);
@@ -165,17 +168,19 @@ export class History {
   }
 
   async #loadOlder(timeline) {
+    if (!timeline.older) return;
     const asOf = this.#store.now();
     const page = await this.#load(timeline, "older", timeline.older);
     if (page) this.#store.addOlder(timeline, page, asOf);
-    else if (timeline.loading !== "failed") await this.loadLatest(timeline);
+    else if (timeline.loading !== "failed") this.loadLatest(timeline);
   }
 
   async #loadNewer(timeline) {
+    if (!timeline.newer) return;
     const asOf = this.#store.now();
     const page = await this.#load(timeline, "newer", timeline.newer);
     if (page) this.#store.addNewer(timeline, page, asOf);
-    else if (timeline.loading !== "failed") await this.loadLatest(timeline);
+    else if (timeline.loading !== "failed") this.loadLatest(timeline);
   }
 
   /** A page, or null: what is asked for is not there, or `loading` is "failed". */

@@ -61,7 +61,7 @@ export class Session {
     this.boundaries = new Boundaries(chat, store);
     this.typing = new Typing(chat, store);
     this.presence = new Presence(chat, store);
-    this.receipts = new Receipts(store);
+    this.receipts = new Receipts(chat, store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());

@@ -189,7 +189,7 @@ export class Timeline {
   #grown(end) {
     if (this.newer === null) for (const each of this.#beyond) this.put(each);
     this.#beyond = [];
-    if (!this.isStale) this.unread.draw(this);
+    this.unread.draw(this);
     this.#cut(end === "older" ? "newer" : "older");
     if (!this.isAsking) this.#forget();
   }

@@ -61,7 +61,7 @@ export class UnreadLine {
     this.drawAbove(timeline.messages[0]?.id ?? null);
   }
 
-  #firstIn({ messages, newer, older, newest }) {
+  #firstIn({ messages, newer, older, newest, isStale }) {
     const fromOthers = messages.filter((each) => each.senderId !== this.#readerId);
     const from = this.#firstSeq ?? this.#seqAfterLastRead(messages);
     if (from !== null) {
@@ -69,9 +69,10 @@ export class UnreadLine {
       const reaches = older === null || messages[0]?.seq <= from;
       return { isKnown: reaches && (first !== undefined || newer === null), first };
     }
+    if (newer !== null || isStale) return { isKnown: false };
     this.#upTo ??= newest?.seq ?? 0;
     const first = fromOthers.filter((each) => each.seq <= this.#upTo).at(-this.count);
-    return { isKnown: newer === null && first !== undefined, first };
+    return { isKnown: first !== undefined, first };
   }
 
   #seqAfterLastRead(messages) {

@@ -158,3 +158,51 @@ async def test_what_comes_while_a_page_is_on_its_way_is_not_lost(empty: Page, pl
         return timeline.messages.map((each) => each.seq);
     }}"""
     assert await empty.evaluate(script) == ([1, 2, 3, 4, 5] if place == "newer" else [3, 4, 5])
+
+
+async def listed(demo: Demo, count: int) -> list[str]:
+    """Groups of linus, the latest first."""
+    made = [await demo.group("linus", "grace", name=f"Group {each:03}") for each in range(count)]
+    return made[::-1]
+
+
+async def test_of_many_conversations_those_in_view_are_there(visit: Visit, demo: Demo) -> None:
+    await listed(demo, 170)
+    linus = await visit("linus")
+    rows = linus.locator("#conversations .row")
+    await expect(rows.first).to_contain_text("Group 169")
+    names = {await rows.first.locator(".row-title").inner_text()}
+    nav = linus.locator("#list")
+    last = linus.get_by_role("link", name="Group 000")
+    while not await last.count():
+        assert await rows.count() < 150
+        shown = await rows.locator(".row-title").all_inner_texts()
+        assert shown == sorted(shown, reverse=True), "in their order, without gaps"
+        names |= set(shown)
+        await nav.evaluate("(each) => each.scrollBy(0, 900)")
+        await linus.evaluate("() => new Promise(requestAnimationFrame)")
+    names |= set(await rows.locator(".row-title").all_inner_texts())
+    assert names >= {f"Group {each:03}" for each in range(170)}
+    place = linus.locator("#conversations li", has=last)
+    await expect(place).to_have_attribute("aria-posinset", "170")
+    await nav.evaluate("(each) => each.scrollTo(0, 0)")
+    await expect(rows.first).to_contain_text("Group 169")
+    await expect(rows.first).to_be_in_viewport()
+    assert await rows.count() < 150
+
+
+async def test_what_a_link_opens_keeps_its_place_in_the_list(visit: Visit, demo: Demo) -> None:
+    """Further down than the list is loaded, it is not listed until its place is."""
+    groups = await listed(demo, 60)
+    linus = await visit("linus", groups[-1])
+    await expect(linus.get_by_role("heading", name="Group 000")).to_be_visible()
+    rows = linus.locator("#conversations .row")
+    await expect(rows.first).to_contain_text("Group 059")
+    await expect(linus.get_by_role("link", name="Group 000")).to_have_count(0)
+    await linus.locator("#list").evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    place = linus.locator("#conversations li", has=linus.locator("[aria-current=page]"))
+    await expect(place).to_contain_text("Group 000")
+    await expect(place).to_have_attribute("aria-posinset", "60")
+    await demo.send("grace", groups[-1], "here")
+    await linus.locator("#list").evaluate("(each) => each.scrollTo(0, 0)")
+    await expect(rows.first).to_contain_text("Group 000")

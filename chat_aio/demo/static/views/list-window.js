@@ -1,7 +1,7 @@
 /** Of a long list only the rows near the reader's eyes are there; all rows are of one height. */
 
 /** So many rows more in each direction: scrolling by some screens finds them there. */
-const BEYOND = 40;
+const BEYOND = 60;
 const ROW_PX = 64;
 
 export class ListWindow {

@@ -181,6 +181,7 @@ export class TimelineView {
 
   /** What is let go, where too much is held, depends on where the reader is. */
   #noteWhere(timeline) {
+    if (!this.#shown.isLoaded) return;
     timeline.isFollowed = this.#sticks;
     const isAtEnd = this.#sticks && this.#shown.isAtNewest;
     timeline.seenId = isAtEnd ? null : (this.#firstInView()?.dataset.id ?? null);
