@@ -31,26 +31,6 @@ function changesOf(now, before) {
   return changes;
 }
 
-/** In words; `nameOf(id)` names people, the reader as "You". */
-export function wordsOf({ kind, actorId, userIds, text }, nameOf) {
-  const actor = nameOf(actorId);
-  const names = userIds.map(nameOf).join(", ");
-  const words = {
-    joined: `${actor} joined`,
-    added: `${actor} added ${names}`,
-    left: `${actor} left`,
-    removed: `${actor} removed ${names}`,
-    renamed: `${actor} named the group “${text}”`,
-    unnamed: `${actor} took the group's name away`,
-    topic: `${actor} set the topic: ${text}`,
-    "no topic": `${actor} took the topic away`,
-    froze: `${actor} froze the group: only admins write`,
-    thawed: `${actor} ended the freeze: all may write again`,
-    pinned: `${actor} pinned a message`,
-  };
-  return words[kind];
-}
-
 export class Happenings {
   /** By conversation: {key, afterSeq, kind, actorId, userIds, text}, in their order. */
   #known = new Map();

@@ -8,7 +8,7 @@ const GATHER_MS = 50;
 const MOST_REACHED = 2_000;
 /** So many messages are asked for, to know where the readers of a conversation are. */
 const MOST_ASKED = 20;
-const NOWHERE = { mark: null, words: "" };
+const NOWHERE = { mark: null, count: 0 };
 
 export class Receipts {
   #chat;
@@ -34,8 +34,9 @@ export class Receipts {
   }
 
   /**
-   * A function that tells of a message of one's own {mark, words}: "read", "delivered" or null,
-   * and what that means. Who has read a message has read those before it.
+   * A function that tells of a message of one's own {mark, count, all, isDirect}: "read",
+   * "delivered" or null, by how many, of how many others. Who has read a message has read those
+   * before it.
    */
   standingIn(conversation) {
     const others = conversation.participants.filter((each) => each.userId !== this.#store.userId);
@@ -113,8 +114,8 @@ export class Receipts {
 }
 
 function standingOf({ type }, { all, read, reached }) {
-  const isDirect = type === "direct";
-  if (read > 0) return { mark: "read", words: isDirect ? "Read" : `Read by ${read} of ${all}` };
-  if (reached === 0) return NOWHERE;
-  return { mark: "delivered", words: isDirect ? "Delivered" : `Delivered to ${reached}` };
+  const about = { all, isDirect: type === "direct" };
+  if (read > 0) return { mark: "read", count: read, ...about };
+  if (reached === 0) return { ...NOWHERE, ...about };
+  return { mark: "delivered", count: reached, ...about };
 }

@@ -74,19 +74,13 @@ export class Sender {
   /** Its event may have come though the answer was lost; then it is not in the outbox any more. */
   #fail(clientMessageId, error) {
     const { isTemporary } = error;
-    const message = wordsOf(error);
     const draft = this.#find(clientMessageId);
     if (draft) {
-      this.#store.putInOutbox({ ...draft, state: "failed", problem: message, isTemporary });
+      this.#store.putInOutbox({ ...draft, state: "failed", problem: error, isTemporary });
     }
   }
 
   #find(clientMessageId) {
     return this.#store.outbox.find((each) => each.clientMessageId === clientMessageId);
   }
-}
-
-/** The service cannot say how long: only the answer knows. */
-function wordsOf({ code, message, retryAfter }) {
-  return code === "SLOW_MODE" ? `Slow mode: try again in ${retryAfter} seconds.` : message;
 }

@@ -183,7 +183,7 @@ export class Session {
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
-      store.set({ listProblem: error.message });
+      store.set({ listProblem: error });
     }
     if (store.openId) await this.history.loadNewest(store.timeline(store.openId));
     if (store.openThread) await this.history.loadThread(store.openThread);

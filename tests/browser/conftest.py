@@ -16,6 +16,7 @@ from pymongo import AsyncMongoClient
 from chat_aio.demo.page import BROWSER, STATIC
 from tests.browser.seats import Seats
 from tests.browser.serving import Cable, Complaints, Demo, Ports, keep
+from tests.browser.speaking import Language
 from tests.support.pool import Pool
 
 BROWSERS = ("chromium-headless-shell", "chromium")
@@ -111,13 +112,21 @@ async def visit(demo: Demo, open_page: Visit) -> Visit:
     # The demo stands first, so it is stopped last: after the pages have left it.
 
     async def visited(
-        user_id: str, conversation_id: str = "", *, port: int | None = None, **options: Any
+        user_id: str,
+        conversation_id: str = "",
+        *,
+        port: int | None = None,
+        language: Language | None = None,
+        **options: Any,
     ) -> Page:
         page = await open_page(**options)
         place = f"{user_id}/{conversation_id}" if conversation_id else user_id
-        await page.goto(f"http://127.0.0.1:{port or demo.port}/#{place}")
+        if language is not None:
+            await language.teach(page)
+        query = language.query if language else ""
+        await page.goto(f"http://127.0.0.1:{port or demo.port}/{query}#{place}")
         if user_id:
-            await expect(page.locator("#status")).to_have_text("Live")
+            await expect(page.locator("#app")).to_have_attribute("data-status", "live")
         return page
 
     return visited

@@ -1,6 +1,6 @@
 """Whether everybody can use a page: what axe-core finds, what is too wide, what is too small."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from importlib.resources import files
 from typing import Any
 
@@ -28,6 +28,35 @@ TOO_SMALL = r"""
     }
 """
 """What a finger has to hit: the label, where there is one."""
+UNSAID = r"""
+    (known) => {
+      const said = /⟦[^⟦⟧]*⟧/gu;
+      const unsaidIn = (text) => {
+        let rest = text;
+        while (said.test(rest)) rest = rest.replace(said, "");
+        for (const each of known) rest = rest.replaceAll(each, "");
+        return /\p{Script=Latin}/u.test(rest);
+      };
+      // An option is shown where its select is.
+      const isThere = (each) =>
+        (each.closest("select") ?? each).checkVisibility({ visibilityProperty: true });
+      const all = [...document.querySelectorAll("body, body *")]
+        .filter((each) => isThere(each) && !each.closest(".avatar, .language select"));
+      const written = (each) => [...each.childNodes]
+        .filter((child) => child.nodeType === Node.TEXT_NODE)
+        .map((child) => child.data);
+      const attributes = (each) => ["aria-label", "title", "placeholder", "alt"]
+        // Emoji are named as one types them.
+        .filter((name) => name !== "title" || !each.matches(".emoji"))
+        .map((name) => each.getAttribute(name) ?? "");
+      const drawn = (each) => ["::before", "::after"]
+        .map((part) => getComputedStyle(each, part).content)
+        .filter((content) => content.startsWith('"'));
+      const found = all.flatMap((each) => [...written(each), ...attributes(each), ...drawn(each)]);
+      return [...new Set([document.title, ...found].filter(unsaidIn))];
+    }
+"""
+"""What stands in the page without brackets around it, and is none of the known words."""
 FITS = "document.documentElement.scrollWidth <= innerWidth"
 
 
@@ -44,10 +73,10 @@ class Looking:
         self._is_phone = is_phone
 
     async def at(self, page: Page, view: str) -> None:
-        """In light colours, and, where all is beside each other, in dark ones."""
         self.faults += [f"{view}: {each}" async for each in self._found(page)]
 
     async def _found(self, page: Page) -> AsyncIterator[str]:
+        """In light colours, and, where all is beside each other, in dark ones."""
         if not await page.evaluate("'axe' in globalThis"):
             await page.evaluate(AXE)
         for fault in _described(await page.evaluate("rules => axe.run(rules)", EVERYTHING)):
@@ -60,6 +89,21 @@ class Looking:
         else:
             for fault in await _found_in_the_dark(page):
                 yield f"in the dark, {fault}"
+
+
+class LookingForWords(Looking):
+    """Looks at a page in a foreign language: all is said in it, and fits. `known` is what people
+    have written, and their names."""
+
+    def __init__(self, known: Iterable[str]) -> None:
+        super().__init__(is_phone=False)
+        self._known = sorted(known, key=len, reverse=True)
+
+    async def _found(self, page: Page) -> AsyncIterator[str]:
+        for each in await page.evaluate(UNSAID, self._known):
+            yield f"{each!r} is not said in the reader's language"
+        if not await fits(page):
+            yield "it is wider than the screen"
 
 
 async def _found_in_the_dark(page: Page) -> list[str]:

@@ -1,14 +1,17 @@
-"""Every view of the page can be used by everybody: with a screen reader, keys, a finger."""
+"""Every view of the page can be used by everybody: with a screen reader, keys, a finger, and in
+another language."""
 
 from typing import Any
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.acting import details, main_list, message, thread
+from chat_aio.demo.people import PEOPLE
+from tests.browser.acting import main_list, message, panel
 from tests.browser.conftest import Visit
-from tests.browser.looking import Looking
+from tests.browser.looking import Looking, LookingForWords
 from tests.browser.serving import Complaints, Demo
+from tests.browser.speaking import ENGLISH, Foreign, Language
 from tests.browser.test_held import hold
 from tests.browser.test_layout import PHONE
 
@@ -16,20 +19,29 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DESKTOP: dict[str, Any] = {}
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+LANGUAGES = pytest.mark.parametrize("language", [ENGLISH, Foreign()], ids=["English", "foreign"])
 
 
 class Tour:
     """One person's way through the page, and whoever looks at each view of it."""
 
-    def __init__(self, visit: Visit, demo: Demo, size: dict[str, Any]) -> None:
+    def __init__(self, visit: Visit, demo: Demo, size: dict[str, Any], language: Language) -> None:
         self.demo = demo
         self.is_phone = size is PHONE
-        self.looking = Looking(is_phone=self.is_phone)
+        is_foreign = isinstance(language, Foreign)
+        self.looking = LookingForWords(KNOWN) if is_foreign else Looking(is_phone=self.is_phone)
+        self.say = language.say
         self._visit = visit
-        self._options = {**size, "reduced_motion": "reduce"}
+        self._options = {**size, "reduced_motion": "reduce", "language": language}
 
     async def visit(self, user_id: str, place: str = "") -> Page:
         return await self._visit(user_id, place, **self._options)
+
+    def log(self, page: Page) -> Locator:
+        return page.get_by_role("log", name=self.say("timeline.label"), exact=True)
+
+    def panel(self, page: Page, title: str) -> Locator:
+        return panel(page, self.say(title))
 
     async def press(self, row: Locator, name: str) -> None:
         """Press one of a message's buttons, which come when it is tapped, or pointed at."""
@@ -48,8 +60,29 @@ class Tour:
 
 
 @pytest.fixture
-def tour(visit: Visit, demo: Demo, size: dict[str, Any]) -> Tour:
-    return Tour(visit, demo, size)
+def tour(visit: Visit, demo: Demo, size: dict[str, Any], language: Language) -> Tour:
+    return Tour(visit, demo, size, language)
+
+
+KNOWN = (
+    *(each.name for each in PEOPLE),
+    *("Engine room", "Welcome to the engine room!", "Kernel"),
+    "Found a moth in the relay. Taped it into the log book.",
+    "Then let's write the recovery path before we need it.",
+    "Do you have a minute for the compiler?",
+    *(
+        "Does it build?",
+        "It does.",
+        "On my machine, too.",
+        "have a look?",
+        "Looked,",
+        "Does it",
+        "build",
+    ),
+    *("Let me in again?", "Are you there?", "Something unkind", "unkind", "a test", "Free money"),
+    "This looks like advertising. A moderator looks.",
+)
+"""What people have written here, and their names; what the demo's filter says."""
 
 
 async def lively(demo: Demo) -> tuple[str, str]:
@@ -71,8 +104,10 @@ async def lively(demo: Demo) -> tuple[str, str]:
     return group_id, root["id"]
 
 
+@LANGUAGES
 @SIZES
 async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
+    say = tour.say
     await tour.looking.at(await tour.visit(""), "who one is")
     await lively(tour.demo)
     direct_id = await tour.demo.direct("linus", "dennis")
@@ -81,57 +116,63 @@ async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
     linus = await tour.visit("linus")
     await expect(linus.locator("#conversations .dot:visible")).to_have_count(1)
     await tour.looking.at(linus, "the list")
-    for name in ("New message", "New group"):
+    for name in (say("direct.new"), say("group.new")):
         await linus.get_by_role("button", name=name).click()
         await tour.dialog(linus, name)
-    search = linus.get_by_role("searchbox", name="Search messages")
+    search = linus.get_by_role("searchbox", name=say("search.label"))
     await search.fill("build")
     await expect(linus.locator("mark")).to_have_text("build")
     await tour.looking.at(linus, "what was found")
-    await linus.get_by_role("button", name="Close the search").click()
+    await linus.get_by_role("button", name=say("search.close")).click()
     await search.fill("nonsense")
-    await expect(linus.get_by_text("Nothing found.")).to_be_visible()
+    await expect(linus.get_by_text(say("search.nothing"))).to_be_visible()
     await tour.looking.at(linus, "nothing found")
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
+@LANGUAGES
 @SIZES
 async def test_a_conversation_and_its_panels(tour: Tour) -> None:
+    say = tour.say
     group_id, root_id = await lively(tour.demo)
     linus = await tour.visit("linus", group_id)
-    log = main_list(linus)
+    log = tour.log(linus)
     await expect(log.locator(".message")).to_have_count(5)
     await tour.looking.at(linus, "a conversation")
-    await linus.get_by_role("button", name="Search in this conversation").click()
+    await linus.get_by_role("button", name=say("search.here")).click()
     await expect(linus.get_by_role("searchbox")).to_be_focused()
     await tour.looking.at(linus, "a search begun from there")
-    await linus.get_by_role("button", name="Close the search").click()
+    await linus.get_by_role("button", name=say("search.close")).click()
     row = message(log, "have a look?")
-    await tour.press(row, "React")
-    await tour.dialog(linus, "React")
-    for item, name in (("Forward", "Forward to"), ("Report", "Report this message")):
-        await tour.press(row, "More actions")
+    await tour.press(row, say("message.react"))
+    await tour.dialog(linus, say("message.react"))
+    for item, name in (
+        (say("message.forward"), say("forward.title")),
+        (say("message.report"), say("report.message")),
+    ):
+        await tour.press(row, say("message.more"))
         await linus.get_by_role("menuitem", name=item).click()
         await tour.dialog(linus, name)
-    await tour.press(message(log, "Looked,").first, "More actions")
+    await tour.press(message(log, "Looked,").first, say("message.more"))
     await tour.looking.at(linus, "a message's menu")
-    await linus.get_by_role("menuitem", name="Delete").click()
-    await tour.dialog(linus, "Delete this message?")
-    await tour.press(row, "Reply")
-    await linus.get_by_label("Message", exact=True).press_sequentially("@")
-    people = linus.get_by_role("listbox", name="People to mention")
+    await linus.get_by_role("menuitem", name=say("message.delete")).click()
+    await tour.dialog(linus, say("delete.title"))
+    await tour.press(row, say("message.reply"))
+    await linus.get_by_label(say("composer.message"), exact=True).press_sequentially("@")
+    people = linus.get_by_role("listbox", name=say("composer.people"))
     await expect(people.get_by_role("option")).to_have_count(3)
     await tour.looking.at(linus, "whom to mention")
     await linus.goto(f"{linus.url}/{root_id}")
-    await expect(thread(linus).locator(".message")).to_have_count(3)
+    await expect(tour.panel(linus, "thread.title").locator(".message")).to_have_count(3)
     await tour.looking.at(linus, "a thread")
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
+@LANGUAGES
 @SIZES
 async def test_details_and_ways_in(tour: Tour, complaints: Complaints) -> None:
     complaints.excuse("404")
-    demo = tour.demo
+    demo, say = tour.demo, tour.say
     group_id, _ = await lively(demo)
     await demo.patch("linus", f"/conversations/{group_id}", visibility="public")
     await demo.delete("linus", f"/conversations/{group_id}/participants", userId="margaret")
@@ -139,35 +180,39 @@ async def test_details_and_ways_in(tour: Tour, complaints: Complaints) -> None:
     code = invite["invite"]["code"]
     await demo.post("margaret", f"/invites/{code}/accept", message="Let me in again?")
     linus = await tour.visit("linus", f"{group_id}/details")
-    panel = details(linus)
+    panel = tour.panel(linus, "details.title")
     await expect(panel.locator(".requests li")).to_have_count(1)
     await tour.looking.at(linus, "a group's details")
     for button, name in (
-        *(("Add people", "Add people"), ("New link", "New invite link")),
-        *(("Leave the group", "Leave Kernel?"), ("Report", "Report Kernel")),
+        (say("members.add"), say("members.add")),
+        (say("invites.new"), say("invites.newTitle")),
+        (say("members.leave"), say("members.leaveTitle", title="Kernel")),
+        (say("report.group"), say("report.named", name="Kernel")),
     ):
         await panel.get_by_role("button", name=button).click()
         await tour.dialog(linus, name)
-    await panel.get_by_role("button", name="Actions for Dennis").click()
+    await panel.get_by_role("button", name=say("members.actions", name="Dennis")).click()
     await tour.looking.at(linus, "a member's menu")
     ada = await tour.visit("ada", "channels")
-    await expect(ada.get_by_role("main", name="Channels").locator("li")).to_have_count(1)
+    channels = ada.get_by_role("main", name=say("channels.title"))
+    await expect(channels.locator("li")).to_have_count(1)
     await tour.looking.at(ada, "the channels")
     await ada.goto(ada.url.replace("channels", f"invite/{code}"))
-    await expect(ada.get_by_role("button", name="Ask to join")).to_be_visible()
+    await expect(ada.get_by_role("button", name=say("join.ask"))).to_be_visible()
     await tour.looking.at(ada, "an invitation")
     await ada.goto(ada.url.replace(code, "spent"))
-    await expect(ada.get_by_role("heading", name="This link leads nowhere")).to_be_visible()
+    await expect(ada.get_by_role("heading", name=say("invite.spent"))).to_be_visible()
     await tour.looking.at(ada, "an invitation that is spent")
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
+@LANGUAGES
 @SIZES
 async def test_moderation_and_what_is_left_to_whom_it_meets(
     tour: Tour, complaints: Complaints
 ) -> None:
     complaints.excuse("403")
-    demo = tour.demo
+    demo, say = tour.demo, tour.say
     direct_id = await demo.direct("linus", "dennis")
     said = await demo.write("dennis", direct_id, "Something unkind")
     reported = {"targetType": "message", "targetId": said["id"], "reason": "unkind"}
@@ -177,52 +222,56 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     await expect(linus.locator("#blocked")).to_be_visible()
     await tour.looking.at(linus, "a blocked conversation")
     await linus.goto(f"{linus.url}/details")
-    await expect(details(linus)).to_be_visible()
+    await expect(tour.panel(linus, "details.title")).to_be_visible()
     await tour.looking.at(linus, "somebody's details")
     margaret = await tour.visit("margaret")
     await hold(demo, "dennis", await demo.direct("dennis", "grace"), "Free money")
     await demo.post("ada", "/moderation/bans", targetUserId="margaret", reason="a test")
-    await expect(margaret.get_by_role("heading", name="You are banned")).to_be_visible()
+    await expect(margaret.get_by_role("heading", name=say("banned.title"))).to_be_visible()
     await tour.looking.at(margaret, "banned")
     ada = await tour.visit("ada", "moderation")
     await expect(ada.locator(".cases li")).to_have_count(3)
     await tour.looking.at(ada, "moderation")
-    await ada.get_by_role("button", name="Context").click()
-    await ada.get_by_role("button", name="What it was").click()
-    await expect(ada.get_by_text("Nothing older is kept.")).to_be_visible()
+    await ada.get_by_role("button", name=say("reports.context")).click()
+    await ada.get_by_role("button", name=say("context.before")).click()
+    await expect(ada.get_by_text(say("context.noneOlder"))).to_be_visible()
     await tour.looking.at(ada, "a message in its context")
-    await ada.get_by_role("button", name="Standing of Dennis").click()
-    await expect(ada.get_by_text("1 received, 1 waiting")).to_be_visible()
-    await ada.get_by_text("Only some of them").click()
-    await ada.get_by_role("button", name="Remove all messages of this user").click()
-    await expect(ada.get_by_role("button", name="Remove 1 message")).to_be_focused()
+    standing = say("standing.titleOf", name="Dennis")
+    await ada.get_by_role("button", name=standing).click()
+    received = say("standing.reportsReceived", received=1, waiting=1)
+    await expect(ada.get_by_text(received)).to_be_visible()
+    await ada.get_by_text(say("narrowing.title")).click()
+    await ada.get_by_role("button", name=say("removals.allOf")).click()
+    remove = ada.get_by_role("button", name=say("removals.remove", count=1))
+    await expect(remove).to_be_focused()
     await tour.looking.at(ada, "a standing")
     await ada.keyboard.press("Escape")
-    await expect(ada.get_by_role("dialog", name="Standing")).to_be_hidden()
-    await tour.dialog(ada, "A message in its context")
+    await expect(ada.get_by_role("dialog", name=standing)).to_be_hidden()
+    await tour.dialog(ada, say("context.title"))
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
+@LANGUAGES
 @SIZES
 async def test_nothing_there_and_no_connection(tour: Tour, complaints: Complaints) -> None:
     complaints.excuse("net::ERR_")
-    demo = tour.demo
+    demo, say = tour.demo, tour.say
     engine_room = (await demo.get("ada", "/conversations"))["conversations"][-1]["id"]
     await demo.delete("ada", f"/conversations/{engine_room}/participants", userId="linus")
     linus = await tour.visit("linus")
-    await expect(linus.get_by_text("No conversations yet.")).to_be_visible()
+    await expect(linus.get_by_text(say("list.empty"))).to_be_visible()
     await tour.looking.at(linus, "no conversations")
     await linus.goto(f"{linus.url}/channels")
-    await expect(linus.get_by_role("main", name="Channels")).to_contain_text(
-        "No public channels yet."
-    )
+    channels = linus.get_by_role("main", name=say("channels.title"))
+    await expect(channels).to_contain_text(say("channels.empty"))
     await tour.looking.at(linus, "no channels")
     direct_id = await demo.direct("linus", "dennis")
     await linus.goto(linus.url.replace("channels", direct_id))
-    await expect(main_list(linus)).to_contain_text("This is the beginning")
+    beginning = say("timeline.beginningWith", title="Dennis")
+    await expect(tour.log(linus)).to_contain_text(beginning)
     await tour.looking.at(linus, "an empty conversation")
     await demo.stop()
-    await expect(linus.get_by_text("Connection lost. Trying again…")).to_be_visible()
+    await expect(linus.get_by_text(say("connection.lost"))).to_be_visible()
     await tour.looking.at(linus, "no connection")
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 

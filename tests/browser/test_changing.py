@@ -117,7 +117,7 @@ async def test_reactions_are_shared(visit: Visit, demo: Demo) -> None:
     await expect(theirs).to_have_attribute("aria-pressed", "false")
     await theirs.click()
     mine = main_list(linus).get_by_role("button", name="🎉 2")
-    await expect(mine).to_have_attribute("title", "You, Dennis reacted with 🎉")
+    await expect(mine).to_have_attribute("title", "You and Dennis reacted with 🎉")
     await expect(mine).to_have_attribute("aria-pressed", "true")
     await mine.click()
     await expect(main_list(dennis).get_by_role("button", name="🎉 1")).to_be_visible()

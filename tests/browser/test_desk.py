@@ -220,7 +220,7 @@ async def test_some_messages_of_somebody_are_counted_then_removed(
     assert (given["conversationId"], given["contains"]) == (group_id, "spam")
     assert given["since"].startswith("2020-01-3")
     assert given["since"].endswith(":30:00.000Z")
-    await expect(messages).to_contain_text("1 message that fit.")
+    await expect(messages).to_contain_text("1 message that fits.")
 
     # What was counted is not what is meant any more.
     await messages.get_by_label("Until").fill("2020-02-01T09:30")

@@ -127,7 +127,7 @@ async def test_people_and_groups_are_reported_from_their_details(visit: Visit, d
     moderator = await visit(MODERATOR, "moderation", **PHONE)
     cases = part(moderator, "Reports").get_by_role("listitem")
     await expect(cases.locator(".person-name")).to_have_text(["Kernel", "Dennis"])
-    await expect(cases.first).to_contain_text("With Dennis, Linus")
+    await expect(cases.first).to_contain_text("With Dennis and Linus")
     assert await fits(moderator)
 
 

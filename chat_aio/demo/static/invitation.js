@@ -1,5 +1,7 @@
 /** An invite link that one has come with: what it leads to, and whether one is let in. No DOM. */
 
+import { problemOf } from "./problems.js";
+
 export class Invitation {
   code = null;
   /** Null until it is known, and where the link leads nowhere. */
@@ -31,7 +33,9 @@ export class Invitation {
     try {
       const preview = await this.#chat.getInvitePreview(code);
       if (code === this.code) this.#show({ preview });
-    } catch ({ message: problem, status }) {
+    } catch (error) {
+      const problem = problemOf(error);
+      const { status } = error;
       const isSpent = status === 404 || status === 410;
       if (code === this.code) this.#show({ problem, isSpent });
     }

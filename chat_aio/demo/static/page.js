@@ -27,6 +27,7 @@ import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
 import { TypingLine } from "./views/typing-line.js";
+import { say } from "./words.js";
 
 /** The demo has no passwords: each request says who is asking. */
 function chatAs(userId, onError) {
@@ -266,7 +267,7 @@ export class Page {
   #writingNow(open) {
     if (!open) return { placeholder: "" };
     const words = this.#people.isAdminOf(open) ? null : writingIn(open);
-    const placeholder = words ?? `Message ${this.#people.titleOf(open)}`;
+    const placeholder = words ?? say("composer.to", { title: this.#people.titleOf(open) });
     return { placeholder, isClosed: words !== null && open.frozen };
   }
 
@@ -305,7 +306,7 @@ export class Page {
     const list = timeline ?? store.timeline(conversationId);
     const isThere = messageId === rootId || (await this.#session.history.find(list, messageId));
     if (isThere) view.reveal(messageId);
-    else this.#composer.complain("That message is further back than this page goes.");
+    else this.#composer.complain(say("composer.tooFarBack"));
   }
 
   #gone(conversation, removedBy) {
@@ -314,10 +315,10 @@ export class Page {
   }
 
   #wordsOfGoing(conversation, removedBy) {
-    if (!conversation || removedBy === null) return "That conversation is not open to you.";
+    if (!conversation || removedBy === null) return say("gone.notOpen");
     const title = this.#people.titleOf(conversation);
-    if (removedBy === this.#people.userId) return `You left ${title}.`;
-    return `${this.#people.nameOf(removedBy)} removed you from ${title}.`;
+    if (removedBy === this.#people.userId) return say("gone.left", { title });
+    return say("gone.removed", { name: this.#people.nameOf(removedBy), title });
   }
 
   #show() {

@@ -1,5 +1,7 @@
 /** A list that comes in pages, and is asked for anew when it may have changed. No DOM. */
 
+import { problemOf } from "./problems.js";
+
 const ITEMS_PER_PAGE = 20;
 const MOST_AT_ONCE = 200;
 
@@ -70,8 +72,8 @@ export class Paged {
       if (asked !== this.#asked) return;
       const held = cursor ? this.items : [];
       this.#show({ items: this.#joined(held, items), nextCursor, isLoaded: true });
-    } catch ({ message: problem }) {
-      if (asked === this.#asked) this.#show({ problem });
+    } catch (error) {
+      if (asked === this.#asked) this.#show({ problem: problemOf(error) });
     } finally {
       if (asked === this.#asked) this.#show({ isLoading: false });
     }

@@ -1,5 +1,7 @@
 /** What the page says of people and conversations: names, initials, colours. */
 
+import { enumerationOf, say } from "./words.js";
+
 const GOLDEN_ANGLE = 137.5;
 
 export class People {
@@ -40,14 +42,14 @@ export class People {
   titleOf(conversation) {
     if (conversation.name) return conversation.name;
     const names = this.#othersIn(conversation).map((each) => this.nameOf(each.userId));
-    return names.join(", ") || "Just you";
+    return enumerationOf(names) || say("people.justYou");
   }
 
   subtitleOf(conversation) {
-    if (conversation.type === "direct") return "Direct message";
+    if (conversation.type === "direct") return say("people.direct");
     const names = this.#othersIn(conversation).map(({ userId }) => this.nameOf(userId));
-    if (names.length < conversation.participants.length) names.unshift("you");
-    return `${names.length === 1 ? "1 person" : `${names.length} people`}: ${names.join(", ")}`;
+    if (names.length < conversation.participants.length) names.unshift(say("people.you"));
+    return say("people.all", { count: names.length, names: enumerationOf(names) });
   }
 
   /** {initials, hue, shape} of the picture that stands for a conversation. */

@@ -1,5 +1,7 @@
 /** A search over messages: what is asked for, what was found so far. No DOM. */
 
+import { problemOf } from "./problems.js";
+
 const RESULTS_PER_PAGE = 20;
 
 export class Search {
@@ -59,7 +61,8 @@ export class Search {
       for (const each of page.messages) this.#know(each.conversationId);
       const results = [...before, ...page.messages];
       this.#show({ results, nextCursor: page.nextCursor, isLoading: false });
-    } catch ({ message: problem }) {
+    } catch (error) {
+      const problem = problemOf(error);
       if (asked === this.#asked) this.#show({ results: before, isLoading: false, problem });
     }
   }

@@ -1,12 +1,16 @@
-/** Moments as people say them. The clock is the reader's; the words are the page's, English. */
+/** Moments as people say them in the language of the page. */
 
-const clock = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
-const weekday = new Intl.DateTimeFormat("en", { weekday: "short" });
-const shortDate = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
-const longDate = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" });
-const withYear = new Intl.DateTimeFormat("en", { dateStyle: "long" });
-const short = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
-const complete = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "short" });
+import { locale, say } from "./words.js";
+
+const clock = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
+const weekday = new Intl.DateTimeFormat(locale, { weekday: "short" });
+const shortDate = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short" });
+const longDate = new Intl.DateTimeFormat(locale, {
+  ...{ weekday: "long", day: "numeric", month: "long" },
+});
+const withYear = new Intl.DateTimeFormat(locale, { dateStyle: "long" });
+const short = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+const complete = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short" });
 
 export function timeOf(iso) {
   return clock.format(new Date(iso));
@@ -30,8 +34,8 @@ export function dayKeyOf(iso) {
 export function dayOf(iso, now = new Date()) {
   const then = new Date(iso);
   const days = daysBetween(then, now);
-  if (days === 0) return "Today";
-  if (days === 1) return "Yesterday";
+  if (days === 0) return say("day.today");
+  if (days === 1) return say("day.yesterday");
   return (then.getFullYear() === now.getFullYear() ? longDate : withYear).format(then);
 }
 

@@ -1,5 +1,7 @@
 /** Files that are to be sent with the next message of a place, and their way up. No DOM. */
 
+import { problemOf } from "./problems.js";
+
 const MOST = 10;
 
 export class Uploads {
@@ -62,8 +64,8 @@ export class Uploads {
       const onProgress = (sent) => put({ sent });
       const attachment = await this.#chat.attachments.upload(conversationId, file, { onProgress });
       put({ sent: 1, attachment });
-    } catch ({ message }) {
-      put({ problem: message });
+    } catch (error) {
+      put({ problem: problemOf(error) });
     }
   }
 

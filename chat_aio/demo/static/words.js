@@ -32,13 +32,13 @@ const sentences = new Intl.ListFormat(locale, { type: "conjunction" });
 const enumerations = new Intl.ListFormat(locale, { type: "unit", style: "short" });
 
 /**
- * A text by its name. `values` go into its {placeholders}; where it has plural forms, `values.count`
- * chooses one.
+ * A text by its name. `values` go into its {placeholders}. Where it has forms, `values.isOwn` chooses
+ * the one of what the reader has done, `values.count` one of the others.
  */
 export function say(name, values = {}) {
   const found = texts[name];
   if (found === undefined) throw new Error(`no text is named ${name}`);
-  const text = typeof found === "string" ? found : formOf(found, values.count);
+  const text = typeof found === "string" ? found : formOf(found, values);
   return text.replaceAll(PLACEHOLDER, (_, each) => written(values[each]));
 }
 
@@ -118,7 +118,8 @@ function directionOf(code) {
   return told ?? (RIGHT_TO_LEFT.includes(tag.language) ? "rtl" : "ltr");
 }
 
-function formOf(found, count) {
+function formOf(found, { isOwn = false, count = 0 }) {
+  if (isOwn && found.own) return found.own;
   return found[forms.select(count)] ?? found.other;
 }
 

@@ -1,6 +1,7 @@
 /** Above the text of a composer: what is being answered or edited, and what went wrong. */
 
 import { setText } from "../dom.js";
+import { say } from "../words.js";
 
 export class AboutBar {
   #bar;
@@ -27,9 +28,10 @@ export class AboutBar {
     if (about === null) return;
     const { kind, message } = about;
     const isOwn = message.senderId === this.#people.userId;
-    const name = isOwn ? "yourself" : this.#people.nameOf(message.senderId);
+    const name = this.#people.nameOf(message.senderId);
+    const reply = say("composer.replying", { isOwn, name });
     this.#bar.dataset.kind = kind;
-    setText(this.#title, kind === "edit" ? "Editing your message" : `Replying to ${name}`);
+    setText(this.#title, kind === "edit" ? say("composer.editing") : reply);
     setText(this.#text, message.body.trim().replace(/\s+/gu, " "));
   }
 

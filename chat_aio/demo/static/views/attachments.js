@@ -1,14 +1,22 @@
 /** The files of a message: images to look at, others to take. */
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
+import { numberOf, say } from "../words.js";
 
-const UNITS = ["B", "KB", "MB", "GB"];
+const UNITS = [
+  (size) => say("size.bytes", { size }),
+  (size) => say("size.kilobytes", { size }),
+  (size) => say("size.megabytes", { size }),
+  (size) => say("size.gigabytes", { size }),
+];
 
 /** A size in bytes, in a few characters. */
 export function sizeOf(bytes) {
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
   const value = bytes / 1000 ** power;
-  return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${UNITS[power]}`;
+  const digits = value < 10 && power > 0 ? 1 : 0;
+  const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return UNITS[power](numberOf(value, shown));
 }
 
 export class Attachments {

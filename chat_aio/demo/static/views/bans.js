@@ -2,11 +2,12 @@
 
 import { avatar, element, Rows, setAvatar, setText } from "../dom.js";
 import { shortMomentOf } from "../times.js";
+import { say } from "../words.js";
 import { Dialog, field, select } from "./dialog.js";
 import { ListFoot, Section, smallButton } from "./section.js";
 
 const MOST_REASON = 1_000;
-const FILTERS = [["active", "Active"], ["", "All"]];
+const FILTERS = [["active", say("bans.active")], ["", say("bans.all")]];
 
 export class BansSection {
   #filter = select("active", FILTERS);
@@ -22,16 +23,16 @@ export class BansSection {
   constructor(casework, people, ban) {
     this.#casework = casework;
     this.#people = people;
-    this.#ban = smallButton("Ban somebody", () => ban());
+    this.#ban = smallButton(say("bans.new"), () => ban());
     this.#foot = new ListFoot(() => casework.bans.more());
     this.#rows = new Rows(this.#list, { revoke: (ban) => this.#revoke(ban) });
-    this.#filter.setAttribute("aria-label", "Which bans");
+    this.#filter.setAttribute("aria-label", say("bans.which"));
     this.#filter.addEventListener("change", () => {
       this.complain("");
       casework.listBans(this.#filter.value === "active");
     });
     const actions = element("div", { class: "acts" }, this.#filter, this.#ban);
-    this.#section = new Section("Bans", [actions], this.#list, this.#foot.node);
+    this.#section = new Section(say("bans.title"), [actions], this.#list, this.#foot.node);
     this.node = this.#section.node;
   }
 
@@ -42,8 +43,8 @@ export class BansSection {
   show() {
     const { bans, isActiveOnly } = this.#casework;
     this.#rows.show(bans.items.map((each) => this.#rowOf(each)));
-    const empty = isActiveOnly ? "Nobody is banned." : "Nobody was ever banned.";
-    this.#foot.show(bans, { failed: "The bans did not load.", empty });
+    const empty = isActiveOnly ? say("bans.empty") : say("bans.never");
+    this.#foot.show(bans, { failed: say("bans.failed"), empty });
   }
 
   #rowOf(ban) {
@@ -62,14 +63,14 @@ export class BansSection {
 
 class BanRow {
   #avatar = avatar();
-  #name = element("span", { class: "person-name" });
+  #name = element("span", { class: "person-name", dir: "auto" });
   #reason = element("p", { class: "case-reason", dir: "auto" });
   #terms = element("p", { class: "terms" });
   #revoke;
   #ban = null;
 
   constructor({ revoke }) {
-    this.#revoke = smallButton("Revoke", () => revoke(this.#ban));
+    this.#revoke = smallButton(say("bans.revoke"), () => revoke(this.#ban));
     this.node = element(
       "li",
       {},
@@ -86,7 +87,7 @@ class BanRow {
     this.#reason.hidden = ban.reason === null;
     setText(this.#terms, termsOf(ban, by));
     this.#revoke.hidden = !isActive(ban);
-    this.#revoke.setAttribute("aria-label", `Revoke the ban of ${name}`);
+    this.#revoke.setAttribute("aria-label", say("bans.revokeOf", { name }));
   }
 }
 
@@ -98,10 +99,10 @@ export class BanDialog {
   constructor(people, ban) {
     this.#who = select("targetUserId", people.others.map(({ id, name }) => [id, name]));
     this.#dialog = new Dialog(
-      { heading: "Ban somebody", submit: "Ban", isDanger: true },
-      field("Who", this.#who),
-      field("Reason", textarea("reason"), { isOptional: true }),
-      field("Until", element("input", { type: "datetime-local", name: "until" }), {
+      { heading: say("bans.new"), submit: say("bans.ban"), isDanger: true },
+      field(say("bans.who"), this.#who),
+      field(say("case.reason"), textarea("reason"), { isOptional: true }),
+      field(say("bans.until"), element("input", { type: "datetime-local", name: "until" }), {
         isOptional: true,
       }),
     );
@@ -130,9 +131,11 @@ function banFrom(given) {
 }
 
 export function termsOf({ createdAt, expiresAt, revokedAt }, by) {
-  const until = expiresAt === null ? "for good" : `until ${shortMomentOf(expiresAt)}`;
-  const revoked = revokedAt === null ? [] : [`revoked ${shortMomentOf(revokedAt)}`];
-  return [`Banned by ${by}`, shortMomentOf(createdAt), until, ...revoked].join(" · ");
+  const at = (iso) => ({ when: shortMomentOf(iso) });
+  const until = expiresAt === null ? say("bans.forGood") : say("bans.untilThen", at(expiresAt));
+  const revoked = revokedAt === null ? [] : [say("bans.revoked", at(revokedAt))];
+  const banned = say("bans.by", { name: by });
+  return [banned, shortMomentOf(createdAt), until, ...revoked].join(" · ");
 }
 
 function isActive({ expiresAt, revokedAt }) {

@@ -1,6 +1,8 @@
 /** Above the composer of a direct conversation with somebody whom one has blocked. */
 
 import { setText } from "../dom.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 
 export class BlockedBar {
   #bar = document.querySelector("#blocked");
@@ -18,8 +20,8 @@ export class BlockedBar {
       setText(this.#problem, "");
       try {
         await unblock(this.#shown);
-      } catch ({ message }) {
-        setText(this.#problem, message);
+      } catch (error) {
+        setText(this.#problem, problemOf(error));
       }
     });
   }
@@ -31,6 +33,7 @@ export class BlockedBar {
     if (other !== this.#shown) setText(this.#problem, "");
     this.#shown = other;
     this.#bar.hidden = !isBlocked;
-    if (isBlocked) setText(this.#words, `You have blocked ${this.#people.nameOf(other)}.`);
+    const name = this.#people.nameOf(other);
+    if (isBlocked) setText(this.#words, say("blocked.words", { name }));
   }
 }

@@ -4,6 +4,7 @@ import { addressOfLink } from "../address.js";
 import { element, setAttribute, setText } from "../dom.js";
 import { inlineOf } from "../inline.js";
 import { blocksOf } from "../markup.js";
+import { say } from "../words.js";
 
 const MOST_LINES = 20;
 const MOST_CHARACTERS = 2000;
@@ -41,7 +42,7 @@ export class MessageBody {
   }
 
   show({ body, mentions, isDeleted }) {
-    const text = isDeleted ? "This message was deleted" : body;
+    const text = isDeleted ? say("message.deleted") : body;
     const named = (id) => ({ id, name: this.#people.nameOf(id) });
     const mentioned = isDeleted ? [] : mentions.map(named);
     // What is chosen in it, or has the focus, stays while reactions come and go.
@@ -59,7 +60,7 @@ export class MessageBody {
     this.#isOpen = isOpen;
     setAttribute(this.#text, "data-folded", this.#isLong && !isOpen);
     this.#toggle.hidden = !this.#isLong;
-    setText(this.#toggle, isOpen ? "Show less" : "Show all");
+    setText(this.#toggle, isOpen ? say("message.showLess") : say("message.showAll"));
     setAttribute(this.#toggle, "aria-expanded", String(isOpen));
   }
 }

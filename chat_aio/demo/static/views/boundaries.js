@@ -1,10 +1,8 @@
 /** In the details: muting a conversation, blocking the other of a direct one, reporting. */
 
 import { element, setText } from "../dom.js";
+import { say } from "../words.js";
 import { Section, smallButton } from "./section.js";
-
-const QUIET = "Muted: unread messages are counted quietly.";
-const LOUD = "Muting keeps the count of unread messages quiet.";
 
 export class BoundariesSection {
   #about = element("p", { class: "terms" });
@@ -36,11 +34,13 @@ export class BoundariesSection {
     const isMuted = mutedIds.has(conversation.id);
     const other = this.#people.otherIn(conversation);
     const name = other && this.#people.nameOf(other);
-    this.#section.title(other ? "Mute, block and report" : "Mute and report");
-    setText(this.#about, isMuted ? QUIET : LOUD);
-    setText(this.#mute, isMuted ? "Unmute" : "Mute");
-    setText(this.#block, `${blockedIds.has(other) ? "Unblock" : "Block"} ${name}`);
-    setText(this.#report, other ? `Report ${name}` : "Report this group");
+    this.#section.title(other ? say("boundaries.titleOfBoth") : say("boundaries.title"));
+    setText(this.#about, isMuted ? say("boundaries.muted") : say("boundaries.loud"));
+    setText(this.#mute, isMuted ? say("boundaries.unmute") : say("boundaries.mute"));
+    const named = { name: name ?? "" };
+    const isBlocked = blockedIds.has(other);
+    setText(this.#block, isBlocked ? say("blocked.endNamed", named) : say("blocked.begin", named));
+    setText(this.#report, other ? say("report.named", named) : say("report.group"));
     this.#block.hidden = other === null;
     this.#report.hidden = conversation.type === "direct" && other === null;
   }

@@ -1,12 +1,14 @@
 /** The directory of public channels. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 import { AskDialog } from "./group-dialogs.js";
 import { countOf, nameOf } from "./group-words.js";
 import { ListFoot, smallButton } from "./section.js";
 
-const WORDS = { failed: "The channels did not load.", empty: "No public channels yet." };
-const POLICIES = { open: "anybody can join", approval: "admins let people in" };
+const WORDS = { failed: say("channels.failed"), empty: say("channels.empty") };
+const POLICIES = { open: say("channels.open"), approval: say("channels.approval") };
 
 export class ChannelDirectory {
   #screen = document.querySelector("#channels");
@@ -76,8 +78,8 @@ export class ChannelDirectory {
     setText(this.#problem, "");
     try {
       await this.#ask(channel);
-    } catch ({ message }) {
-      setText(this.#problem, message);
+    } catch (error) {
+      setText(this.#problem, problemOf(error));
     } finally {
       this.#joining.delete(id);
     }
@@ -93,15 +95,16 @@ class ChannelRow {
   #avatar = avatar();
   #title = element("span", { class: "row-title", dir: "auto" });
   #about = element("span", { class: "row-preview" });
-  #open = element("a", { class: "quiet small" }, "Open");
+  #open = element("a", { class: "quiet small" }, say("channels.go"));
   #join;
   #ask;
-  #waiting = element("span", { class: "role" }, "Requested");
+  #waiting = element("span", { class: "role" }, say("channels.requested"));
   #channel = null;
 
   constructor({ join, ask }) {
-    this.#join = smallButton("Join", () => join(this.#channel), { class: "primary small" });
-    this.#ask = smallButton("Ask to join", () => ask(this.#channel));
+    const fields = { class: "primary small" };
+    this.#join = smallButton(say("join.now"), () => join(this.#channel), fields);
+    this.#ask = smallButton(say("join.ask"), () => ask(this.#channel));
     const lines = element("span", {}, this.#title, this.#about);
     const actions = [this.#open, this.#join, this.#ask, this.#waiting];
     this.node = element("li", { class: "channel" }, this.#avatar, lines, ...actions);
@@ -119,8 +122,8 @@ class ChannelRow {
     this.#waiting.hidden = known !== "waiting";
     this.#join.hidden = known !== "out" || joinPolicy !== "open";
     this.#ask.hidden = known !== "out" || joinPolicy === "open";
-    for (const each of [this.#open, this.#join, this.#ask]) {
-      setAttribute(each, "aria-label", `${each.textContent} ${name}`);
-    }
+    setAttribute(this.#open, "aria-label", say("channels.goNamed", { name }));
+    setAttribute(this.#join, "aria-label", say("join.nowNamed", { name }));
+    setAttribute(this.#ask, "aria-label", say("join.askNamed", { name }));
   }
 }

@@ -6,6 +6,7 @@
 import { avatar, element, setAttribute, setAvatar } from "../dom.js";
 import { emojiBegunAt } from "../emoji.js";
 import { begunAt, matching } from "../mentions.js";
+import { say } from "../words.js";
 
 export class Completion {
   #input;
@@ -73,11 +74,11 @@ export class Completion {
   /** What is being named in front of the caret: {start, found, label}, or null. */
   #begunAt(text, caret) {
     const emoji = emojiBegunAt(text, caret);
-    if (emoji) return { ...emoji, label: "Emoji" };
+    if (emoji) return { ...emoji, label: say("emoji.title") };
     const person = begunAt(text, caret);
     if (!person) return null;
     const found = matching(this.#candidates, person.query);
-    return { start: person.start, found, label: "People to mention" };
+    return { start: person.start, found, label: say("composer.people") };
   }
 
   #dismiss() {

@@ -6,6 +6,8 @@
 import { emojiNamedAt } from "../emoji.js";
 import { mentionedIn, nameable } from "../mentions.js";
 import { previewOf } from "../../../browser/messages.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 import { AboutBar } from "./about-bar.js";
 import { Completion } from "./completion.js";
 
@@ -163,7 +165,7 @@ export class Composer {
     this.#show();
     if (!now.deletedAt) return;
     this.#cancel();
-    this.complain("That message was deleted.");
+    this.complain(say("composer.deleted"));
   }
 
   #cancel() {
@@ -199,8 +201,8 @@ export class Composer {
       if (written.body !== about.message.body) await this.#needs.edit(about.message.id, written);
       if (draft === this.#draft) this.#cancel();
       else this.#forget(draft);
-    } catch ({ message }) {
-      if (draft === this.#draft) this.complain(message);
+    } catch (error) {
+      if (draft === this.#draft) this.complain(problemOf(error));
     } finally {
       draft.isSaving = false;
     }

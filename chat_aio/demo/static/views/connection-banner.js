@@ -1,6 +1,7 @@
 /** Says that the connection is lost, once that has lasted for a moment. */
 
 import { setAttribute, setText } from "../dom.js";
+import { say } from "../words.js";
 
 const QUIET_MS = 2_000;
 
@@ -26,7 +27,7 @@ export class ConnectionBanner {
   }
 
   #appear() {
-    this.#show("Connection lost. Trying again…");
+    this.#show(say("connection.lost"));
   }
 
   #hide() {

@@ -2,23 +2,30 @@
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
 import { momentOf, shortMomentOf } from "../times.js";
+import { say } from "../words.js";
 import { Dialog, field } from "./dialog.js";
 import { Section, smallButton } from "./section.js";
 
 const MOST_REASON = 1_000;
-const HOW = { edited: "Edited", deleted: "Deleted", removed: "Removed" };
+const HOW = {
+  edited: (values) => say("context.edited", values),
+  deleted: (values) => say("context.deleted", values),
+  removed: (values) => say("context.removed", values),
+};
 
 export class ContextDialog {
   #lines = element("ol", { class: "context" });
   #versions = element("ol", { class: "context" });
-  #none = element("p", { class: "hint", role: "status" }, "Nothing older is kept.");
+  #none = element("p", { class: "hint", role: "status" }, say("context.noneOlder"));
   #reason = element("textarea", { rows: 1, maxlength: MOST_REASON });
-  #reasonField = field("Reason", this.#reason, { isOptional: true });
-  #remove = smallButton("Remove", () => this.#change(this.#desk.removeMessage, this.#given()), {
-    class: "primary danger small",
-  });
-  #restore = smallButton("Restore", () => this.#change(this.#desk.restoreMessage));
-  #look = smallButton("What it was", () => this.#lookBack());
+  #reasonField = field(say("case.reason"), this.#reason, { isOptional: true });
+  #remove = smallButton(
+    say("context.remove"),
+    () => this.#change(this.#desk.removeMessage, this.#given()),
+    { class: "primary danger small" },
+  );
+  #restore = smallButton(say("context.restore"), () => this.#change(this.#desk.restoreMessage));
+  #look = smallButton(say("context.before"), () => this.#lookBack());
   #standing;
   #section;
   #earlier;
@@ -39,9 +46,9 @@ export class ContextDialog {
     this.#standing = smallButton("", () => standing(this.#message.senderId));
     const acts = [this.#look, this.#standing, this.#restore, this.#remove];
     const ending = element("div", { class: "ending" }, ...acts);
-    this.#section = new Section("Around it", [], this.#lines, this.#reasonField, ending);
-    this.#earlier = new Section("What it was", [], this.#versions, this.#none);
-    const given = { heading: "A message in its context", cancel: "Close" };
+    this.#section = new Section(say("context.around"), [], this.#lines, this.#reasonField, ending);
+    this.#earlier = new Section(say("context.before"), [], this.#versions, this.#none);
+    const given = { heading: say("context.title"), cancel: say("common.close") };
     this.#dialog = new Dialog(given, this.#section.node, this.#earlier.node);
   }
 
@@ -96,16 +103,18 @@ export class ContextDialog {
     for (const each of [this.#reasonField, this.#remove]) each.hidden = message?.deletedAt !== null;
     this.#restore.hidden = !message?.deletedAt;
     this.#standing.hidden = message === null;
-    if (message) setText(this.#standing, `Standing of ${this.#people.nameOf(message.senderId)}`);
+    if (!message) return;
+    const name = this.#people.nameOf(message.senderId);
+    setText(this.#standing, say("standing.titleOf", { name }));
   }
 
   #lineOf({ id, senderId, createdAt, body, deletedAt, threadRootMessageId }) {
-    const inThread = threadRootMessageId ? " · in a thread" : "";
+    const inThread = threadRootMessageId ? ` · ${say("context.inThread")}` : "";
     const state = {
       author: this.#people.nameOf(senderId),
       about: `${shortMomentOf(createdAt)}${inThread}`,
       moment: momentOf(createdAt),
-      body: deletedAt ? "This message was deleted" : body,
+      body: deletedAt ? say("message.deleted") : body,
       isDeleted: Boolean(deletedAt),
       isMeant: id === this.#messageId,
     };
@@ -114,7 +123,7 @@ export class ContextDialog {
 
   #versionOf({ id, senderId, body, how, replacedAt, replacedByUserId }) {
     const by = this.#people.nameOf(replacedByUserId);
-    const about = `${HOW[how]} by ${by}, ${shortMomentOf(replacedAt)}`;
+    const about = HOW[how]({ name: by, when: shortMomentOf(replacedAt) });
     const author = this.#people.nameOf(senderId);
     const state = { author, about, moment: momentOf(replacedAt), body };
     return { key: id, Row: Line, state: { ...state, isDeleted: false, isMeant: false } };
@@ -123,7 +132,7 @@ export class ContextDialog {
 
 /** What somebody wrote. */
 class Line {
-  #author = element("strong");
+  #author = element("strong", { dir: "auto" });
   #about = element("span", { class: "terms" });
   #body = element("p", { class: "case-reason", dir: "auto" });
   node = element("li", {}, this.#author, " ", this.#about, this.#body);

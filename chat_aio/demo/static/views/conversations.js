@@ -2,7 +2,9 @@
 
 import { element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { icon } from "../icons.js";
+import { problemOf } from "../problems.js";
 import { agoOf, momentOf } from "../times.js";
+import { numberOf, say } from "../words.js";
 import { ListWindow } from "./list-window.js";
 import { picturedWithDot } from "./presence-mark.js";
 
@@ -72,11 +74,12 @@ export class ConversationList {
   }
 
   #previewOf({ type, lastMessage, hasPreview }) {
-    if (!lastMessage) return hasPreview ? "No messages yet" : "";
+    if (!lastMessage) return hasPreview ? say("list.nothingSaid") : "";
     const { senderId, body, deletedAt } = lastMessage;
-    const text = deletedAt ? "Message deleted" : body.trim().replace(/\s+/gu, " ");
-    if (senderId === this.#store.userId) return `You: ${text}`;
-    return type === "direct" ? text : `${this.#people.nameOf(senderId)}: ${text}`;
+    const text = deletedAt ? say("list.deleted") : body.trim().replace(/\s+/gu, " ");
+    const isOwn = senderId === this.#store.userId;
+    if (type === "direct" && !isOwn) return text;
+    return say("list.preview", { isOwn, name: this.#people.nameOf(senderId), text });
   }
 
   #seen(entries) {
@@ -107,12 +110,12 @@ class ConversationRow {
   #time = element("time", { class: "row-time" });
   #preview = element("span", { class: "row-preview" });
   #badge = element("span", { class: "badge" });
-  #mention = element("span", { class: "mention-mark", title: "You are mentioned" });
+  #mention = element("span", { class: "mention-mark", title: say("list.mentioned") });
   #muted = element(
     "span",
-    { class: "muted-mark", title: "Muted" },
+    { class: "muted-mark", title: say("list.muted") },
     icon("muted"),
-    element("span", { class: "unseen" }, "Muted"),
+    element("span", { class: "unseen" }, say("list.muted")),
   );
   #link = element("a", { class: "row" });
   #watcher;
@@ -153,15 +156,14 @@ class ConversationRow {
   }
 
   #showMentions(count) {
-    const words = count > 1 ? ` ${count} mentions` : " mention";
-    const spoken = element("span", { class: "unseen" }, words);
+    const spoken = element("span", { class: "unseen" }, " ", say("list.mentions", { count }));
     this.#mention.replaceChildren(...(count > 0 ? ["@", spoken] : []));
     this.#mention.hidden = count === 0;
   }
 
   #showUnread(count) {
-    const shown = count > MOST_SHOWN ? `${MOST_SHOWN}+` : String(count);
-    const words = element("span", { class: "unseen" }, " unread");
+    const shown = count > MOST_SHOWN ? `${numberOf(MOST_SHOWN)}+` : numberOf(count);
+    const words = element("span", { class: "unseen" }, " ", say("list.unread", { count }));
     this.#badge.replaceChildren(...(count > 0 ? [shown, words] : []));
     this.#badge.hidden = count === 0;
     setAttribute(this.#link, "data-unread", count > 0);
@@ -169,7 +171,7 @@ class ConversationRow {
 }
 
 function hintOf({ isListed, listProblem, isEmpty }) {
-  if (listProblem) return `The conversations did not load. ${listProblem}`;
-  if (!isListed) return "Loading…";
-  return isEmpty ? "No conversations yet. Write to someone, or make a group." : "";
+  if (listProblem) return `${say("list.failed")} ${problemOf(listProblem)}`;
+  if (!isListed) return say("common.loading");
+  return isEmpty ? say("list.empty") : "";
 }

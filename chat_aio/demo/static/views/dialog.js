@@ -1,6 +1,8 @@
 /** A dialog that says what went wrong; Escape and its first button close it. */
 
 import { avatar, element, setAvatar, setText } from "../dom.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 
 let made = 0;
 
@@ -17,7 +19,7 @@ export class Dialog {
    * has one. `content` stands in its form.
    */
   constructor(given, ...content) {
-    const { heading = "", submit = null, cancel = "Cancel", isDanger = false } = given;
+    const { heading = "", submit = null, cancel = say("common.cancel"), isDanger = false } = given;
     made += 1;
     const id = `dialog-heading-${made}`;
     this.#heading = element("h2", { id }, heading);
@@ -61,7 +63,7 @@ export class Dialog {
       this.close();
       return true;
     } catch (error) {
-      setText(this.#problem, error.message);
+      setText(this.#problem, problemOf(error));
       return false;
     } finally {
       this.#isBusy = false;
@@ -135,5 +137,5 @@ export function pictureOf(person, people) {
 }
 
 function smallOptional() {
-  return element("small", {}, "(optional)");
+  return element("small", {}, say("common.optional"));
 }

@@ -3,12 +3,13 @@
 import { newClientMessageId } from "../../../browser/chat.js";
 import { avatar, element, setAvatar, setText } from "../dom.js";
 import { previewOf } from "../../../browser/messages.js";
+import { say } from "../words.js";
 import { Dialog, field, pictureOf } from "./dialog.js";
 
 /** Choosing a person starts the conversation: `start(userId)`. */
 export function makeDirectDialog(people, start) {
   const list = element("ul", { class: "choices" });
-  const dialog = new Dialog({ heading: "New message" }, list).openWith("#new-direct");
+  const dialog = new Dialog({ heading: say("direct.new") }, list).openWith("#new-direct");
   const choose = (person) => () => dialog.finish(() => start(person.id));
   const choices = people.others.map((person) => {
     const button = element("button", { type: "button", class: "choice", onclick: choose(person) });
@@ -22,9 +23,9 @@ export function makeDirectDialog(people, start) {
 export class DeleteDialog {
   #excerpt = excerpt();
   #dialog = new Dialog(
-    { heading: "Delete this message?", submit: "Delete", isDanger: true },
+    { heading: say("delete.title"), submit: say("delete.submit"), isDanger: true },
     this.#excerpt,
-    element("p", {}, "It is deleted for everyone, and cannot be brought back."),
+    element("p", {}, say("delete.about")),
   );
   #message = null;
 
@@ -44,12 +45,12 @@ export class ForwardDialog {
   #excerpt = excerpt();
   #filter = element("input", { type: "search", autocomplete: "off" });
   #list = element("ul", { class: "choices" });
-  #hint = element("p", { class: "hint" }, "No conversation is called so.");
-  #more = element("button", { type: "button", class: "quiet more" }, "More conversations");
+  #hint = element("p", { class: "hint" }, say("forward.none"));
+  #more = element("button", { type: "button", class: "quiet more" }, say("forward.more"));
   #dialog = new Dialog(
-    { heading: "Forward to" },
+    { heading: say("forward.title") },
     this.#excerpt,
-    field("Find a conversation", this.#filter),
+    field(say("forward.find"), this.#filter),
     element("div", { class: "targets" }, this.#list, this.#hint, this.#more),
   );
   #store;

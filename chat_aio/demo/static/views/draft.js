@@ -1,6 +1,7 @@
 /** A message that an assistant is writing: its text so far, with a caret. */
 
 import { avatar, element, setAttribute, setAvatar, setText } from "../dom.js";
+import { say } from "../words.js";
 import { markedUp } from "./body.js";
 
 export class DraftRow {
@@ -9,7 +10,7 @@ export class DraftRow {
   #avatar = avatar();
   #author = element("span", { class: "author" });
   #text = element("span");
-  #stop = element("button", { type: "button", class: "quiet small" }, "Stop");
+  #stop = element("button", { type: "button", class: "quiet small" }, say("draft.stop"));
 
   constructor({ stopDraft, people }) {
     this.#people = people;

@@ -2,6 +2,7 @@
 
 import { element, setAttribute } from "../dom.js";
 import { ALL_EMOJI, matchingEmoji, RecentEmoji } from "../emoji.js";
+import { say } from "../words.js";
 import { Popover } from "./popovers.js";
 
 /** As many as the style sheet puts side by side. */
@@ -46,7 +47,7 @@ export class EmojiPicker {
       ? matchingEmoji(query).map(({ emoji }) => emoji)
       : [...new Set([...this.#recent.all, ...all])];
     const buttons = shown.map((emoji) => this.#buttonOf(emoji));
-    const none = element("p", { class: "hint" }, "None has that name. Add takes what is written.");
+    const none = element("p", { class: "hint" }, say("emoji.none"));
     this.#palette.replaceChildren(...(buttons.length > 0 ? buttons : [none]));
     // Tab goes past them: within them the arrows move.
     buttons.forEach((each, index) => setAttribute(each, "tabindex", index === 0 ? "0" : "-1"));

@@ -2,6 +2,7 @@
 
 import { element, Rows, setText } from "../dom.js";
 import { icon } from "../icons.js";
+import { say } from "../words.js";
 import { sizeOf } from "./attachments.js";
 
 export class FilePicker {
@@ -10,10 +11,10 @@ export class FilePicker {
   #input = element("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
   #button = element(
     "button",
-    { type: "button", class: "icon", "aria-label": "Add files", title: "Add files" },
+    { type: "button", class: "icon", "aria-label": say("files.add"), title: say("files.add") },
     icon("file"),
   );
-  #list = element("ul", { class: "files", "aria-label": "Files to send" });
+  #list = element("ul", { class: "files", "aria-label": say("files.list") });
   #rows;
   #place = null;
   #conversationId = null;
@@ -78,11 +79,12 @@ class FileRow {
   #key = null;
   #name = element("span", { class: "file-name", dir: "auto" });
   #about = element("span", { class: "file-about" });
-  #progress = element("progress", { max: "1", "aria-label": "Sent so far" });
+  #progress = element("progress", { max: "1", "aria-label": say("files.progress") });
 
   constructor({ remove }) {
-    const words = { type: "button", class: "icon", "aria-label": "Remove", title: "Remove" };
-    const button = element("button", { ...words, onclick: () => remove(this.#key) }, icon("cross"));
+    const words = { "aria-label": say("files.remove"), title: say("files.remove") };
+    const fields = { type: "button", class: "icon", onclick: () => remove(this.#key) };
+    const button = element("button", { ...fields, ...words }, icon("cross"));
     this.node = element("li", {}, this.#name, " ", this.#about, this.#progress, button);
   }
 

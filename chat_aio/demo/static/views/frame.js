@@ -2,13 +2,14 @@
 
 import { addressOf } from "../address.js";
 import { setAttribute, setAvatar, setText } from "../dom.js";
+import { numberOf, say } from "../words.js";
 import { presenceWords } from "./presence-mark.js";
 
 const STATUS = {
-  connecting: "Connecting…",
-  live: "Live",
-  reconnecting: "Reconnecting…",
-  closed: "Closed",
+  connecting: say("connection.connecting"),
+  live: say("connection.live"),
+  reconnecting: say("connection.reconnecting"),
+  closed: say("connection.closed"),
 };
 
 export class Frame {
@@ -59,7 +60,7 @@ export class Frame {
     const name = this.#people.nameOf(this.#store.userId);
     const title = open ? this.#people.titleOf(open) : "";
     const words = [...(title ? [title] : []), name].join(" · ");
-    document.title = totalUnread > 0 ? `(${totalUnread}) ${words}` : words;
+    document.title = totalUnread > 0 ? `(${numberOf(totalUnread)}) ${words}` : words;
     setText(this.#title, title);
     if (open) setAvatar(this.#avatar, this.#people.pictureOf(open));
     this.#showAbout(open);
@@ -99,7 +100,7 @@ export class Frame {
     const link = document.querySelector("#invitation");
     link.hidden = !other;
     link.href = `#${other?.id}`;
-    setText(link, `Open a second window as ${other?.name}`);
+    if (other) setText(link, say("nothing.invitation", { name: other.name }));
   }
 }
 

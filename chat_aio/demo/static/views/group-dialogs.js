@@ -1,17 +1,22 @@
 /** The dialogs about groups: a new one, more people, a link, a request, and "Really?". */
 
 import { element, setText } from "../dom.js";
+import { numberOf, say } from "../words.js";
 import { Dialog, field, peopleChoices, select } from "./dialog.js";
 import { JOIN_POLICIES, followVisibility, VISIBILITIES } from "./group-words.js";
 
 const HOUR_S = 3_600;
 const EXPIRIES = [
-  [String(7 * 24 * HOUR_S), "After 7 days"],
-  [String(24 * HOUR_S), "After a day"],
-  [String(HOUR_S), "After an hour"],
-  ["", "Never"],
+  [String(7 * 24 * HOUR_S), say("invites.afterDays", { count: 7 })],
+  [String(24 * HOUR_S), say("invites.afterDays", { count: 1 })],
+  [String(HOUR_S), say("invites.afterHour")],
+  ["", say("invites.neverEnds")],
 ];
-const USES = [["", "Any number"], ["1", "One"], ["5", "5"], ["25", "25"]];
+const USES = [
+  ["", say("invites.anyNumber")],
+  ["1", say("invites.one")],
+  ...[5, 25].map((each) => [String(each), numberOf(each)]),
+];
 const MOST_NOTE = 500;
 
 /** `create(group)` with {name, userIds, visibility, joinPolicy}; the name may be undefined. */
@@ -20,11 +25,11 @@ export function makeGroupDialog(people, create) {
   const visibility = select("visibility", VISIBILITIES);
   const joinPolicy = select("joinPolicy", JOIN_POLICIES);
   const dialog = new Dialog(
-    { heading: "New group", submit: "Create group" },
-    field("Name", name, { isOptional: true }),
+    { heading: say("group.new"), submit: say("group.create") },
+    field(say("group.name"), name, { isOptional: true }),
     members(element("ul", { class: "choices" }, ...peopleChoices(people.others, people))),
-    field("Who can find it", visibility),
-    field("How people join", joinPolicy),
+    field(say("group.visibility"), visibility),
+    field(say("group.joinPolicy"), joinPolicy),
   );
   const follow = () => followVisibility(visibility, joinPolicy);
   visibility.addEventListener("change", follow);
@@ -48,8 +53,11 @@ export function makeGroupDialog(people, create) {
 /** `add(group, userIds)` puts people into a group. */
 export class AddPeopleDialog {
   #list = element("ul", { class: "choices" });
-  #hint = element("p", { class: "hint" }, "Everybody is in already.");
-  #dialog = new Dialog({ heading: "Add people", submit: "Add" }, this.#hint, members(this.#list));
+  #hint = element("p", { class: "hint" }, say("members.allIn"));
+  #dialog = new Dialog(
+    { heading: say("members.add"), submit: say("members.addThem") },
+    ...[this.#hint, members(this.#list)],
+  );
   #people;
   #group = null;
 
@@ -58,7 +66,7 @@ export class AddPeopleDialog {
     this.#dialog.onSubmit((given) =>
       this.#dialog.finish(() => {
         const userIds = given.getAll("member");
-        if (userIds.length === 0) throw new Error("Choose somebody.");
+        if (userIds.length === 0) throw new Error(say("members.chooseSomebody"));
         return add(this.#group, userIds);
       }),
     );
@@ -78,14 +86,14 @@ export class AddPeopleDialog {
 /** `make(terms)` makes a link; terms are {expiresInSeconds, maxUses, requiresApproval}. */
 export class InviteDialog {
   #dialog = new Dialog(
-    { heading: "New invite link", submit: "Create link" },
-    field("It expires", select("expiresInSeconds", EXPIRIES)),
-    field("How many can use it", select("maxUses", USES)),
+    { heading: say("invites.newTitle"), submit: say("invites.create") },
+    field(say("invites.expires"), select("expiresInSeconds", EXPIRIES)),
+    field(say("invites.maxUses"), select("maxUses", USES)),
     element(
       "label",
       { class: "check" },
       element("input", { type: "checkbox", name: "requiresApproval" }),
-      element("span", {}, "An admin lets each one in"),
+      element("span", {}, say("invites.approval")),
     ),
   );
 
@@ -115,9 +123,9 @@ export function noteInput() {
 /** Asking to join, with a note: `ask(channel, message)`. */
 export class AskDialog {
   #dialog = new Dialog(
-    { heading: "Ask to join", submit: "Ask to join" },
-    element("p", {}, "An admin has to let you in."),
-    field("Note to the admins", noteInput(), { isOptional: true }),
+    { heading: say("join.ask"), submit: say("join.ask") },
+    element("p", {}, say("join.needsAdmin")),
+    field(say("join.note"), noteInput(), { isOptional: true }),
   );
   #channel = null;
 
@@ -131,14 +139,14 @@ export class AskDialog {
 
   open(channel, title) {
     this.#channel = channel;
-    this.#dialog.open({ heading: `Ask to join ${title}` });
+    this.#dialog.open({ heading: say("join.askNamed", { name: title }) });
   }
 }
 
 /** Asks whether something is really meant. */
 export class ConfirmDialog {
   #words = element("p");
-  #dialog = new Dialog({ submit: "Yes", isDanger: true }, this.#words);
+  #dialog = new Dialog({ submit: say("common.yes"), isDanger: true }, this.#words);
   #act = null;
 
   /** `done()` is called when it has been done, and what had the focus may be gone. */
@@ -158,5 +166,5 @@ export class ConfirmDialog {
 }
 
 function members(list) {
-  return element("fieldset", {}, element("legend", {}, "Members"), list);
+  return element("fieldset", {}, element("legend", {}, say("group.members")), list);
 }

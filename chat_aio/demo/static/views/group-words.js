@@ -1,44 +1,58 @@
 /** What the page says of groups: how they are found and joined, how large they are. */
 
+import { say } from "../words.js";
+
 export const VISIBILITIES = [
-  ["private", "Members, and people with a link"],
-  ["public", "Everybody, in the channels"],
+  ["private", say("group.private")],
+  ["public", say("group.public")],
 ];
 
 export const JOIN_POLICIES = [
-  ["open", "Anybody can join"],
-  ["approval", "Admins let people in"],
+  ["open", say("group.open")],
+  ["approval", say("group.approval")],
 ];
 
 export const WRITERS = [
-  ["false", "Everybody in it"],
-  ["true", "Only admins: the group is frozen"],
+  ["false", say("group.allWrite")],
+  ["true", say("group.adminsWrite")],
 ];
 
 export const SLOW_MODES = [
-  ["0", "As quickly as they like"],
-  ["10", "Every 10 seconds"],
-  ["60", "Every minute"],
-  ["300", "Every 5 minutes"],
-  ["3600", "Every hour"],
+  ["0", say("slowMode.off")],
+  ...[10, 60, 300, 3_600].map((seconds) => [String(seconds), intervalOf(seconds)]),
 ];
 
 export const HISTORIES = [
-  ["all", "Everything that was ever said"],
-  ["since_join", "Only what is said after they joined"],
+  ["all", say("group.historyAll")],
+  ["since_join", say("group.historySinceJoin")],
 ];
 
 /** What newcomers see, where that is not everything. */
 export function historyIn({ history }) {
-  return history === "since_join" ? "Newcomers see only what is said after they joined." : null;
+  return history === "since_join" ? say("group.historyIsSinceJoin") : null;
 }
 
 /** Who can write how often, to those for whom it is not as usual; null if it is. */
 export function writingIn({ frozen, slowModeSeconds }) {
-  if (frozen) return "Only admins can write here.";
+  if (frozen) return say("group.frozen");
   if (!slowModeSeconds) return null;
-  const [, words] = SLOW_MODES.find(([value]) => value === String(slowModeSeconds)) ?? [];
-  return `Slow mode: one message ${(words ?? `every ${slowModeSeconds} seconds`).toLowerCase()}.`;
+  const { unit, count } = largestUnitOf(slowModeSeconds);
+  if (unit === "hours") return say("slowMode.inHours", { count });
+  return unit === "minutes" ? say("slowMode.inMinutes", { count }) : say("slowMode.in", { count });
+}
+
+/** How long one waits between two messages. */
+export function intervalOf(seconds) {
+  const { unit, count } = largestUnitOf(seconds);
+  if (unit === "hours") return say("slowMode.hours", { count });
+  const isMinutes = unit === "minutes";
+  return isMinutes ? say("slowMode.minutes", { count }) : say("slowMode.seconds", { count });
+}
+
+function largestUnitOf(seconds) {
+  if (seconds % 3_600 === 0) return { unit: "hours", count: seconds / 3_600 };
+  if (seconds % 60 === 0) return { unit: "minutes", count: seconds / 60 };
+  return { unit: "seconds", count: seconds };
 }
 
 /** A private group cannot be joined from the directory: there is nothing to choose. */
@@ -47,17 +61,15 @@ export function followVisibility(visibility, joinPolicy) {
 }
 
 export function countOf(participantCount) {
-  return participantCount === 1 ? "1 person" : `${participantCount} people`;
+  return say("group.count", { count: participantCount });
 }
 
 /** A group without a name, to somebody who does not see who is in it. */
 export function nameOf({ name }) {
-  return name ?? "A group without a name";
+  return name ?? say("group.nameless");
 }
 
 export function kindOf({ visibility, joinPolicy }) {
-  if (visibility === "private") return "A private group: people come in by a link, or are added.";
-  return joinPolicy === "open"
-    ? "A public channel: anybody can join."
-    : "A public channel: admins let people in.";
+  if (visibility === "private") return say("group.isPrivate");
+  return joinPolicy === "open" ? say("group.isOpen") : say("group.isApproval");
 }

@@ -2,9 +2,10 @@
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
 import { agoOf, momentOf, shortMomentOf } from "../times.js";
-import { ListFoot, Section, smallButton } from "./section.js";
+import { say } from "../words.js";
+import { labelOf, ListFoot, Section, smallButton } from "./section.js";
 
-const WORDS = { failed: "The held messages did not load.", empty: "No messages are held." };
+const WORDS = { failed: say("held.failed"), empty: say("held.empty") };
 
 export class HeldSection {
   #list = element("ul", { class: "cases" });
@@ -24,7 +25,7 @@ export class HeldSection {
     const release = (held) => this.#act(() => casework.release(held));
     const discard = (held) => this.#act(() => casework.discard(held));
     this.#rows = new Rows(this.#list, { release, discard, standing });
-    this.#section = new Section("Held messages", [], this.#list, this.#foot.node);
+    this.#section = new Section(say("held.title"), [], this.#list, this.#foot.node);
     this.node = this.#section.node;
   }
 
@@ -65,10 +66,10 @@ class HeldRow {
   #held = null;
 
   constructor({ release, discard, standing }) {
-    this.#standing = smallButton("Standing", () => standing(this.#held.senderId));
-    this.#discard = smallButton("Discard", () => discard(this.#held));
+    this.#standing = smallButton(say("standing.title"), () => standing(this.#held.senderId));
+    this.#discard = smallButton(say("held.discard"), () => discard(this.#held));
     const fields = { class: "primary small" };
-    this.#release = smallButton("Release", () => release(this.#held), fields);
+    this.#release = smallButton(say("held.release"), () => release(this.#held), fields);
     const buttons = [this.#standing, this.#discard, this.#release];
     this.node = element(
       "li",
@@ -81,7 +82,7 @@ class HeldRow {
 
   show({ held, sender, place, by }) {
     this.#held = held;
-    const title = `A message by ${sender}`;
+    const title = say("case.message", { name: sender });
     setText(this.#title, title);
     setText(this.#ago, agoOf(held.createdAt));
     setAttribute(this.#ago, "datetime", held.createdAt);
@@ -91,15 +92,15 @@ class HeldRow {
     setText(this.#body, held.body);
     // Whoever has begun to release it may not have come to the end; nobody can discard it.
     this.#discard.hidden = by !== null;
-    setAttribute(this.#standing, "aria-label", `Standing: ${sender}`);
+    setAttribute(this.#standing, "aria-label", labelOf(this.#standing, sender));
     for (const each of [this.#discard, this.#release]) {
-      setAttribute(each, "aria-label", `${each.textContent}: ${title}`);
+      setAttribute(each, "aria-label", labelOf(each, title));
     }
   }
 }
 
 function aboutOf({ expiresAt }, place, by) {
-  const until = expiresAt ? [`Kept until ${shortMomentOf(expiresAt)}`] : [];
-  const begun = by ? [`Release begun by ${by}`] : [];
-  return [`In ${place}`, ...until, ...begun].join(" · ");
+  const until = expiresAt ? [say("held.keptUntil", { when: shortMomentOf(expiresAt) })] : [];
+  const begun = by ? [say("held.begunBy", { name: by })] : [];
+  return [say("held.in", { title: place }), ...until, ...begun].join(" · ");
 }

@@ -1,12 +1,11 @@
 /** The screen of an invite link: what it leads to, and the way in. */
 
 import { setAvatar, setText } from "../dom.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 import { noteInput } from "./group-dialogs.js";
 import { countOf, nameOf } from "./group-words.js";
 import { field } from "./dialog.js";
-
-const SPENT = "This link leads nowhere";
-const WAITING = "You have asked to be let in. The group appears here as soon as an admin agrees.";
 
 export class InviteScreen {
   #screen = document.querySelector("#invite");
@@ -17,7 +16,7 @@ export class InviteScreen {
   #terms = this.#screen.querySelector(".invite-terms");
   #submit = this.#screen.querySelector("[type=submit]");
   #problem = this.#screen.querySelector(".problem");
-  #note = field("Note to the admins", noteInput(), { isOptional: true });
+  #note = field(say("join.note"), noteInput(), { isOptional: true });
   #invitation;
   #store;
   #people;
@@ -64,20 +63,21 @@ export class InviteScreen {
   #showPreview(preview, isWaiting) {
     const { conversationId, participantCount, requiresApproval, invitedBy } = preview;
     const name = nameOf(preview);
-    const needs = requiresApproval ? "An admin has to let you in." : "";
+    const needs = requiresApproval ? say("join.needsAdmin") : "";
     setAvatar(this.#avatar, this.#people.pictureOfGroup(conversationId, name));
     setText(this.#heading, name);
     const inviter = this.#people.nameOf(invitedBy);
-    setText(this.#about, `${inviter} invites you · ${countOf(participantCount)}`);
-    setText(this.#terms, isWaiting ? WAITING : needs);
-    setText(this.#submit, requiresApproval ? "Ask to join" : "Join");
+    const invited = say("invite.by", { name: inviter });
+    setText(this.#about, `${invited} · ${countOf(participantCount)}`);
+    setText(this.#terms, isWaiting ? say("invite.waiting") : needs);
+    setText(this.#submit, requiresApproval ? say("join.ask") : say("join.now"));
   }
 
   #showNothing(problem, isSpent) {
-    const heading = isSpent ? SPENT : "The link did not load";
-    setText(this.#heading, problem ? heading : "Loading…");
+    const heading = isSpent ? say("invite.spent") : say("invite.failed");
+    setText(this.#heading, problem ? heading : say("common.loading"));
     setText(this.#about, problem ?? "");
-    setText(this.#terms, isSpent ? "Ask whoever gave it to you for another one." : "");
+    setText(this.#terms, isSpent ? say("invite.askForAnother") : "");
   }
 
   async #accept(message) {
@@ -87,7 +87,7 @@ export class InviteScreen {
     try {
       await this.#invitation.accept(message);
     } catch (error) {
-      setText(this.#problem, error.message);
+      setText(this.#problem, problemOf(error));
     } finally {
       this.#isBusy = false;
     }

@@ -4,11 +4,12 @@ import { inviteLinkOf } from "../address.js";
 import { element, Rows, setText } from "../dom.js";
 import { later } from "../../../browser/tasks.js";
 import { shortMomentOf } from "../times.js";
+import { say } from "../words.js";
 import { ConfirmDialog, InviteDialog } from "./group-dialogs.js";
 import { ListFoot, Section, smallButton } from "./section.js";
 
 const COPIED_MS = 2_000;
-const WORDS = { failed: "The links did not load.", empty: "No links yet." };
+const WORDS = { failed: say("invites.failed"), empty: say("invites.empty") };
 
 export class InvitesSection {
   #list = element("ul", { class: "links" });
@@ -20,8 +21,8 @@ export class InvitesSection {
   #admission = null;
 
   constructor() {
-    const make = smallButton("New link", () => this.#making.open());
-    this.#section = new Section("Invite links", [make], this.#list, this.#foot.node);
+    const make = smallButton(say("invites.new"), () => this.#making.open());
+    this.#section = new Section(say("invites.title"), [make], this.#list, this.#foot.node);
     this.node = this.#section.node;
   }
 
@@ -35,28 +36,28 @@ export class InvitesSection {
 
   #askToRevoke(invite) {
     const admission = this.#admission;
-    const words = "Nobody can come in with it any more. Who is in stays in.";
-    const question = { heading: "Revoke this link?", words, submit: "Revoke" };
+    const words = say("invites.revokeAbout");
+    const question = { heading: say("invites.revokeTitle"), words, submit: say("invites.revoke") };
     this.#confirm.open(question, () => admission.revoke(invite));
   }
 }
 
 class LinkRow {
-  #link = element("input", { readonly: true, "aria-label": "Invite link" });
-  #copy = smallButton("Copy", () => this.#copied());
+  #link = element("input", { readonly: true, "aria-label": say("invites.link") });
+  #copy = smallButton(say("invites.copy"), () => this.#copied());
   #terms = element("p", { class: "terms" });
   #status = element("span", { class: "unseen", role: "status" });
   #pause = later(COPIED_MS);
   #invite = null;
 
   constructor({ revoke }) {
-    const onclick = () => revoke(this.#invite);
+    const revoking = smallButton(say("invites.revoke"), () => revoke(this.#invite));
     this.#link.addEventListener("focus", () => this.#link.select());
     this.node = element(
       "li",
       {},
       element("div", { class: "link-line" }, this.#link, this.#copy, this.#status),
-      element("div", { class: "link-line" }, this.#terms, smallButton("Revoke", onclick)),
+      element("div", { class: "link-line" }, this.#terms, revoking),
     );
   }
 
@@ -71,25 +72,31 @@ class LinkRow {
   async #copied() {
     try {
       await navigator.clipboard.writeText(this.#link.value);
-      setText(this.#copy, "Copied");
-      setText(this.#status, "The link is copied.");
+      setText(this.#copy, say("message.copied"));
+      setText(this.#status, say("invites.copied"));
     } catch {
       this.#link.focus();
-      setText(this.#status, "Copy it with Control and C.");
+      setText(this.#status, say("invites.copyByHand"));
     }
     this.#pause(() => {
-      setText(this.#copy, "Copy");
+      setText(this.#copy, say("invites.copy"));
       setText(this.#status, "");
     });
   }
 }
 
 function termsOf({ uses, maxUses, expiresAt, requiresApproval }) {
-  const times = { 0: "Not used yet", 1: "Used once" }[uses] ?? `Used ${uses} times`;
-  const used = maxUses === null ? times : `Used ${uses} of ${maxUses}`;
-  const verb = hasExpired({ expiresAt }) ? "expired" : "expires";
-  const end = expiresAt === null ? "never expires" : `${verb} ${shortMomentOf(expiresAt)}`;
-  return [used, end, ...(requiresApproval ? ["needs approval"] : [])].join(" · ");
+  const times = uses === 0 ? say("invites.unused") : say("invites.used", { count: uses });
+  const used = maxUses === null ? times : say("invites.usedOf", { uses, most: maxUses });
+  const needs = requiresApproval ? [say("invites.needsApproval")] : [];
+  return [used, endOf(expiresAt), ...needs].join(" · ");
+}
+
+function endOf(expiresAt) {
+  if (expiresAt === null) return say("invites.neverExpires");
+  const when = shortMomentOf(expiresAt);
+  const isOver = hasExpired({ expiresAt });
+  return isOver ? say("invites.expired", { when }) : say("invites.expiresAt", { when });
 }
 
 function isSpent(invite) {

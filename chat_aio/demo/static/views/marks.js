@@ -1,6 +1,7 @@
 /** What stands between messages. */
 
 import { element, setText } from "../dom.js";
+import { say } from "../words.js";
 
 /** With so few unread messages, their end is as near as a button. */
 const MOST_ON_A_SCREEN = 5;
@@ -16,7 +17,7 @@ export class DayRow {
 
 export class UnreadRow {
   #words = element("span", { role: "separator" });
-  #read = element("button", { type: "button", class: "link" }, "Mark as read");
+  #read = element("button", { type: "button", class: "link" }, say("timeline.markRead"));
   node = element("div", { class: "day unread-mark" }, this.#words, this.#read);
 
   constructor({ markRead }) {
@@ -25,7 +26,7 @@ export class UnreadRow {
 
   /** `count` is how many there were; 0 of what has come since. */
   show({ count }) {
-    const words = count > 1 ? `${count} new messages` : "New";
+    const words = count > 1 ? say("timeline.newMessages", { count }) : say("timeline.new");
     setText(this.#words, words);
     this.#words.setAttribute("aria-label", words);
     this.#read.hidden = count <= MOST_ON_A_SCREEN;
@@ -34,7 +35,7 @@ export class UnreadRow {
 
 /** What happened between two messages. */
 export class HappeningRow {
-  node = element("p", { class: "happening", dir: "auto" });
+  node = element("p", { class: "happening" });
 
   show({ words }) {
     setText(this.node, words);
@@ -44,7 +45,7 @@ export class HappeningRow {
 /** Above the oldest message: more is coming, it did not come, or this is the beginning. */
 export class HistoryRow {
   #words = element("span");
-  #again = element("button", { type: "button", class: "quiet" }, "Try again");
+  #again = element("button", { type: "button", class: "quiet" }, say("common.again"));
   node = element("div", { class: "history" }, this.#words, this.#again);
 
   constructor({ again }) {
@@ -54,8 +55,8 @@ export class HistoryRow {
   show({ phase, beginning }) {
     const words = {
       beginning,
-      failed: "These messages did not load.",
-      loading: "Loading…",
+      failed: say("timeline.failed"),
+      loading: say("common.loading"),
     };
     this.node.dataset.phase = phase;
     setText(this.#words, words[phase]);

@@ -2,6 +2,7 @@
 
 import { element, Rows, setAvatar, setText } from "../dom.js";
 import { icon } from "../icons.js";
+import { say } from "../words.js";
 import { AddPeopleDialog, ConfirmDialog } from "./group-dialogs.js";
 import { countOf } from "./group-words.js";
 import { Menu } from "./popovers.js";
@@ -10,8 +11,8 @@ import { Section, smallButton } from "./section.js";
 
 export class MembersSection {
   #list = element("ul", { class: "persons" });
-  #add = smallButton("Add people", () => this.#adding.open(this.#group));
-  #leave = smallButton("Leave the group", () => this.#askToLeave());
+  #add = smallButton(say("members.add"), () => this.#adding.open(this.#group));
+  #leave = smallButton(say("members.leave"), () => this.#askToLeave());
   #menu = new Menu("#person-menu");
   #confirm = new ConfirmDialog(() => this.#section.keepFocus());
   #adding;
@@ -29,7 +30,7 @@ export class MembersSection {
     this.#adding = new AddPeopleDialog(people, (group, userIds) => groups.add(group, userIds));
     const act = (userId, button) => this.#menu.open(button, this.#itemsFor(userId));
     this.#rows = new Rows(this.#list, { act });
-    this.#section = new Section("People", [this.#add], this.#list, this.#leave);
+    this.#section = new Section(say("members.title"), [this.#add], this.#list, this.#leave);
     this.node = this.#section.node;
   }
 
@@ -58,45 +59,46 @@ export class MembersSection {
       this.#section.attempt(() => this.#groups.setRole(group, userId, role));
     const items = [
       isAdmin
-        ? { name: "member", label: "Make member", act: setRole("member") }
-        : { name: "admin", label: "Make admin", act: setRole("admin") },
+        ? { name: "member", label: say("members.makeMember"), act: setRole("member") }
+        : { name: "admin", label: say("members.makeAdmin"), act: setRole("admin") },
     ];
     if (userId === this.#people.userId) return items;
     const remove = () => this.#askToRemove(group, userId);
     const ban = () => this.#askToBan(group, userId);
     return [
       ...items,
-      { name: "remove", label: "Remove", act: remove },
-      { name: "ban", label: "Ban from here", act: ban },
+      { name: "remove", label: say("members.remove"), act: remove },
+      { name: "ban", label: say("members.ban"), act: ban },
     ];
   }
 
   #askToRemove(group, userId) {
     const name = this.#people.nameOf(userId);
-    const words = "What is written from then on is not for them. You can add them again.";
-    const question = { heading: `Remove ${name}?`, words, submit: "Remove" };
+    const heading = say("members.removeTitle", { name });
+    const question = { heading, words: say("members.removeAbout"), submit: say("members.remove") };
     this.#confirm.open(question, () => this.#groups.remove(group, userId));
   }
 
   #askToBan(group, userId) {
     const name = this.#people.nameOf(userId);
-    const words = "They are removed, and no link, request or admin lets them in until you lift it.";
-    const question = { heading: `Ban ${name} from here?`, words, submit: "Ban" };
+    const heading = say("members.banTitle", { name });
+    const question = { heading, words: say("members.banAbout"), submit: say("members.banThem") };
     this.#confirm.open(question, () => this.#groups.ban(group, userId));
   }
 
   #askToLeave() {
     const group = this.#group;
-    const words = "You can come back when somebody lets you in again.";
-    const question = { heading: `Leave ${this.#people.titleOf(group)}?`, words, submit: "Leave" };
+    const heading = say("members.leaveTitle", { title: this.#people.titleOf(group) });
+    const words = say("members.leaveAbout");
+    const question = { heading, words, submit: say("members.leaveNow") };
     this.#confirm.open(question, () => this.#groups.leave(group));
   }
 }
 
 class PersonRow {
   #pictured = picturedWithDot();
-  #name = element("span", { class: "person-name" });
-  #role = element("span", { class: "role" }, "Admin");
+  #name = element("span", { class: "person-name", dir: "auto" });
+  #role = element("span", { class: "role" }, say("members.admin"));
   #button;
   #userId = null;
 
@@ -111,9 +113,9 @@ class PersonRow {
     this.#userId = userId;
     setAvatar(this.#pictured.picture, picture);
     this.#pictured.dot.hidden = !isOnline;
-    setText(this.#name, isMe ? `${name} (you)` : name);
+    setText(this.#name, isMe ? say("members.you", { name }) : name);
     this.#role.hidden = role !== "admin";
     this.#button.hidden = !isManaged;
-    this.#button.setAttribute("aria-label", `Actions for ${name}`);
+    this.#button.setAttribute("aria-label", say("members.actions", { name }));
   }
 }

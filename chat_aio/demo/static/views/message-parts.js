@@ -3,6 +3,7 @@
 import { element, setAttribute, setText } from "../dom.js";
 import { icon } from "../icons.js";
 import { agoOf, momentOf } from "../times.js";
+import { listOf, numberOf, say } from "../words.js";
 
 /** Above the body: that it was forwarded, or belongs to a thread. */
 export class Origin {
@@ -20,13 +21,17 @@ export class Origin {
   show({ forwardedFrom, threadRootMessageId, isInThread, alsoSendToMain, isDeleted }) {
     const isElsewhere = Boolean(threadRootMessageId) && Boolean(alsoSendToMain);
     const words = [];
-    if (forwardedFrom) words.push(`Forwarded from ${this.#people.nameOf(forwardedFrom.senderId)}`);
-    if (isElsewhere && isInThread) words.push("Also in the conversation");
+    if (forwardedFrom) words.push(this.#forwarded(forwardedFrom));
+    if (isElsewhere && isInThread) words.push(say("message.alsoInMain"));
     setText(this.#words, words.join(" · "));
-    setText(this.#link, isElsewhere && !isInThread ? "From a thread" : "");
+    setText(this.#link, isElsewhere && !isInThread ? say("message.fromThread") : "");
     this.#words.hidden = words.length === 0;
     this.#link.hidden = this.#link.textContent === "";
     this.node.hidden = isDeleted || (this.#words.hidden && this.#link.hidden);
+  }
+
+  #forwarded({ senderId }) {
+    return say("message.forwarded", { name: this.#people.nameOf(senderId) });
   }
 }
 
@@ -39,7 +44,7 @@ export class Quote {
 
   constructor(people, jump) {
     this.#people = people;
-    const label = "Go to the message that this answers";
+    const label = say("message.goToAnswered");
     this.node = element(
       "button",
       { type: "button", class: "quote", title: label, onclick: () => jump() },
@@ -52,7 +57,7 @@ export class Quote {
     if (!preview) return;
     const { senderId, excerpt, deleted } = preview;
     setText(this.#author, senderId ? this.#people.nameOf(senderId) : "");
-    setText(this.#text, deleted ? "Deleted message" : excerpt.replace(/\s+/gu, " "));
+    setText(this.#text, deleted ? say("message.deletedQuote") : excerpt.replace(/\s+/gu, " "));
     setAttribute(this.node, "data-deleted", deleted);
     this.node.style.setProperty("--hue", this.#people.hueOf(senderId));
   }
@@ -76,12 +81,20 @@ export class ReactionChip {
   show({ emoji, userIds }) {
     this.#text = emoji;
     const isMine = userIds.includes(this.#people.userId);
-    const nameOf = (id) => (id === this.#people.userId ? "You" : this.#people.nameOf(id));
     setText(this.#emoji, emoji);
-    setText(this.#count, String(userIds.length));
+    setText(this.#count, numberOf(userIds.length));
     setAttribute(this.node, "aria-pressed", String(isMine));
-    setAttribute(this.node, "aria-label", `${emoji} ${userIds.length}`);
-    setAttribute(this.node, "title", `${userIds.map(nameOf).join(", ")} reacted with ${emoji}`);
+    setAttribute(this.node, "aria-label", `${emoji} ${numberOf(userIds.length)}`);
+    const names = this.#namesOf(userIds);
+    setAttribute(this.node, "title", say("message.reacted", { names, emoji }));
+  }
+
+  /** The reader comes first. */
+  #namesOf(userIds) {
+    const people = this.#people;
+    const others = userIds.filter((each) => each !== people.userId);
+    const own = others.length < userIds.length ? [say("message.reactedYou")] : [];
+    return listOf([...own, ...others.map((each) => people.nameOf(each))]);
   }
 }
 
@@ -101,9 +114,9 @@ export class ThreadLink {
     this.node.hidden = !summary;
     if (!summary) return;
     const { replyCount, lastReplyAt } = summary;
-    setText(this.#count, replyCount === 1 ? "1 reply" : `${replyCount} replies`);
-    setText(this.#last, ` · last ${agoOf(lastReplyAt)}`);
-    setAttribute(this.node, "title", `Last reply ${momentOf(lastReplyAt)}`);
+    setText(this.#count, say("thread.replies", { count: replyCount }));
+    setText(this.#last, ` · ${say("thread.last", { when: agoOf(lastReplyAt) })}`);
+    setAttribute(this.node, "title", say("thread.lastAt", { when: momentOf(lastReplyAt) }));
   }
 }
 
@@ -111,12 +124,19 @@ export class ThreadLink {
 export class Ticks {
   node = element("span", { class: "ticks", role: "img", "aria-live": "off", hidden: true });
 
-  show({ mark, words, isDeleted }) {
+  show({ isDeleted, ...standing }) {
+    const { mark } = standing;
     this.node.hidden = mark === null || isDeleted;
     if (this.node.hidden) return;
     if (mark !== this.node.dataset.mark) this.node.replaceChildren(icon(mark));
     this.node.dataset.mark = mark;
+    const words = standingIn(standing);
     setAttribute(this.node, "aria-label", words);
     setAttribute(this.node, "title", words);
   }
+}
+
+function standingIn({ mark, count, all, isDirect }) {
+  if (mark === "read") return isDirect ? say("receipts.read") : say("receipts.readBy", { count, all });
+  return isDirect ? say("receipts.delivered") : say("receipts.deliveredTo", { count });
 }

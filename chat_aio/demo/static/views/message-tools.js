@@ -2,6 +2,8 @@
 
 import { linkTo } from "../address.js";
 import { isInMain } from "../../../browser/messages.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
 import { EmojiPicker } from "./emoji-picker.js";
 import { mayPinIn } from "./pins.js";
@@ -49,7 +51,7 @@ export class MessageTools {
       people: this.#people,
       toggleReaction: toggle,
       react: (message, button) =>
-        this.#picker.open(button, "React", (emoji) => toggle(message, emoji)),
+        this.#picker.open(button, say("message.react"), (emoji) => toggle(message, emoji)),
       reply: (message) => composer().reply(message),
       answerInThread: (message) => this.#openThread(message, threadOf(message)),
       openThread: (message) => this.#openThread(message, message.id),
@@ -60,7 +62,7 @@ export class MessageTools {
   }
 
   pickEmoji(button, choose) {
-    this.#picker.open(button, "Emoji", choose);
+    this.#picker.open(button, say("emoji.title"), choose);
   }
 
   /** One's own last message of a list, if it is there. */
@@ -79,20 +81,20 @@ export class MessageTools {
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
     const copy = (text) => this.#copy(text, composer());
-    const items = [{ name: "forward", label: "Forward", act: forward }];
+    const items = [{ name: "forward", label: say("message.forward"), act: forward }];
     const more = [
-      { name: "copy", label: "Copy text", act: () => copy(message.body) },
-      { name: "link", label: "Copy link", act: () => copy(linkTo(message)) },
+      { name: "copy", label: say("message.copyText"), act: () => copy(message.body) },
+      { name: "link", label: say("message.copyLink"), act: () => copy(linkTo(message)) },
       ...this.#pinning(message, composer),
     ];
     const report = () => this.#needs.report(message);
     if (message.senderId !== this.#people.userId) {
-      return [...items, { name: "report", label: "Report", act: report }, ...more];
+      return [...items, { name: "report", label: say("message.report"), act: report }, ...more];
     }
     return [
       ...items,
-      { name: "edit", label: "Edit", act: edit },
-      { name: "delete", label: "Delete", act: remove },
+      { name: "edit", label: say("message.edit"), act: edit },
+      { name: "delete", label: say("message.delete"), act: remove },
       ...more,
     ];
   }
@@ -104,17 +106,17 @@ export class MessageTools {
     const isPinned = conversation.pinnedMessageIds.includes(id);
     const { groups } = this.#needs;
     const change = () => (isPinned ? groups.unpin(conversation, id) : groups.pin(conversation, id));
-    const act = () => change().catch((error) => composer().complain(error.message));
-    return [{ name: "pin", label: isPinned ? "Unpin" : "Pin", act }];
+    const act = () => change().catch((error) => composer().complain(problemOf(error)));
+    return [{ name: "pin", label: isPinned ? say("message.unpin") : say("message.pin"), act }];
   }
 
   /** Only a page that came over HTTPS, or from this machine, may write to the clipboard. */
   async #copy(text, composer) {
     try {
       await navigator.clipboard.writeText(text);
-      this.#toast.say("Copied");
+      this.#toast.say(say("message.copied"));
     } catch {
-      composer.complain("The browser does not let this page copy.");
+      composer.complain(say("message.notCopied"));
     }
   }
 
@@ -124,7 +126,7 @@ export class MessageTools {
     try {
       await this.#changes.toggleReaction(this.#store.message(conversationId, id) ?? message, emoji);
     } catch (error) {
-      composer.complain(error.message);
+      composer.complain(problemOf(error));
     }
   }
 

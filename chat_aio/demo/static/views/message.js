@@ -1,6 +1,8 @@
 /** One message in a log. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 import { Attachments } from "./attachments.js";
 import { MessageBody } from "./body.js";
 import { Origin, Quote, ReactionChip, ThreadLink, Ticks } from "./message-parts.js";
@@ -10,15 +12,17 @@ export class MessageRow {
   #tools;
   #message = null;
   #avatar = avatar();
-  #author = element("span", { class: "author" });
+  #author = element("span", { class: "author", dir: "auto" });
   #body;
   #attachments;
-  #edited = element("span", { class: "edited" }, "edited");
+  #edited = element("span", { class: "edited" }, say("message.edited"));
   #time = element("time");
   #ticks = new Ticks();
   #note = element("span", { class: "note" });
   #actions = element("span", { class: "failed-actions" });
-  #chips = element("div", { class: "chips", role: "group", "aria-label": "Reactions" });
+  #chips = element("div", {
+    ...{ class: "chips", role: "group", "aria-label": say("message.reactions") },
+  });
   #clientMessageId = null;
   #origin;
   #quote;
@@ -32,9 +36,9 @@ export class MessageRow {
     const link = (words, onclick) =>
       element("button", { type: "button", class: "link", onclick }, words);
     this.#actions.append(
-      link("Retry", about(tools.retry)),
-      link("Edit", about(tools.rewrite)),
-      link("Discard", about(tools.discard)),
+      link(say("message.retry"), about(tools.retry)),
+      link(say("message.edit"), about(tools.rewrite)),
+      link(say("message.discard"), about(tools.discard)),
     );
     this.#body = new MessageBody(tools.people);
     this.#attachments = new Attachments(tools.urlOf);
@@ -60,7 +64,7 @@ export class MessageRow {
     setAttribute(this.node, "data-named", state.isNamed);
     setAttribute(this.node, "data-mentions-me", state.mentionsMe);
     setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
-    setText(this.#author, state.isOwn ? "You" : state.author);
+    setText(this.#author, state.isOwn ? say("message.you") : state.author);
     this.#body.show(state);
     this.#attachments.show(isDeleted ? [] : state.attachments);
     this.#edited.hidden = !state.isEdited;
@@ -107,6 +111,6 @@ export class MessageRow {
 }
 
 function noteOf({ sending, problem }) {
-  if (sending === "pending") return "Sending…";
-  return sending === "failed" ? `Not sent. ${problem}` : "";
+  if (sending === "pending") return say("message.sending");
+  return sending === "failed" ? `${say("message.notSent")} ${problemOf(problem)}` : "";
 }

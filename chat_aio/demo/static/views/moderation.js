@@ -1,6 +1,7 @@
 /** The moderators' screen: what was reported, what is held, and who is banned. */
 
 import { setText } from "../dom.js";
+import { numberOf } from "../words.js";
 import { BanDialog, BansSection } from "./bans.js";
 import { ContextDialog } from "./context.js";
 import { HeldSection } from "./held.js";
@@ -52,7 +53,7 @@ export class ModerationScreen {
   show() {
     const { items, nextCursor } = this.#casework.waiting;
     this.#badge.hidden = items.length === 0;
-    setText(this.#badge.firstElementChild, `${items.length}${nextCursor ? "+" : ""}`);
+    setText(this.#badge.firstElementChild, `${numberOf(items.length)}${nextCursor ? "+" : ""}`);
     if (this.#store.elsewhere !== "moderation") return;
     for (const each of [this.#reports, this.#held, this.#bans]) each.show();
   }

@@ -1,6 +1,7 @@
 /** Which messages of somebody are meant: of one conversation, of a span of time, with some words. */
 
 import { element } from "../dom.js";
+import { say } from "../words.js";
 import { field } from "./dialog.js";
 
 const MOST_WORDS = 200;
@@ -17,13 +18,13 @@ export class Narrowing {
   /** `changed()` is called when something else is meant. */
   constructor(changed) {
     this.#fields.append(
-      field("Conversation", this.#conversation),
-      field("With these words", this.#contains),
-      field("Since", this.#since),
-      field("Until", this.#until),
+      field(say("narrowing.conversation"), this.#conversation),
+      field(say("narrowing.contains"), this.#contains),
+      field(say("narrowing.since"), this.#since),
+      field(say("bans.until"), this.#until),
     );
     this.#fields.addEventListener("input", changed);
-    const summary = element("summary", {}, "Only some of them");
+    const summary = element("summary", {}, say("narrowing.title"));
     this.node = element("details", {}, summary, this.#fields, this.#suggestions);
   }
 

@@ -2,6 +2,7 @@
 
 import { element } from "../dom.js";
 import { icon } from "../icons.js";
+import { direction, language, say } from "../words.js";
 
 const MOST_LETTERS = 140;
 
@@ -12,8 +13,8 @@ export class SystemNotifications {
   #button = element(
     "button",
     {
-      ...{ type: "button", class: "icon", "aria-label": "Notify me of messages" },
-      ...{ title: "Notify me of messages", onclick: () => this.#ask() },
+      ...{ type: "button", class: "icon", "aria-label": say("notifications.ask") },
+      ...{ title: say("notifications.ask"), onclick: () => this.#ask() },
     },
     icon("bell"),
   );
@@ -37,10 +38,13 @@ export class SystemNotifications {
     const isLoud = conversation.visibility === "public" && !isMeant;
     if (this.#store.mutedIds.has(conversationId) || isLoud) return;
     const title = this.#people.titleOf(conversation);
-    const sender = conversation.type === "direct" ? "" : `${this.#people.nameOf(senderId)}: `;
+    const said = { name: this.#people.nameOf(senderId), text: message.body };
+    const body = conversation.type === "direct" ? message.body : say("list.preview", said);
     // One for each conversation: its newest message takes the place of the one before.
-    const body = `${sender}${message.body}`.slice(0, MOST_LETTERS);
-    const shown = new Notification(title, { body, tag: conversationId });
+    const shown = new Notification(title, {
+      ...{ body: body.slice(0, MOST_LETTERS), tag: conversationId },
+      ...{ lang: language, dir: direction },
+    });
     shown.addEventListener("click", () => {
       window.focus();
       shown.close();

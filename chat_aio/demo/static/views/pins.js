@@ -2,6 +2,7 @@
 
 import { element, Rows, setText } from "../dom.js";
 import { momentOf } from "../times.js";
+import { say } from "../words.js";
 import { Section, smallButton } from "./section.js";
 
 export class PinsSection {
@@ -11,7 +12,7 @@ export class PinsSection {
     go: (message) => this.#needs.goToMessage(message),
     unpin: (message) => this.#unpin(message),
   });
-  #section = new Section("Pinned", [], this.#list, this.#hint);
+  #section = new Section(say("pins.title"), [], this.#list, this.#hint);
   #store;
   #people;
   #needs;
@@ -43,7 +44,7 @@ export class PinsSection {
     const mayPin = mayPinIn(this.#conversation, this.#people);
     const shown = this.#messages.filter((each) => each.conversationId === id);
     this.#rows.show(shown.map((message) => this.#rowOf(message, mayPin)));
-    setText(this.#hint, pinnedMessageIds.length === 0 ? "Nothing is pinned." : "");
+    setText(this.#hint, pinnedMessageIds.length === 0 ? say("pins.empty") : "");
     this.#hint.hidden = pinnedMessageIds.length > 0;
   }
 
@@ -78,7 +79,7 @@ export function mayPinIn(conversation, people) {
 }
 
 class PinRow {
-  #name = element("span", { class: "person-name" });
+  #name = element("span", { class: "person-name", dir: "auto" });
   #time = element("time", { class: "row-time" });
   #body = element("p", { class: "request-note pinned", dir: "auto" });
   #go;
@@ -86,8 +87,8 @@ class PinRow {
   #message = null;
 
   constructor({ go, unpin }) {
-    this.#go = smallButton("Show", () => go(this.#message));
-    this.#unpin = smallButton("Unpin", () => unpin(this.#message));
+    this.#go = smallButton(say("pins.show"), () => go(this.#message));
+    this.#unpin = smallButton(say("message.unpin"), () => unpin(this.#message));
     this.node = element(
       "li",
       {},
@@ -102,9 +103,9 @@ class PinRow {
     setText(this.#name, name);
     setText(this.#time, momentOf(message.createdAt));
     this.#time.setAttribute("datetime", message.createdAt);
-    setText(this.#body, message.deletedAt ? "This message was deleted." : message.body);
+    setText(this.#body, message.deletedAt ? say("pins.deleted") : message.body);
     this.#unpin.hidden = !mayPin;
-    this.#go.setAttribute("aria-label", `Show the message of ${name}`);
-    this.#unpin.setAttribute("aria-label", `Unpin the message of ${name}`);
+    this.#go.setAttribute("aria-label", say("pins.showOf", { name }));
+    this.#unpin.setAttribute("aria-label", say("pins.unpinOf", { name }));
   }
 }

@@ -2,18 +2,19 @@
 
 import { element, setText } from "../dom.js";
 import { Removals } from "../removals.js";
+import { say } from "../words.js";
 import { Narrowing } from "./narrowing.js";
 import { Section, smallButton } from "./section.js";
 
 export class RemovalsSection {
   #words = element("p", { class: "terms", role: "status" });
-  #bar = element("progress", { "aria-label": "Messages removed" });
+  #bar = element("progress", { "aria-label": say("removals.progress") });
   #narrowing = new Narrowing(() => this.#removals?.forget());
   #count = smallButton("", () => this.#run(() => this.#removals.count(this.#narrowing.given)));
   #confirm = smallButton("", () => this.#run(() => this.#removals.remove()), {
     class: "primary danger small",
   });
-  #stop = smallButton("Stop", () => this.stop());
+  #stop = smallButton(say("removals.stop"), () => this.stop());
   #section;
   #removals = null;
   #desk;
@@ -22,7 +23,7 @@ export class RemovalsSection {
     this.#desk = desk;
     const buttons = element("div", { class: "ending" }, this.#stop, this.#count, this.#confirm);
     const content = [this.#narrowing.node, this.#words, this.#bar, buttons];
-    this.#section = new Section("Messages", [], ...content);
+    this.#section = new Section(say("removals.title"), [], ...content);
     this.node = this.#section.node;
   }
 
@@ -63,8 +64,7 @@ export class RemovalsSection {
     const isRunning = state === "counting" || state === "removing";
     const isNarrowed = Object.keys(this.#narrowing.given).length > 0;
     setText(this.#words, wordsOf(this.#removals));
-    const which = isNarrowed ? "these" : "all";
-    setText(this.#count, `Remove ${which} messages of this user`);
+    setText(this.#count, isNarrowed ? say("removals.someOf") : say("removals.allOf"));
     this.#narrowing.lock(isRunning || state === "stopped");
     this.#bar.hidden = state !== "removing";
     this.#bar.max = Math.max(counted, removed, 1);
@@ -72,21 +72,20 @@ export class RemovalsSection {
     this.#stop.hidden = !isRunning;
     this.#count.hidden = isRunning || state === "counted" || state === "stopped";
     this.#confirm.hidden = !(state === "stopped" || (state === "counted" && counted > 0));
-    setText(this.#confirm, state === "stopped" ? "Go on" : `Remove ${messages(counted)}`);
+    const confirm = say("removals.remove", { count: counted });
+    setText(this.#confirm, state === "stopped" ? say("removals.goOn") : confirm);
   }
 }
 
 function wordsOf({ state, counted, removed, isNarrowed }) {
-  if (state === "counting") return `Counting… ${counted}`;
-  if (state === "counted") {
-    const where = isNarrowed ? "that fit" : "in all conversations";
-    return counted > 0 ? `${messages(counted)} ${where}.` : "There are no messages.";
-  }
-  if (state === "removing") return `Removing… ${removed} of ${counted}`;
-  if (state === "stopped") return `Stopped: ${removed} of ${counted} removed.`;
-  return state === "done" ? `Done: ${messages(removed)} removed.` : "";
+  if (state === "counting") return say("removals.counting", { counted });
+  if (state === "counted") return countedIn(counted, isNarrowed);
+  if (state === "removing") return say("removals.removing", { removed, counted });
+  if (state === "stopped") return say("removals.stopped", { removed, counted });
+  return state === "done" ? say("removals.done", { count: removed }) : "";
 }
 
-function messages(count) {
-  return count === 1 ? "1 message" : `${count} messages`;
+function countedIn(count, isNarrowed) {
+  if (count === 0) return say("removals.none");
+  return isNarrowed ? say("removals.someFit", { count }) : say("removals.inAll", { count });
 }

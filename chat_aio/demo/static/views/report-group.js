@@ -2,21 +2,26 @@
 
 import { element, setAttribute, setText } from "../dom.js";
 import { agoOf, momentOf, shortMomentOf } from "../times.js";
+import { listOf, say } from "../words.js";
 import { field } from "./dialog.js";
-import { smallButton } from "./section.js";
+import { labelOf, smallButton } from "./section.js";
 
 export const STATUSES = {
-  open: "Open",
-  triaged: "Triaged",
-  resolved: "Resolved",
-  dismissed: "Dismissed",
+  open: say("reports.open"),
+  triaged: say("reports.triaged"),
+  resolved: say("reports.resolved"),
+  dismissed: say("reports.dismissed"),
 };
 
 const MOST_NOTE = 2_000;
-const MOVES = [["triaged", "Triage"], ["dismissed", "Dismiss"], ["resolved", "Resolve"]];
+const MOVES = [
+  ["triaged", say("reports.triage")],
+  ["dismissed", say("reports.dismiss")],
+  ["resolved", say("reports.resolve")],
+];
 
 export class ReportGroupRow {
-  #title = element("span", { class: "person-name" });
+  #title = element("span", { class: "person-name", dir: "auto" });
   #count = element("span", { class: "role" });
   #status = element("span", { class: "role" });
   #about = element("p", { class: "terms" });
@@ -33,7 +38,10 @@ export class ReportGroupRow {
     const look = (words, type, act) => {
       return { type, button: smallButton(words, () => act(this.#group.targetId)) };
     };
-    this.#looks = [look("Context", "message", context), look("Standing", "user", standing)];
+    this.#looks = [
+      look(say("reports.context"), "message", context),
+      look(say("standing.title"), "user", standing),
+    ];
     const act = (status) => () => move(this.#group, status, this.#note.value);
     const fieldsOf = (status) => (status === "resolved" ? { class: "primary small" } : {});
     this.#moves = MOVES.map(([status, words]) => ({
@@ -45,7 +53,7 @@ export class ReportGroupRow {
       "li",
       {},
       element("div", { class: "person" }, this.#title, this.#count, this.#status),
-      ...[this.#about, this.#reason, this.#evidence, field("Note", this.#note)],
+      ...[this.#about, this.#reason, this.#evidence, field(say("reports.note"), this.#note)],
       element("div", { class: "ending" }, ...buttons),
     );
   }
@@ -54,7 +62,7 @@ export class ReportGroupRow {
     const { latest, count } = group;
     const title = titleOf(latest, this.#people);
     setText(this.#title, title);
-    setText(this.#count, count === 1 ? "1 report" : `${count} reports`);
+    setText(this.#count, say("reports.count", { count }));
     setText(this.#status, STATUSES[latest.status]);
     setText(this.#about, aboutOf(latest, this.#people));
     setAttribute(this.#about, "title", momentOf(latest.createdAt));
@@ -79,27 +87,30 @@ export class ReportGroupRow {
     for (const { type, button } of this.#looks) button.hidden = type !== targetType;
     for (const each of this.#moves) each.button.hidden = isOver || each.status === status;
     for (const { button } of [...this.#looks, ...this.#moves]) {
-      button.setAttribute("aria-label", `${button.textContent}: ${title}`);
+      button.setAttribute("aria-label", labelOf(button, title));
     }
   }
 }
 
 function titleOf({ targetType, targetId, evidence }, people) {
   if (targetType === "user") return people.nameOf(targetId);
-  if (targetType === "message") return `A message by ${people.nameOf(evidence.senderId)}`;
-  return evidence.type === "direct" ? "A direct conversation" : (evidence.name ?? "A group");
+  if (targetType === "message") {
+    return say("case.message", { name: people.nameOf(evidence.senderId) });
+  }
+  return evidence.type === "direct" ? say("case.direct") : (evidence.name ?? say("case.group"));
 }
 
 function aboutOf({ reporterUserId, createdAt, evidence }, people) {
-  const reported = `Reported by ${people.nameOf(reporterUserId)}, ${agoOf(createdAt)}`;
+  const by = { name: people.nameOf(reporterUserId), when: agoOf(createdAt) };
   const isMessage = evidence.targetType === "message";
-  const written = isMessage ? [`Written ${shortMomentOf(evidence.createdAt)}`] : [];
-  return [...written, reported].join(" · ");
+  const writtenAt = isMessage && { when: shortMomentOf(evidence.createdAt) };
+  const written = isMessage ? [say("reports.written", writtenAt)] : [];
+  return [...written, say("reports.by", by)].join(" · ");
 }
 
 /** What was there when it was reported. */
 function wordsOf({ targetType, body, deletedAt, participantIds }, people) {
   if (targetType === "user") return "";
-  if (targetType === "message") return deletedAt ? "This message was deleted" : body;
-  return `With ${participantIds.map((id) => people.nameOf(id)).join(", ")}`;
+  if (targetType === "message") return deletedAt ? say("message.deleted") : body;
+  return say("reports.with", { names: listOf(participantIds.map((id) => people.nameOf(id))) });
 }

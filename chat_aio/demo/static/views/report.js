@@ -2,6 +2,7 @@
 
 import { element, setText } from "../dom.js";
 import { previewOf } from "../../../browser/messages.js";
+import { say } from "../words.js";
 import { Dialog, field } from "./dialog.js";
 
 const REASON = { name: "reason", rows: 4, maxlength: 1_000 };
@@ -9,13 +10,13 @@ const REASON = { name: "reason", rows: 4, maxlength: 1_000 };
 export class ReportDialog {
   #excerpt = element("p", { class: "excerpt", dir: "auto" });
   #dialog = new Dialog(
-    { submit: "Report", isDanger: true },
+    { submit: say("report.submit"), isDanger: true },
     this.#excerpt,
-    field("What is wrong", element("textarea", REASON)),
+    field(say("report.reason"), element("textarea", REASON)),
   );
   #thanks = new Dialog(
-    { heading: "Thank you", cancel: "Close" },
-    element("p", {}, "The moderators have your report."),
+    { heading: say("report.thanks"), cancel: say("common.close") },
+    element("p", {}, say("report.done")),
   );
   #target = null;
 
@@ -24,7 +25,7 @@ export class ReportDialog {
     this.#dialog.onSubmit(async (given) => {
       const reason = given.get("reason").trim();
       const isDone = await this.#dialog.finish(() => {
-        if (!reason) throw new Error("Say what is wrong.");
+        if (!reason) throw new Error(say("report.noReason"));
         return report({ ...this.#target, reason });
       });
       if (isDone) this.#thanks.open();
@@ -33,15 +34,15 @@ export class ReportDialog {
 
   openForMessage(message) {
     const target = { targetType: "message", targetId: message.id };
-    this.#open("Report this message", target, previewOf(message).excerpt);
+    this.#open(say("report.message"), target, previewOf(message).excerpt);
   }
 
   openForUser(userId, name) {
-    this.#open(`Report ${name}`, { targetType: "user", targetId: userId });
+    this.#open(say("report.named", { name }), { targetType: "user", targetId: userId });
   }
 
   openForGroup({ id }, title) {
-    this.#open(`Report ${title}`, { targetType: "conversation", targetId: id });
+    this.#open(say("report.named", { name: title }), { targetType: "conversation", targetId: id });
   }
 
   #open(heading, target, excerpt = "") {

@@ -1,12 +1,13 @@
 /** The queue of reports, for moderators: what was reported, and what becomes of it. */
 
 import { element, Rows } from "../dom.js";
+import { say } from "../words.js";
 import { select } from "./dialog.js";
 import { ReportGroupRow, STATUSES } from "./report-group.js";
 import { ListFoot, Section } from "./section.js";
 
-const WORDS = { failed: "The reports did not load.", empty: "No reports." };
-const FILTERS = [["", "Waiting"], ...Object.entries(STATUSES)];
+const WORDS = { failed: say("reports.failed"), empty: say("reports.empty") };
+const FILTERS = [["", say("reports.waiting")], ...Object.entries(STATUSES)];
 
 export class ReportsSection {
   #filter = select("status", FILTERS);
@@ -22,12 +23,12 @@ export class ReportsSection {
     this.#foot = new ListFoot(() => casework.groups.more());
     const move = (...moved) => this.#move(...moved);
     this.#rows = new Rows(this.#list, { people, move, ...looks });
-    this.#filter.setAttribute("aria-label", "Status of the reports");
+    this.#filter.setAttribute("aria-label", say("reports.status"));
     this.#filter.addEventListener("change", () => {
       this.complain("");
       casework.listReports(this.#filter.value);
     });
-    this.#section = new Section("Reports", [this.#filter], this.#list, this.#foot.node);
+    this.#section = new Section(say("reports.title"), [this.#filter], this.#list, this.#foot.node);
     this.node = this.#section.node;
   }
 

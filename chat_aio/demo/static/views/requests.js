@@ -2,9 +2,10 @@
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { agoOf, momentOf } from "../times.js";
+import { numberOf, say } from "../words.js";
 import { ListFoot, Section, smallButton } from "./section.js";
 
-const WORDS = { failed: "The requests did not load.", empty: "Nobody is waiting." };
+const WORDS = { failed: say("requests.failed"), empty: say("requests.empty") };
 
 export class RequestsSection {
   #list = element("ul", { class: "requests" });
@@ -16,8 +17,8 @@ export class RequestsSection {
 
   constructor(people) {
     this.#people = people;
-    const refresh = smallButton("Refresh", () => this.#refresh());
-    this.#section = new Section("Requests", [refresh], this.#list, this.#foot.node);
+    const refresh = smallButton(say("common.refresh"), () => this.#refresh());
+    this.#section = new Section(say("requests.title"), [refresh], this.#list, this.#foot.node);
     this.node = this.#section.node;
   }
 
@@ -26,8 +27,9 @@ export class RequestsSection {
     this.#admission = admission;
     const { requests } = admission;
     const { length } = requests.items;
-    const count = requests.nextCursor === null ? `${length}` : `${length}+`;
-    this.#section.title(length === 0 ? "Requests" : `Requests (${count})`);
+    const count = `${numberOf(length)}${requests.nextCursor === null ? "" : "+"}`;
+    const title = say("requests.title");
+    this.#section.title(length === 0 ? title : `${title} (${count})`);
     this.#rows.show(requests.items.map((each) => this.#rowOf(each)));
     this.#foot.show(requests, WORDS);
   }
@@ -53,7 +55,7 @@ export class RequestsSection {
 
 class RequestRow {
   #avatar = avatar();
-  #name = element("span", { class: "person-name" });
+  #name = element("span", { class: "person-name", dir: "auto" });
   #time = element("time", { class: "row-time" });
   #note = element("p", { class: "request-note", dir: "auto" });
   #approve;
@@ -62,8 +64,9 @@ class RequestRow {
 
   constructor({ resolve }) {
     const decide = (decision) => () => resolve(this.#request, decision);
-    this.#approve = smallButton("Approve", decide("approve"), { class: "primary small" });
-    this.#deny = smallButton("Deny", decide("deny"));
+    const fields = { class: "primary small" };
+    this.#approve = smallButton(say("requests.approve"), decide("approve"), fields);
+    this.#deny = smallButton(say("requests.deny"), decide("deny"));
     this.node = element(
       "li",
       {},
@@ -82,7 +85,7 @@ class RequestRow {
     setAttribute(this.#time, "title", momentOf(request.createdAt));
     setText(this.#note, request.message ?? "");
     this.#note.hidden = request.message === null;
-    this.#approve.setAttribute("aria-label", `Approve ${name}`);
-    this.#deny.setAttribute("aria-label", `Deny ${name}`);
+    this.#approve.setAttribute("aria-label", say("requests.approveNamed", { name }));
+    this.#deny.setAttribute("aria-label", say("requests.denyNamed", { name }));
   }
 }

@@ -2,9 +2,10 @@
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
 import { agoOf, momentOf } from "../times.js";
+import { say } from "../words.js";
 import { ListFoot, Section, smallButton } from "./section.js";
 
-const WORDS = { failed: "The bans did not load.", empty: "Nobody is banned." };
+const WORDS = { failed: say("bans.failed"), empty: say("bans.empty") };
 
 export class RoomBansSection {
   #list = element("ul", { class: "requests" });
@@ -16,7 +17,7 @@ export class RoomBansSection {
 
   constructor(people) {
     this.#people = people;
-    this.#section = new Section("Banned", [], this.#list, this.#foot.node);
+    this.#section = new Section(say("roomBans.title"), [], this.#list, this.#foot.node);
     this.node = this.#section.node;
   }
 
@@ -43,7 +44,7 @@ export class RoomBansSection {
 
 class BanRow {
   #avatar = avatar();
-  #name = element("span", { class: "person-name" });
+  #name = element("span", { class: "person-name", dir: "auto" });
   #time = element("time", { class: "row-time" });
   #reason = element("p", { class: "request-note", dir: "auto" });
   #by = element("span", { class: "hint" });
@@ -51,7 +52,7 @@ class BanRow {
   #ban = null;
 
   constructor({ lift }) {
-    this.#lift = smallButton("Lift the ban", () => lift(this.#ban));
+    this.#lift = smallButton(say("roomBans.lift"), () => lift(this.#ban));
     this.node = element(
       "li",
       {},
@@ -70,7 +71,7 @@ class BanRow {
     setAttribute(this.#time, "title", momentOf(ban.createdAt));
     setText(this.#reason, ban.reason ?? "");
     this.#reason.hidden = ban.reason === null;
-    setText(this.#by, `By ${by}`);
-    this.#lift.setAttribute("aria-label", `Lift the ban of ${name}`);
+    setText(this.#by, say("roomBans.by", { name: by }));
+    this.#lift.setAttribute("aria-label", say("roomBans.liftOf", { name }));
   }
 }

@@ -4,6 +4,7 @@ import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.
 import { excerpted, highlighted } from "../terms.js";
 import { agoOf, momentOf } from "../times.js";
 import { later } from "../../../browser/tasks.js";
+import { say } from "../words.js";
 
 const PAUSE_MS = 250;
 
@@ -67,7 +68,9 @@ export class SearchView {
   #showScope(open) {
     const label = document.querySelector("#scope-label");
     label.hidden = !open || (!this.#search.isActive && !this.#isOpened);
-    if (open) setText(label.querySelector("span"), `Only in ${this.#people.titleOf(open)}`);
+    if (!open) return;
+    const title = this.#people.titleOf(open);
+    setText(label.querySelector("span"), say("search.onlyIn", { title }));
   }
 
   #rowOf(message, query) {
@@ -77,7 +80,8 @@ export class SearchView {
       ...people.pictureOfPerson(message.senderId),
       ...{ message, query, ago: agoOf(message.createdAt) },
       title: conversation ? people.titleOf(conversation) : "",
-      sender: message.senderId === people.userId ? "You" : people.nameOf(message.senderId),
+      isOwn: message.senderId === people.userId,
+      sender: people.nameOf(message.senderId),
     };
     return { key: message.id, Row: FoundRow, state };
   }
@@ -134,11 +138,11 @@ class FoundRow {
     this.node = element("li", {}, button);
   }
 
-  show({ message, query, title, sender, ago, ...picture }) {
+  show({ message, query, title, isOwn, sender, ago, ...picture }) {
     this.#message = message;
     setAvatar(this.#avatar, picture);
     setText(this.#title, title);
-    setText(this.#sender, `${sender}:`);
+    setText(this.#sender, say("search.sender", { isOwn, name: sender }));
     setText(this.#time, ago);
     setAttribute(this.#time, "datetime", message.createdAt);
     setAttribute(this.#time, "title", momentOf(message.createdAt));
@@ -150,7 +154,7 @@ class FoundRow {
 }
 
 function hintOf({ isLoading, problem, results, isActive }) {
-  if (problem) return `The search failed. ${problem}`;
-  if (isLoading) return "Searching…";
-  return isActive && results.length === 0 ? "Nothing found." : "";
+  if (problem) return `${say("search.failed")} ${problem}`;
+  if (isLoading) return say("search.running");
+  return isActive && results.length === 0 ? say("search.nothing") : "";
 }

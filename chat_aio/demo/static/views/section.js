@@ -1,6 +1,8 @@
 /** A part of the details: a heading with a button, what went wrong, and what is in it. */
 
 import { element, setText } from "../dom.js";
+import { problemOf } from "../problems.js";
+import { say } from "../words.js";
 
 let made = 0;
 
@@ -49,7 +51,7 @@ export class Section {
       await work();
       return true;
     } catch (error) {
-      this.complain(error.message);
+      this.complain(problemOf(error));
       return false;
     }
   }
@@ -58,7 +60,7 @@ export class Section {
 /** Below a list that comes in pages: what it waits for, or that there is nothing. */
 export class ListFoot {
   #hint = element("p", { class: "hint", role: "status" });
-  #more = element("button", { type: "button", class: "quiet more" }, "Load more");
+  #more = element("button", { type: "button", class: "quiet more" }, say("common.loadMore"));
   node = element("div", {}, this.#hint, this.#more);
 
   constructor(more) {
@@ -69,7 +71,8 @@ export class ListFoot {
   show({ items, nextCursor, isLoaded, isLoading, problem }, { failed, empty }) {
     const isBare = items.length === 0;
     const isWaiting = isLoading && (!isLoaded || isBare);
-    const words = problem ? `${failed} ${problem}` : isWaiting ? "Loading…" : isBare ? empty : "";
+    const waiting = isWaiting ? say("common.loading") : "";
+    const words = problem ? `${failed} ${problem}` : waiting || (isBare ? empty : "");
     setText(this.#hint, words);
     this.#hint.hidden = words === "";
     this.#more.hidden = nextCursor === null || isLoading;
@@ -80,4 +83,9 @@ export class ListFoot {
 export function smallButton(words, act, fields = {}) {
   const common = { type: "button", class: "quiet small", onclick: act };
   return element("button", { ...common, ...fields }, words);
+}
+
+/** How a button is read out that stands there for each of many. */
+export function labelOf(button, title) {
+  return say("case.act", { act: button.textContent, title });
 }

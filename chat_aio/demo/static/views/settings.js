@@ -1,8 +1,9 @@
 /** A group's name, who finds it, joins it and writes: for admins to change, for others to know. */
 
 import { element, setText } from "../dom.js";
+import { say } from "../words.js";
 import { field, select } from "./dialog.js";
-import { followVisibility, JOIN_POLICIES, kindOf, SLOW_MODES } from "./group-words.js";
+import { followVisibility, intervalOf, JOIN_POLICIES, kindOf, SLOW_MODES } from "./group-words.js";
 import { HISTORIES, historyIn, VISIBILITIES, WRITERS, writingIn } from "./group-words.js";
 import { Section } from "./section.js";
 
@@ -14,7 +15,7 @@ export class SettingsSection {
   #writers = select("frozen", WRITERS);
   #slowMode = select("slowModeSeconds", SLOW_MODES);
   #history = select("history", HISTORIES);
-  #save = element("button", { type: "submit", class: "primary small" }, "Save");
+  #save = element("button", { type: "submit", class: "primary small" }, say("settings.save"));
   #done = element("p", { class: "done", role: "status" });
   #kind = element("p");
   #form;
@@ -30,16 +31,16 @@ export class SettingsSection {
     this.#form = element(
       "form",
       {},
-      field("Name", this.#name),
-      field("Topic", this.#topic),
-      field("Who can find it", this.#visibility),
-      field("How people join", this.#joinPolicy),
-      field("Who can write", this.#writers),
-      field("How often members write", this.#slowMode),
-      field("What people see who join from now on", this.#history),
+      field(say("group.name"), this.#name),
+      field(say("settings.topic"), this.#topic),
+      field(say("group.visibility"), this.#visibility),
+      field(say("group.joinPolicy"), this.#joinPolicy),
+      field(say("settings.writers"), this.#writers),
+      field(say("settings.slowMode"), this.#slowMode),
+      field(say("settings.history"), this.#history),
       element("div", { class: "ending" }, this.#done, this.#save),
     );
-    this.#section = new Section("Group", [], this.#kind, this.#form);
+    this.#section = new Section(say("settings.title"), [], this.#kind, this.#form);
     this.node = this.#section.node;
     this.#form.addEventListener("input", () => this.#edited());
     this.#form.addEventListener("submit", (event) => {
@@ -71,7 +72,7 @@ export class SettingsSection {
   /** Another program may have set an interval that is none of the usual ones. */
   #offer(seconds) {
     const isKnown = [...this.#slowMode.options].some((each) => each.value === String(seconds));
-    if (!isKnown) this.#slowMode.append(new Option(`Every ${seconds} seconds`, String(seconds)));
+    if (!isKnown) this.#slowMode.append(new Option(intervalOf(seconds), String(seconds)));
   }
 
   #reset() {
@@ -104,7 +105,7 @@ export class SettingsSection {
     if (!isDone || group.id !== this.#group.id) return;
     this.#name.value = this.#name.value.trim();
     this.#topic.value = this.#topic.value.trim();
-    setText(this.#done, "Saved.");
+    setText(this.#done, say("settings.saved"));
     this.#follow();
   }
 }

@@ -2,19 +2,21 @@
 
 import { element, Rows, setText } from "../dom.js";
 import { shortMomentOf } from "../times.js";
+import { say } from "../words.js";
 import { termsOf } from "./bans.js";
 import { Dialog } from "./dialog.js";
+import { countOf } from "./group-words.js";
 import { RemovalsSection } from "./removals.js";
 import { STATUSES } from "./report-group.js";
 import { Section, smallButton } from "./section.js";
 
 export class StandingDialog {
-  #ban = smallButton("Ban", () => this.#needs.ban(this.#userId), {
+  #ban = smallButton(say("bans.ban"), () => this.#needs.ban(this.#userId), {
     class: "primary danger small",
   });
-  #bans = new Facts("Bans", "Never banned.", [this.#ban]);
-  #reports = new Facts("Reports", "Nobody has reported them.");
-  #conversations = new Facts("Conversations", "None.");
+  #bans = new Facts(say("bans.title"), say("standing.neverBanned"), [this.#ban]);
+  #reports = new Facts(say("reports.title"), say("standing.neverReported"));
+  #conversations = new Facts(say("list.label"), say("standing.inNone"));
   #removals;
   #dialog;
   #desk;
@@ -29,16 +31,18 @@ export class StandingDialog {
     this.#needs = needs;
     this.#removals = new RemovalsSection(desk);
     const sections = [this.#bans, this.#reports, this.#conversations, this.#removals];
-    const given = { heading: "Standing", cancel: "Close" };
+    const given = { heading: say("standing.title"), cancel: say("common.close") };
     this.#dialog = new Dialog(given, ...sections.map((each) => each.node));
     this.#dialog.onClose(() => this.#removals.stop());
   }
 
   open(userId) {
     this.#userId = userId;
-    for (const each of [this.#bans, this.#reports, this.#conversations]) each.show([], "Loading…");
-    this.#removals.open(userId, this.#people.nameOf(userId));
-    this.#dialog.open({ heading: `Standing of ${this.#people.nameOf(userId)}` });
+    const waiting = say("common.loading");
+    for (const each of [this.#bans, this.#reports, this.#conversations]) each.show([], waiting);
+    this.#removals.open(userId);
+    const name = this.#people.nameOf(userId);
+    this.#dialog.open({ heading: say("standing.titleOf", { name }) });
     return this.load();
   }
 
@@ -54,32 +58,38 @@ export class StandingDialog {
 
   #show(standing) {
     const { activeBan, bans, latestReportsReceived, conversations, conversationCount } = standing;
-    const { reportsReceived, unresolvedReportsReceived, reportsMade } = standing;
     this.#ban.hidden = activeBan !== null;
     this.#bans.show(bans.map((each) => this.#ofBan(each, activeBan)));
     this.#reports.show(
       latestReportsReceived.map((each) => this.#ofReport(each)),
-      `${reportsReceived} received, ${unresolvedReportsReceived} waiting · ${reportsMade} made`,
+      reportsOf(standing),
     );
     this.#removals.suggest(
       conversations.map((each) => ({ id: each.conversationId, title: ofConversation(each).words })),
     );
     this.#conversations.show(
       conversations.map(ofConversation),
-      conversationCount === 1 ? "In one" : `In ${conversationCount}`,
+      say("standing.inConversations", { count: conversationCount }),
     );
   }
 
   #ofBan(ban, activeBan) {
-    const inForce = ban.id === activeBan?.id ? "In force · " : "";
+    const inForce = ban.id === activeBan?.id ? `${say("standing.inForce")} · ` : "";
     const about = inForce + termsOf(ban, this.#people.nameOf(ban.createdByUserId));
-    return { key: ban.id, words: ban.reason ?? "No reason given", about };
+    return { key: ban.id, words: ban.reason ?? say("standing.noReason"), about };
   }
 
   #ofReport({ id, status, reporterUserId, createdAt, reason }) {
-    const by = `${STATUSES[status]} · By ${this.#people.nameOf(reporterUserId)}`;
-    return { key: id, words: reason, about: `${by}, ${shortMomentOf(createdAt)}` };
+    const by = { name: this.#people.nameOf(reporterUserId), when: shortMomentOf(createdAt) };
+    const about = `${STATUSES[status]} · ${say("standing.reportedBy", by)}`;
+    return { key: id, words: reason, about };
   }
+}
+
+function reportsOf({ reportsReceived, unresolvedReportsReceived, reportsMade }) {
+  const received = { received: reportsReceived, waiting: unresolvedReportsReceived };
+  const made = say("standing.reportsMade", { made: reportsMade });
+  return [say("standing.reportsReceived", received), made].join(" · ");
 }
 
 /** A list of what is known, under a line that sums it up. */
@@ -116,7 +126,8 @@ class Fact {
 }
 
 function ofConversation({ conversationId, type, name, participantCount, role }) {
-  const words = type === "direct" ? "A direct conversation" : (name ?? "A group");
-  const people = participantCount === 1 ? "1 person" : `${participantCount} people`;
-  return { key: conversationId, words, about: role === "admin" ? `${people} · Admin` : people };
+  const words = type === "direct" ? say("case.direct") : (name ?? say("case.group"));
+  const people = countOf(participantCount);
+  const about = role === "admin" ? `${people} · ${say("members.admin")}` : people;
+  return { key: conversationId, words, about };
 }

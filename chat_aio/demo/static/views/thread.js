@@ -1,6 +1,7 @@
 /** The thread beside the conversation: its root, the replies, and where one writes another. */
 
 import { setAttribute, setText } from "../dom.js";
+import { say } from "../words.js";
 import { Composer } from "./composer.js";
 import { TimelineView } from "./timeline.js";
 import { draftsOf, threadRows } from "./timeline-rows.js";
@@ -44,7 +45,8 @@ export class ThreadPanel {
     const { open, openThread } = this.#store;
     this.#view.show();
     const { isClosed, placeholder } = composerOptions;
-    const options = { ...composerOptions, placeholder: isClosed ? placeholder : "Reply…" };
+    const words = isClosed ? placeholder : say("thread.placeholder");
+    const options = { ...composerOptions, placeholder: words };
     const rootId = openThread?.rootId ?? null;
     this.#composer.show(rootId, options);
     const isOther = rootId !== this.#shownId;

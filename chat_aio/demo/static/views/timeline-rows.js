@@ -1,7 +1,8 @@
 /** Which rows a timeline has: history, days, the line above what is unread, messages. No DOM. */
 
-import { wordsOf } from "../../../browser/happenings.js";
 import { dayKeyOf, dayOf, momentOf, timeOf } from "../times.js";
+import { say } from "../words.js";
+import { happeningWords } from "./happening-words.js";
 
 const GROUP_MS = 5 * 60_000;
 /** One array for all, so that a row without any does not seem changed. */
@@ -18,9 +19,7 @@ export function mainRows(store, people, receipts) {
   const timeline = store.timeline(conversation.id);
   const { firstId: firstUnreadId, count: unreadCount } = timeline.unread;
   const isDirect = conversation.type === "direct";
-  const title = people.titleOf(conversation);
-  const name = isDirect ? `your conversation with ${title}` : title;
-  const rows = [historyRow(timeline, `This is the beginning of ${name}.`)];
+  const rows = [historyRow(timeline, beginningOf(people.titleOf(conversation), isDirect))];
   const entries = entriesOf(timeline, draftsOf(store));
   const standingOf = receipts.standingIn(conversation);
   const happenings = store.happenings.in(conversation.id);
@@ -33,7 +32,7 @@ export function threadRows(store, people, receipts) {
   const { root, timeline } = store.openThread;
   const entries = entriesOf(timeline, draftsOf(store, timeline.rootId));
   const count = Math.max(root?.threadSummary?.replyCount ?? 0, entries.length);
-  const words = { 0: "No replies yet", 1: "1 reply" }[count] ?? `${count} replies`;
+  const words = count === 0 ? say("thread.noReplies") : say("thread.replies", { count });
   const standingOf = receipts.standingIn(store.open);
   const options = { isNamed: true, isInThread: true, standingOf };
   return [
@@ -42,6 +41,10 @@ export function threadRows(store, people, receipts) {
     ...rowsOf(entries, people, { ...options, root }),
     ...writingRows(store, people, timeline.rootId),
   ];
+}
+
+function beginningOf(title, isDirect) {
+  return isDirect ? say("timeline.beginningWith", { title }) : say("timeline.beginning", { title });
 }
 
 /** What is on its way into the open conversation's main list, or into a thread of it. */
@@ -102,11 +105,10 @@ function rowsOf(entries, people, options) {
 
 /** What happened behind a message, and before the next one. */
 function between(happenings, seq, next, people) {
-  const nameOf = (id) => (id === people.userId ? "You" : people.nameOf(id));
   return happenings
     .filter(({ afterSeq }) => afterSeq >= seq && afterSeq < next)
     .map((each) => {
-      const state = { words: wordsOf(each, nameOf) };
+      const state = { words: happeningWords(each, people) };
       return { kind: "happening", key: `happening:${each.key}`, state };
     });
 }
@@ -133,7 +135,7 @@ function stateOf(message, people, isInThread) {
     threadSummary: isInThread ? null : (message.threadSummary ?? null),
     isOwn: senderId === people.userId,
     author: people.nameOf(senderId),
-    ...{ mark: null, words: "" },
+    ...{ mark: null, count: 0, all: 0, isDirect: false },
     ...saidOf(message),
     isEdited: Boolean(message.editedAt) && !message.deletedAt,
     isDeleted: Boolean(message.deletedAt),

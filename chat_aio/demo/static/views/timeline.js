@@ -1,6 +1,7 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows } from "../dom.js";
+import { say } from "../words.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
 import { DayRow, HappeningRow, HistoryRow, UnreadRow } from "./marks.js";
@@ -102,8 +103,9 @@ export class TimelineView {
     this.#noteWhere(timeline);
     this.#toNewest.hidden = this.#sticks && this.#shown.isAtNewest;
     this.#toNewest.dataset.count = count || "";
-    const words = "to the newest message";
-    this.#toNewest.ariaLabel = count ? `${count} new, ${words}` : `Go ${words}`;
+    this.#toNewest.dataset.words = count ? say("timeline.countNew", { count }) : "";
+    const words = count ? say("timeline.goToNew", { count }) : say("timeline.goToNewest");
+    this.#toNewest.ariaLabel = words;
     this.#askForMore(timeline);
   }
 

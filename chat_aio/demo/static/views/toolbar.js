@@ -2,9 +2,12 @@
 
 import { element } from "../dom.js";
 import { icon } from "../icons.js";
+import { say } from "../words.js";
 
 export class Toolbar {
-  node = element("div", { class: "toolbar", role: "toolbar", "aria-label": "Actions" });
+  node = element("div", {
+    ...{ class: "toolbar", role: "toolbar", "aria-label": say("message.actions") },
+  });
 
   /** `withMessage(act)` makes `act(message, button)` a listener. */
   constructor(tools, withMessage) {
@@ -16,10 +19,10 @@ export class Toolbar {
       this.node.append(made);
       return made;
     };
-    button("react", "React", tools.react);
-    button("reply", "Reply", tools.reply);
-    if (!tools.isThread) button("thread", "Reply in thread", tools.answerInThread);
-    const more = button("more", "More actions", tools.more);
+    button("react", say("message.react"), tools.react);
+    button("reply", say("message.reply"), tools.reply);
+    if (!tools.isThread) button("thread", say("message.replyInThread"), tools.answerInThread);
+    const more = button("more", say("message.more"), tools.more);
     more.setAttribute("aria-haspopup", "menu");
   }
 

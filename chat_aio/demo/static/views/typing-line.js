@@ -1,6 +1,7 @@
 /** Below the messages: who is writing just now. Its line is always there, so that nothing moves. */
 
 import { setText } from "../dom.js";
+import { listOf, say } from "../words.js";
 
 export class TypingLine {
   #line = document.querySelector("#typing");
@@ -21,8 +22,7 @@ export class TypingLine {
 }
 
 function wordsOf(names) {
-  const [first, second] = names;
   if (names.length === 0) return "";
-  if (names.length > 2) return "Several people are typing…";
-  return second ? `${first} and ${second} are typing…` : `${first} is typing…`;
+  if (names.length > 2) return say("typing.several");
+  return say("typing.names", { count: names.length, names: listOf(names) });
 }

@@ -1,0 +1,14 @@
+/** What went wrong, in the reader's language. */
+
+import { hasText, language, say } from "./words.js";
+
+/**
+ * The service's own words are English, and may tell more than its code does. In another language
+ * the code is put into words; what has none is shown as the service says it.
+ */
+export function problemOf({ code, message, retryAfter = null }) {
+  // The service cannot say how long: only the answer knows.
+  if (code === "SLOW_MODE" && retryAfter) return say("slowMode.wait", { count: retryAfter });
+  const name = `problem.${code}`;
+  return language !== "en" && hasText(name) ? say(name) : message;
+}
