@@ -1,4 +1,4 @@
-"""A host's pages with the chat in them: the app of examples/chat_in_pages.py, on a loopback port."""
+"""A host's pages with the chat in them: examples/chat_in_pages.py, on a loopback port."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
