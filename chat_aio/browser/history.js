@@ -44,7 +44,8 @@ export class History {
     if (timeline.newer !== null) timeline.becomeStale();
     timeline.leave();
     if (isFar) timeline.pageSize = UNREAD_PER_PAGE;
-    if (!isFar || !lastReadId || !(await this.#loadAround(timeline, lastReadId))) {
+    const isAround = isFar && !timeline.keepsNewest && Boolean(lastReadId);
+    if (!isAround || !(await this.#loadAround(timeline, lastReadId))) {
       await this.loadNewest(timeline);
     }
     // The line may have broken meanwhile.

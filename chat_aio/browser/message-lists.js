@@ -10,16 +10,16 @@ export class MessageLists {
   #timelines = new Map();
   #threads = new Map();
   #readerId;
-  #now;
+  #options;
 
-  /** `now()` is the clock that answers are dated with, by when they were asked for. */
-  constructor(readerId, now) {
+  /** `options` are those of each list, {now, keepsNewest}. */
+  constructor(readerId, options) {
     this.#readerId = readerId;
-    this.#now = now;
+    this.#options = options;
   }
 
   timeline(conversationId) {
-    const about = { conversationId, now: this.#now };
+    const about = { ...this.#options, conversationId };
     const make = () => new Timeline(this.#readerId, about);
     return latest(this.#timelines, conversationId, make);
   }
@@ -30,7 +30,7 @@ export class MessageLists {
   }
 
   thread(conversationId, rootId) {
-    const about = { conversationId, rootId, now: this.#now };
+    const about = { ...this.#options, conversationId, rootId };
     return latest(this.#threads, rootId, () => new Thread(this.#readerId, about));
   }
 

@@ -43,7 +43,7 @@ export class Session {
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
    * may be new reports: told of one, or when the stream has opened, at first or again.
    * `onUsers(users)` gets what a page shows of users, by id, `onMessage(message)` each that has
-   * come and is not before the reader's eyes.
+   * come and is not before the reader's eyes. `hasDrafts`: whether the service has the plugin.
    */
   constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...told }) {
     this.#chat = chat;
@@ -52,10 +52,10 @@ export class Session {
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
     this.#onReports = onReports;
-    const { onUsers = () => {}, onMessage = () => {} } = told;
+    const { onUsers = () => {}, onMessage = () => {}, hasDrafts = true } = told;
     this.#onUsers = onUsers;
     this.#onMessage = onMessage;
-    this.liveDrafts = new LiveDrafts(chat, store);
+    this.liveDrafts = new LiveDrafts(chat, store, hasDrafts);
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
@@ -84,10 +84,15 @@ export class Session {
     this.#stream.reconnect();
   }
 
-  /** Whoever is banned is told so by every answer: nothing is asked for any more. */
-  endAsBanned() {
+  /** Nothing is asked for by itself any more. */
+  close() {
     clearTimeout(this.#firstSync);
     this.#stream?.close();
+  }
+
+  /** Whoever is banned is told so by every answer. */
+  endAsBanned() {
+    this.close();
     this.#store.set({ isBanned: true });
   }
 
@@ -183,8 +188,10 @@ export class Session {
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
+      if (error.code === "USER_BANNED") this.endAsBanned();
       store.set({ listProblem: error });
     }
+    if (store.openId && !store.open) await this.#fetchConversation(store.openId);
     if (store.openId) await this.history.loadNewest(store.timeline(store.openId));
     if (store.openThread) await this.history.loadThread(store.openThread);
   }
@@ -288,7 +295,7 @@ export class Session {
   /** Mark the open conversation as read to its end. */
   async readAll() {
     const { open } = this.#store;
-    if (open) await this.#markRead(open.id);
+    if (open) await this.markRead(open.id);
   }
 
   /** A message is before the reader's eyes, below the line: those up to it are read. */
@@ -312,10 +319,11 @@ export class Session {
     const store = this.#store;
     const conversation = store.open;
     if (!store.isReading || !conversation?.unreadCount) return;
-    await this.#markRead(conversation.id);
+    await this.markRead(conversation.id);
   }
 
-  async #markRead(id) {
+  /** Mark a conversation as read to its end. */
+  async markRead(id) {
     const store = this.#store;
     store.setUnread(id, 0);
     store.outdateUnread(id);

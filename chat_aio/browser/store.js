@@ -43,13 +43,16 @@ export class Store {
   #isTelling = false;
   #clock = 0;
 
-  constructor(userId) {
+  /** With `keepsNewest` lists always reach the newest message, however far back one goes. */
+  constructor(userId, { keepsNewest = false } = {}) {
     this.userId = userId;
-    this.#lists = new MessageLists(userId, () => this.now());
+    this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() });
   }
 
+  /** The answer ends it. */
   subscribe(listener) {
     this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Tell the listeners, once, after the work at hand. */
@@ -106,7 +109,8 @@ export class Store {
   newestIn(conversationId) {
     const newest = this.#lists.newestOf(conversationId);
     const { lastMessage, lastReply } = this.conversation(conversationId);
-    return [...newest, lastMessage, lastReply].filter(Boolean).sort((a, b) => b.seq - a.seq)[0] ?? null;
+    const known = [...newest, lastMessage, lastReply].filter(Boolean);
+    return known.sort((a, b) => b.seq - a.seq)[0] ?? null;
   }
 
   /** Unread messages as a badge shows them: none where the reader is reading. */
@@ -274,9 +278,10 @@ export class Store {
 
   /** A draft on its way, or the same one with a new state. */
   putInOutbox(draft) {
-    const others = this.outbox.filter((each) => each.clientMessageId !== draft.clientMessageId);
-    const index = this.outbox.findIndex((each) => each.clientMessageId === draft.clientMessageId);
-    this.set({ outbox: others.toSpliced(index < 0 ? others.length : index, 0, draft) });
+    const isIt = (each) => each.clientMessageId === draft.clientMessageId;
+    const isThere = this.outbox.some(isIt);
+    const changed = this.outbox.map((each) => (isIt(each) ? draft : each));
+    this.set({ outbox: isThere ? changed : [...changed, draft] });
   }
 
   #countUnread({ id, unreadCount }, message) {

@@ -44,11 +44,14 @@ export class Timeline {
   #isWhole = false;
 
   /** `now()` is the clock that answers are dated with, by when they were asked for. */
-  constructor(readerId, { conversationId = null, rootId = null, now = () => 0 } = {}) {
+  constructor(readerId, about = {}) {
+    const { conversationId = null, rootId = null, keepsNewest = false, now = () => 0 } = about;
     this.#now = now;
     this.readerId = readerId;
     this.conversationId = conversationId;
     this.rootId = rootId;
+    /** Whether it always reaches the newest message. Of a thread that is so. */
+    this.keepsNewest = keepsNewest || rootId !== null;
     this.unread = new UnreadLine(readerId);
   }
 
@@ -197,7 +200,8 @@ export class Timeline {
   /** Keep the window in bounds. While the first unread message is looked for, it grows. */
   #cut(end) {
     const most = this.pageSize === null ? MOST_HELD : Infinity;
-    if (this.rootId !== null || this.messages.length <= most) return;
+    const isKept = this.rootId !== null || (end === "newer" && this.keepsNewest);
+    if (isKept || this.messages.length <= most) return;
     if (end === "older") {
       const [first] = this.messages.slice(-KEPT);
       this.#letGo((each) => each.seq < first.seq);

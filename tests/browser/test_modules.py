@@ -11,7 +11,7 @@ HELPERS = """
     const { Store } = await import("/browser/store.js");
     const { Timeline } = await import("/browser/timeline.js");
     const { highlighted } = await import("/demo/static/terms.js");
-    const { begunAt, mentionedIn } = await import("/demo/static/mentions.js");
+    const { begunAt, mentionedIn } = await import("/browser/mentions.js");
     const message = (seq, more = {}) => ({
       id: `m${seq}`, conversationId: "c", senderId: "grace", body: `body ${seq}`, seq,
       createdAt: "2026-01-31T09:30:00.000Z", editedAt: null, deletedAt: null,

@@ -1,6 +1,6 @@
 /** The list of conversations. */
 
-import { element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { problemOf } from "../problems.js";
 import { agoOf, momentOf } from "../times.js";
