@@ -25,7 +25,7 @@ from chat_aio.plugins import Typing
 PAGES = Path(__file__).parent / "browser"
 REACT = Path(os.environ.get("REACT", "/usr/share/nodejs"))
 NAMES = {"ada": "Ada Lovelace", "grace": "Grace Hopper"}
-ORIGIN = os.environ.get("ORIGIN", "http://127.0.0.1:8000")
+ORIGINS = tuple(os.environ.get("ORIGINS", "http://127.0.0.1:8000").split(","))
 STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
@@ -87,7 +87,7 @@ async def make_app() -> web.Application:
         client.get_default_database("chat"),
         auth=auth,
         hooks=Hooks(profiles=profiles),
-        options=Options(allowed_origins=(ORIGIN,)),
+        options=Options(allowed_origins=ORIGINS),
         plugins=[Typing()],
     )
     chat.mount(app)

@@ -39,6 +39,6 @@ function sendingEntry(draft, userId) {
   return {
     ...{ id: null, conversationId, clientMessageId, body, createdAt, mentions, replyTo },
     ...{ senderId: userId, key: `own:${clientMessageId}`, isOwn: true },
-    ...{ state, problem, isTemporary },
+    ...{ state, isTemporary, problem: problem?.message ?? null },
   };
 }

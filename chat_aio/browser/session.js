@@ -5,6 +5,7 @@ import { MessageChanges } from "./changes.js";
 import { GroupChanges } from "./groups.js";
 import { History, isGone } from "./history.js";
 import { LiveDrafts } from "./live-drafts.js";
+import { isInMain } from "./messages.js";
 import { Presence } from "./presence.js";
 import { Receipts } from "./receipts.js";
 import { Sender } from "./sender.js";
@@ -243,7 +244,7 @@ export class Session {
     store.countReply(message);
     if (!store.isRead(message)) this.#onMessage(message);
     const conversation = store.conversation(message.conversationId);
-    if (!conversation) this.#fetchConversation(message.conversationId, { isAside: false });
+    if (!conversation) this.#fetchFor(message);
     else if (!store.isRead(message)) this.#confirm(message.conversationId);
   }
 
@@ -272,6 +273,12 @@ export class Session {
       // One may have left meanwhile.
       if (this.#store.conversation(conversationId)) this.#fetchConversation(conversationId);
     });
+  }
+
+  /** A conversation that was not known begins with this message, as far as the list shows. */
+  async #fetchFor(message) {
+    await this.#fetchConversation(message.conversationId, { isAside: false });
+    if (isInMain(message)) this.#store.setPreview(message.conversationId, message);
   }
 
   async #fetchConversation(conversationId, { isAside = true } = {}) {

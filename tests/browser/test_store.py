@@ -39,9 +39,7 @@ HELPERS = """
 async def page(host: Host, open_page: Visit) -> Page:
     """A page that nothing is in, logged in as Ada."""
     page = await open_page()
-    await host.visit(page, "ada")
-    await page.route("**/empty", lambda route: route.fulfill(body="", content_type="text/html"))
-    await page.goto(f"{host.origin}/empty")
+    await host.empty(page, "ada")
     return page
 
 
@@ -109,8 +107,13 @@ async def test_what_is_shown_of_conversations(host: Host, page: Page) -> None:
         ]
         assert (nowhere, unknown) == (None, "bob")
         assert state == {
-            **{"status": "live", "openId": None, "isListed": True, "isBanned": False},
-            **{"unread": 1, "hasMore": False, "problem": None},
+            "status": "live",
+            "openId": None,
+            "isListed": True,
+            "isBanned": False,
+            "unread": 1,
+            "hasMore": False,
+            "problem": None,
         }
 
 
@@ -224,7 +227,9 @@ async def test_what_is_read_while_it_comes(host: Host, page: Page) -> None:
         """
         await run(page, script, [direct.id])
         await grace.send_message(direct.id, "two")
-        await run(page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id])
+        await run(
+            page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id]
+        )
         async with host.person("ada") as ada:
             await page.evaluate("store.setReading(false)")
             await grace.send_message(direct.id, "three")
