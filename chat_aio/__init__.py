@@ -4,6 +4,7 @@ from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, MessageRejected, SetupError
 from chat_aio.hooks import Changed, Hooks, Profile
 from chat_aio.options import Options, Quotas
+from chat_aio.web.browser_files import add_browser_files
 
 __all__ = [
     "Changed",
@@ -15,4 +16,5 @@ __all__ = [
     "Profile",
     "Quotas",
     "SetupError",
+    "add_browser_files",
 ]

@@ -1,3 +1,4 @@
+// @ts-check
 /**
  * A browser client of a chat_aio service: its requests and its live stream. One file that imports
  * nothing, and is longer than others, because hosts copy it; a third of it are types for editors.
@@ -263,7 +264,8 @@ export class Chat {
    * @type {(messageId: string, changed: {body: string, mentions?: string[]}) =>
    *   Promise<Message>} */
   editMessage = (id, changed) => this.#patch(path`/messages/${id}`, changed, "message");
-  /** Resolves to what is left in its place. @type {(messageId: string) => Promise<Message>} */
+  /** Resolves to what is left in its place.
+   * @type {(messageId: string) => Promise<Message>} */
   deleteMessage = (id) => this.#delete(path`/messages/${id}`, undefined, "message");
   /** Resolves to the copy in `conversationId`; tried again as a send is.
    * @type {(messageId: string, target: Copied & {conversationId: string}) => Promise<Message>} */
@@ -273,7 +275,8 @@ export class Chat {
   /** @type {(messageId: string, emoji: string) => Promise<Message>} */
   removeReaction = (id, emoji) =>
     this.#delete(path`/messages/${id}/reactions`, { emoji }, "message");
-  /** The live events of whoever is calling. @type {(options?: StreamOptions) => ChatStream} */
+  /** The live events of whoever is calling.
+   * @type {(options?: StreamOptions) => ChatStream} */
   stream = (options = {}) =>
     new ChatStream((lastEventId) => this.#source(lastEventId), options);
 
@@ -302,11 +305,13 @@ export class Chat {
    *   requiresApproval?: boolean, metadata?: Json}) => Promise<Invite>} */
   createInvite = (id, terms = {}) =>
     this.#post(path`/conversations/${id}/invites`, terms, "invite");
-  /** Newest first. @type {(conversationId: string) => Promise<{invites: Invite[]}>} */
+  /** Newest first.
+   * @type {(conversationId: string) => Promise<{invites: Invite[]}>} */
   listInvites = (id) => this.#get(path`/conversations/${id}/invites`);
   /** @type {(conversationId: string, code: string) => Promise<{ok: true}>} */
   revokeInvite = (id, code) => this.#delete(path`/conversations/${id}/invites/${code}`);
-  /** What a link leads to. @type {(code: string) => Promise<InvitePreview>} */
+  /** What a link leads to.
+   * @type {(code: string) => Promise<InvitePreview>} */
   getInvitePreview = (code) => this.#get(path`/invites/${code}`, {}, "invite");
   /** "joined", or "pending" until an admin agrees.
    * @type {(code: string, note?: Note) => Promise<Joining>} */
@@ -341,7 +346,8 @@ export class Chat {
   /** For moderators: what a filter holds, newest first.
    * @type {(paging?: Paging) => Page<"heldMessages", HeldMessage>} */
   listHeldMessages = (paging) => this.#get("/moderation/held", paging);
-  /** Send it in the name of its sender. @type {(heldId: string) => Promise<Message>} */
+  /** Send it in the name of its sender.
+   * @type {(heldId: string) => Promise<Message>} */
   releaseHeldMessage = (heldId) => this.#post("/moderation/held/release", { heldId }, "message");
   /** @type {(heldId: string) => Promise<{ok: true}>} */
   discardHeldMessage = (heldId) => this.#post("/moderation/held/discard", { heldId });
@@ -354,7 +360,8 @@ export class Chat {
       this.#post(path`/conversations/${id}/bans`, given, "conversationBan"),
     /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
     unbanFromConversation: (id, userId) => this.#delete(path`/conversations/${id}/bans/${userId}`),
-    /** Newest first. @type {(conversationId: string, paging?: Paging) =>
+    /** Newest first.
+     * @type {(conversationId: string, paging?: Paging) =>
      *   Page<"conversationBans", ConversationBan>} */
     listConversationBans: (id, paging) => this.#get(path`/conversations/${id}/bans`, paging),
     /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
@@ -363,13 +370,15 @@ export class Chat {
     /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
     unpinMessage: (id, messageId) =>
       this.#delete(path`/conversations/${id}/pins/${messageId}`, undefined, "conversation"),
-    /** The latest pinned first. @type {(conversationId: string) => Promise<Message[]>} */
+    /** The latest pinned first.
+     * @type {(conversationId: string) => Promise<Message[]>} */
     listPins: (id) => this.#get(path`/conversations/${id}/pins`, {}, "messages"),
   };
 
   /** What waits for one, where the service has `inbox`. */
   inbox = {
-    /** What mentions one, newest first. @type {(paging?: Paging) => Page<"mentions", Mention>} */
+    /** What mentions one, newest first.
+     * @type {(paging?: Paging) => Page<"mentions", Mention>} */
     listMentions: (paging) => this.#get("/mentions", paging),
     /** This message and all newer ones count as unread again, until one of them is marked read.
      * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
@@ -394,7 +403,8 @@ export class Chat {
     /** What is being written, the oldest first; events of `message.draft` go on from there.
      * @type {(conversationId: string) => Promise<Draft[]>} */
     list: (id) => this.#get(path`/conversations/${id}/drafts`, {}, "drafts"),
-    /** For assistants. @type {(conversationId: string, given?: {replyToMessageId?: string,
+    /** For assistants.
+     * @type {(conversationId: string, given?: {replyToMessageId?: string,
      *   threadRootMessageId?: string, askedByUserId?: string, clientMessageId?: string}) =>
      *   Promise<Draft>} */
     begin: (id, given = {}) => this.#post(path`/conversations/${id}/drafts`, given, "draft"),
@@ -402,7 +412,8 @@ export class Chat {
      * @type {(conversationId: string, part: {draftId: string, index: number, text: string}) =>
      *   Promise<{isStopped: boolean}>} */
     append: (id, part) => this.#post(path`/conversations/${id}/drafts/append`, part),
-    /** Send it. @type {(conversationId: string, given: {draftId: string, mentions?: string[],
+    /** Send it.
+     * @type {(conversationId: string, given: {draftId: string, mentions?: string[],
      *   metadata?: Json}) => Promise<Message>} */
     finish: (id, given) => this.#post(path`/conversations/${id}/drafts/finish`, given, "message"),
     /** Have an assistant write no more.
@@ -416,12 +427,14 @@ export class Chat {
   notifications = {
     /** @type {() => Promise<{quietHours: QuietHours | null}>} */
     getSettings: () => this.#get("/notifications/settings"),
-    /** Null: none. @type {(quietHours: QuietHours | null) =>
+    /** Null: none.
+     * @type {(quietHours: QuietHours | null) =>
      *   Promise<{quietHours: QuietHours | null}>} */
     setQuietHours: (quietHours) => this.#put("/notifications/settings", { quietHours }),
     /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>} */
     getLevel: (id) => this.#get(path`/conversations/${id}/notifications`),
-    /** Null: the default. @type {(conversationId: string, level: NotificationLevel | null) =>
+    /** Null: the default.
+     * @type {(conversationId: string, level: NotificationLevel | null) =>
      *   Promise<{level: NotificationLevel, isDefault: boolean}>} */
     setLevel: (id, level) => this.#put(path`/conversations/${id}/notifications`, { level }),
     /** And the `applicationServerKey`.
@@ -449,7 +462,8 @@ export class Chat {
     },
     /** @type {(attachmentId: string) => Promise<Blob>} */
     get: (id) => this.#blob(path`/attachments/${id}`),
-    /** In WebP; rejects where `hasThumbnail` is false. @type {(attachmentId: string) =>
+    /** In WebP; rejects where `hasThumbnail` is false.
+     * @type {(attachmentId: string) =>
      *   Promise<Blob>} */
     getThumbnail: (id) => this.#blob(path`/attachments/${id}/thumbnail`),
     /** For an element of the page, where cookies say who is calling.
@@ -462,7 +476,8 @@ export class Chat {
     blockUser: (targetUserId) => this.#post("/moderation/blocks", { targetUserId }, "block"),
     /** @type {(targetUserId: string) => Promise<{ok: true}>} */
     unblockUser: (targetUserId) => this.#delete("/moderation/blocks", { targetUserId }),
-    /** Whom one has blocked. @type {(paging?: Paging) => Page<"blocks", Block>} */
+    /** Whom one has blocked.
+     * @type {(paging?: Paging) => Page<"blocks", Block>} */
     listBlockedUsers: (paging) => this.#get("/moderation/blocks", paging),
     /** @type {(conversationId: string) => Promise<Mute>} */
     muteConversation: (conversationId) =>
@@ -484,7 +499,8 @@ export class Chat {
      * @type {(reportId: string, changed: {status: ReportStatus, moderatorNote?: string | null}) =>
      *   Promise<Report>} */
     updateReport: (id, changed) => this.#patch(path`/moderation/reports/${id}`, changed, "report"),
-    /** Newest first. @type {(options?: Paging & {activeOnly?: boolean}) => Page<"bans", Ban>} */
+    /** Newest first.
+     * @type {(options?: Paging & {activeOnly?: boolean}) => Page<"bans", Ban>} */
     listBans: (options) => this.#get("/moderation/bans", options),
     /** @type {(given: {targetUserId: string, reason?: string, expiresAt?: string}) =>
      *   Promise<Ban>} */
@@ -502,14 +518,16 @@ export class Chat {
      * @type {(messageId: string, around?: {before?: number, after?: number}) =>
      *   Promise<MessageInContext>} */
     lookAtMessage: (id, around) => this.#get(path`/moderation/desk/messages/${id}`, around),
-    /** Newest first. @type {(messageId: string) => Promise<MessageVersion[]>} */
+    /** Newest first.
+     * @type {(messageId: string) => Promise<MessageVersion[]>} */
     listVersions: (id) =>
       this.#get(path`/moderation/desk/messages/${id}/versions`, {}, "versions"),
     /** Resolves to what is left in its place.
      * @type {(messageId: string, given?: {reason?: string}) => Promise<Message>} */
     removeMessage: (id, given = {}) =>
       this.#post(path`/moderation/desk/messages/${id}/remove`, given, "message"),
-    /** What a moderator has removed. @type {(messageId: string) => Promise<Message>} */
+    /** What a moderator has removed.
+     * @type {(messageId: string) => Promise<Message>} */
     restoreMessage: (id) =>
       this.#post(path`/moderation/desk/messages/${id}/restore`, {}, "message"),
     /** Counts, unless `dryRun` is false. Go on with the cursor, as long as there is one.
@@ -570,7 +588,7 @@ export class Chat {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
     const url = await this.#urlOf(path, query);
     const options = { method, credentials, headers: await this.#headers(body) };
-    const signal = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
+    const signal = abortedAfter(this.#options.timeoutMs ?? TIMEOUT_MS);
     const asked = answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
     const answer = await this.#noting(asked);
     return of ? answer[of] : answer;
@@ -777,6 +795,10 @@ function path(parts, ...ids) {
 async function valueOf(given) {
   return given instanceof Function ? given() : given;
 }
+
+/** TypeScript before 4.9 does not know it.
+ * @type {(ms: number) => AbortSignal} */
+const abortedAfter = (ms) => /** @type {any} */ (AbortSignal).timeout(ms);
 
 /** Half of a pause is random, so that many clients do not come back in the same moment.
  * @param {number} ms */

@@ -16,15 +16,18 @@ export class LiveDrafts {
   #ended = new Set();
   /** The conversations whose drafts are being asked for. */
   #asking = new Set();
+  #areOffered;
 
-  constructor(chat, store) {
+  /** `areOffered`: whether the service is known to have drafts; what it tells says so as well. */
+  constructor(chat, store, areOffered = true) {
     this.#chat = chat;
     this.#store = store;
+    this.#areOffered = areOffered;
   }
 
   /** Those who come later get the text so far. */
   async load(conversationId) {
-    if (this.#asking.has(conversationId)) return;
+    if (!this.#areOffered || this.#asking.has(conversationId)) return;
     this.#asking.add(conversationId);
     try {
       for (const { id, ...draft } of await this.#chat.drafts.list(conversationId)) {
@@ -38,6 +41,7 @@ export class LiveDrafts {
   }
 
   tell({ type, conversationId, senderId, payload }) {
+    this.#areOffered ||= type === "message.draft";
     if (type === "draft.ended") this.#end(payload.draftId);
     else if (type === "message.draft") this.#add(conversationId, senderId, payload);
   }
@@ -85,8 +89,8 @@ export class LiveDrafts {
     this.#timers.set(draftId, setTimeout(() => this.#remove(draftId), GONE_AFTER_MS));
     const { writings } = this.#store;
     const index = writings.findIndex((each) => each.draftId === draftId);
-    const next = index < 0 ? [...writings, draft] : writings.with(index, draft);
-    this.#store.set({ writings: next });
+    const next = writings.map((each, place) => (place === index ? draft : each));
+    this.#store.set({ writings: index < 0 ? [...writings, draft] : next });
   }
 
   #end(draftId) {

@@ -13,14 +13,12 @@ export class Sender {
   }
 
   /** `written` is {body, mentions?, replyTo?, threadRootMessageId?, alsoSendToMain?,
-   * attachments?}. */
+   * attachments?}. Returns its key. */
   send(conversationId, written) {
-    this.#post({
-      ...written,
-      conversationId,
-      clientMessageId: newClientMessageId(),
-      createdAt: new Date().toISOString(),
-    });
+    const clientMessageId = newClientMessageId();
+    const createdAt = new Date().toISOString();
+    this.#post({ ...written, conversationId, clientMessageId, createdAt });
+    return clientMessageId;
   }
 
   /** The same draft under the same key: if the service has it already, it is not sent twice. */

@@ -17,6 +17,8 @@ const LISTED = ["lastMessage", "heads", "users"];
 const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
 const CONFIRM_MS = 400;
+/** Whoever scrolls on has not read what went by. */
+const SEEN_MS = 1_000;
 
 export class Session {
   #chat;
@@ -30,6 +32,7 @@ export class Session {
   #onMessage;
   #firstSync = null;
   #confirming = new Map();
+  #readings = later(SEEN_MS);
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
@@ -40,7 +43,7 @@ export class Session {
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
    * may be new reports: told of one, or when the stream has opened, at first or again.
    * `onUsers(users)` gets what a page shows of users, by id, `onMessage(message)` each that has
-   * come and is not before the reader's eyes.
+   * come and is not before the reader's eyes. `hasDrafts`: whether the service has the plugin.
    */
   constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...told }) {
     this.#chat = chat;
@@ -49,16 +52,16 @@ export class Session {
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
     this.#onReports = onReports;
-    const { onUsers = () => {}, onMessage = () => {} } = told;
+    const { onUsers = () => {}, onMessage = () => {}, hasDrafts = true } = told;
     this.#onUsers = onUsers;
     this.#onMessage = onMessage;
-    this.liveDrafts = new LiveDrafts(chat, store);
+    this.liveDrafts = new LiveDrafts(chat, store, hasDrafts);
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
     this.typing = new Typing(chat, store);
     this.presence = new Presence(chat, store);
-    this.receipts = new Receipts(store);
+    this.receipts = new Receipts(chat, store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());
@@ -81,10 +84,15 @@ export class Session {
     this.#stream.reconnect();
   }
 
-  /** Whoever is banned is told so by every answer: nothing is asked for any more. */
-  endAsBanned() {
+  /** Nothing is asked for by itself any more. */
+  close() {
     clearTimeout(this.#firstSync);
     this.#stream?.close();
+  }
+
+  /** Whoever is banned is told so by every answer. */
+  endAsBanned() {
+    this.close();
     this.#store.set({ isBanned: true });
   }
 
@@ -97,9 +105,11 @@ export class Session {
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
     const timeline = store.timeline(conversationId);
-    timeline.markUnread(conversation.unreadCount);
+    const { unreadCount: count, firstUnreadSeq: firstSeq, participants } = conversation;
+    const own = participants.find((each) => each.userId === store.userId);
+    timeline.unread.mark({ count, firstSeq, lastReadId: own?.lastReadMessageId });
     this.liveDrafts.load(conversationId);
-    await this.history.loadUnread(timeline, conversation.unreadCount);
+    await this.history.loadUnread(timeline);
   }
 
   /** Open a thread beside the open conversation (null: none). */
@@ -160,7 +170,8 @@ export class Session {
     clearTimeout(this.#firstSync);
     const store = this.#store;
     const asOf = store.now();
-    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.conversations.length);
+    // Further down it is asked for again when the reader comes there.
+    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.listedDownTo);
     const found = [];
     let cursor;
     try {
@@ -177,8 +188,10 @@ export class Session {
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
+      if (error.code === "USER_BANNED") this.endAsBanned();
       store.set({ listProblem: error });
     }
+    if (store.openId && !store.open) await this.#fetchConversation(store.openId);
     if (store.openId) await this.history.loadNewest(store.timeline(store.openId));
     if (store.openThread) await this.history.loadThread(store.openThread);
   }
@@ -230,7 +243,7 @@ export class Session {
     store.countReply(message);
     if (!store.isRead(message)) this.#onMessage(message);
     const conversation = store.conversation(message.conversationId);
-    if (!conversation) this.#fetchConversation(message.conversationId);
+    if (!conversation) this.#fetchConversation(message.conversationId, { isAside: false });
     else if (!store.isRead(message)) this.#confirm(message.conversationId);
   }
 
@@ -261,10 +274,11 @@ export class Session {
     });
   }
 
-  async #fetchConversation(conversationId) {
+  async #fetchConversation(conversationId, { isAside = true } = {}) {
     const asOf = this.#store.now();
     try {
-      this.#store.putConversation(await this.#chat.getConversation(conversationId), asOf);
+      const conversation = await this.#chat.getConversation(conversationId);
+      this.#store.putConversation(conversation, asOf, { isAside });
     } catch (error) {
       if (isGone(error)) this.#left(conversationId);
     }
@@ -281,7 +295,23 @@ export class Session {
   /** Mark the open conversation as read to its end. */
   async readAll() {
     const { open } = this.#store;
-    if (open) await this.#markRead(open.id);
+    if (open) await this.markRead(open.id);
+  }
+
+  /** A message is before the reader's eyes, below the line: those up to it are read. */
+  saw(timeline, messageId) {
+    const conversation = this.#store.conversation(timeline.conversationId);
+    const seen = timeline.get(messageId);
+    const first = timeline.get(timeline.unread.firstId);
+    const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
+    if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
+    timeline.unread.seenSeq = seen.seq;
+    this.#readings(async () => {
+      // All of it may have been read meanwhile.
+      if (!this.#store.conversation(conversation.id)?.unreadCount) return;
+      await this.#chat.markRead(conversation.id, messageId).catch(() => {});
+      this.#confirm(conversation.id);
+    });
   }
 
   /** Tell the service what is being read. */
@@ -289,10 +319,11 @@ export class Session {
     const store = this.#store;
     const conversation = store.open;
     if (!store.isReading || !conversation?.unreadCount) return;
-    await this.#markRead(conversation.id);
+    await this.markRead(conversation.id);
   }
 
-  async #markRead(id) {
+  /** Mark a conversation as read to its end. */
+  async markRead(id) {
     const store = this.#store;
     store.setUnread(id, 0);
     store.outdateUnread(id);

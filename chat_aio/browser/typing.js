@@ -14,6 +14,7 @@ export class Typing {
   #told = NOTHING_TOLD;
   #next = null;
   #send = inTurn(() => this.#sendNext());
+  #isOffered = true;
 
   constructor(chat, store) {
     this.#chat = chat;
@@ -66,7 +67,7 @@ export class Typing {
   }
 
   #tellOthers(conversationId, isTyping) {
-    if (this.#store.status !== "live") return;
+    if (!this.#isOffered || this.#store.status !== "live") return;
     this.#told = isTyping ? { conversationId, at: performance.now() } : NOTHING_TOLD;
     this.#next = { conversationId, isTyping };
     this.#send();
@@ -77,8 +78,9 @@ export class Typing {
     const { conversationId, isTyping } = this.#next;
     try {
       await this.#chat.tellTyping(conversationId, isTyping);
-    } catch {
+    } catch ({ code }) {
       // Writing goes on; nobody needs to know that the others were not told.
+      this.#isOffered = code !== "NOT_FOUND";
     }
   }
 }

@@ -6,10 +6,9 @@ from pathlib import Path
 from aiohttp import web
 
 from chat_aio.demo.bundle import Bundle, ages, bundled
+from chat_aio.web.browser_files import BROWSER
 
 STATIC = Path(__file__).parent / "static"
-# What knows of the chat and not of pages. The paths are as on the disk, for the modules' imports.
-BROWSER = Path(__file__).parent.parent / "browser"
 
 
 def add_page(app: web.Application) -> None:
@@ -19,6 +18,7 @@ def add_page(app: web.Application) -> None:
     app.router.add_get("/bundle/{name}", pages.file)
     # Asked for by what is no page, such as a picture in a window of its own.
     app.router.add_get("/favicon.ico", icon)
+    # The paths are as on the disk, for the modules' imports.
     app.router.add_static("/demo/static", STATIC)
     app.router.add_static("/browser", BROWSER)
 

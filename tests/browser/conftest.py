@@ -13,7 +13,9 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, async_playwright, expect
 from pymongo import AsyncMongoClient
 
-from chat_aio.demo.page import BROWSER, STATIC
+from chat_aio.demo.page import STATIC
+from chat_aio.web.browser_files import BROWSER
+from tests.browser.hosting import Host, hosting
 from tests.browser.seats import Seats
 from tests.browser.serving import Cable, Complaints, Demo, Ports, keep
 from tests.browser.speaking import Language
@@ -76,6 +78,18 @@ async def demo(mongo_url: str, pool: Pool, ports: Ports) -> AsyncIterator[Demo]:
         await served.start()
         yield served
         await served.stop()
+        pool.give_back(database)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def host(
+    mongo_url: str, pool: Pool, ports: Ports, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Host]:
+    """An app of somebody else's, with the chat in its pages."""
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        database = await pool.take(client)
+        async with hosting(mongo_url, database.name, ports, monkeypatch) as served:
+            yield served
         pool.give_back(database)
 
 

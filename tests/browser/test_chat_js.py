@@ -11,7 +11,6 @@ from playwright.async_api import Page, Route, expect
 from pydantic.alias_generators import to_camel
 
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI
-from chat_aio.demo.page import BROWSER
 from chat_aio.plugins import (
     Attachments,
     Drafts,
@@ -22,6 +21,7 @@ from chat_aio.plugins import (
     Typing,
 )
 from chat_aio.schema import desk, inbox, models, wire
+from chat_aio.web.browser_files import BROWSER
 from chat_aio.web.optional_routes import routes_with
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo

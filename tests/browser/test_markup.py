@@ -25,7 +25,7 @@ javascript:alert(1)"""
 
 HELPERS = """
     const { blocksOf } = await import("/demo/static/markup.js");
-    const { inlineOf } = await import("/demo/static/inline.js");
+    const { inlineOf } = await import("/browser/inline.js");
     const dennis = [{ id: "dennis", name: "Dennis" }];
     const marked = (piece) => {
       const { text, isBold, isItalic, isCode, href, userId } = piece;

@@ -114,7 +114,7 @@ async def test_a_typed_name_mentions_who_alone_has_it(visit: Visit, demo: Demo) 
 
 async def test_a_name_of_several_means_who_was_chosen(empty: Page) -> None:
     script = """
-        const { mentionedIn, nameable } = await import("/demo/static/mentions.js");
+        const { mentionedIn, nameable } = await import("/browser/mentions.js");
         const people = [["g", "Grace"], ["h", "grace"], ["d", "Dennis"]]
           .map(([id, name]) => ({ id, name }));
         const text = "@Grace and @dennis";

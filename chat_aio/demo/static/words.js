@@ -5,7 +5,7 @@
  * which is kept; the one that was kept; one that the browser asks for; English.
  */
 
-import { setText } from "./dom.js";
+import { setText } from "../../browser/dom.js";
 import { Kept } from "./kept.js";
 import { LANGUAGES } from "./texts/languages.js";
 

@@ -1,6 +1,6 @@
 /** Above the text of a composer: what is being answered or edited, and what went wrong. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
 export class AboutBar {

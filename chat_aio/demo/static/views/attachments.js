@@ -1,6 +1,6 @@
 /** The files of a message: images to look at, others to take. */
 
-import { element, Rows, setAttribute, setText } from "../dom.js";
+import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
 import { numberOf, say } from "../words.js";
 
 const UNITS = [

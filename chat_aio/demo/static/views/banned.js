@@ -1,6 +1,6 @@
 /** What is left of the page to somebody who is banned. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
 export function showBanned(people) {

@@ -1,6 +1,6 @@
 /** Who is banned, for moderators: since when, why, until when; and banning somebody. */
 
-import { avatar, element, Rows, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAvatar, setText } from "../../../browser/dom.js";
 import { shortMomentOf } from "../times.js";
 import { say } from "../words.js";
 import { Dialog, field, select } from "./dialog.js";

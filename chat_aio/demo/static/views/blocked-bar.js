@@ -1,6 +1,6 @@
 /** Above the composer of a direct conversation with somebody whom one has blocked. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 

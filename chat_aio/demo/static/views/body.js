@@ -1,8 +1,8 @@
 /** The text of a message, with its markup. A long one is folded; a few emoji alone are large. */
 
 import { addressOfLink } from "../address.js";
-import { element, setAttribute, setText } from "../dom.js";
-import { inlineOf } from "../inline.js";
+import { element, setAttribute, setText } from "../../../browser/dom.js";
+import { inlineOf } from "../../../browser/inline.js";
 import { blocksOf } from "../markup.js";
 import { say } from "../words.js";
 

@@ -1,6 +1,6 @@
 /** In the details: muting a conversation, blocking the other of a direct one, reporting. */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { Section, smallButton } from "./section.js";
 

@@ -1,6 +1,6 @@
 /** The directory of public channels. */
 
-import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { AskDialog } from "./group-dialogs.js";

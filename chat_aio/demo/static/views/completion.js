@@ -3,9 +3,9 @@
  * text.
  */
 
-import { avatar, element, setAttribute, setAvatar } from "../dom.js";
+import { avatar, element, setAttribute, setAvatar } from "../../../browser/dom.js";
 import { emojiBegunAt } from "../emoji.js";
-import { begunAt, matching } from "../mentions.js";
+import { begunAt, matching } from "../../../browser/mentions.js";
 import { say } from "../words.js";
 
 export class Completion {

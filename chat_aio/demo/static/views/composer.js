@@ -4,7 +4,7 @@
  */
 
 import { emojiNamedAt } from "../emoji.js";
-import { mentionedIn, nameable } from "../mentions.js";
+import { mentionedIn, nameable } from "../../../browser/mentions.js";
 import { previewOf } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";

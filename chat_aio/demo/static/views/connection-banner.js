@@ -1,6 +1,6 @@
 /** Says that the connection is lost, once that has lasted for a moment. */
 
-import { setAttribute, setText } from "../dom.js";
+import { setAttribute, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
 const QUIET_MS = 2_000;

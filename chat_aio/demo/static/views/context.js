@@ -1,6 +1,6 @@
 /** A message for moderators: what was written around it, what it was before, and removing it. */
 
-import { element, Rows, setAttribute, setText } from "../dom.js";
+import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
 import { momentOf, shortMomentOf } from "../times.js";
 import { say } from "../words.js";
 import { Dialog, field } from "./dialog.js";

@@ -3,7 +3,7 @@
  * settings, who is in it, who can come in and how.
  */
 
-import { setAttribute, setText } from "../dom.js";
+import { setAttribute, setText } from "../../../browser/dom.js";
 import { BoundariesSection } from "./boundaries.js";
 import { InvitesSection } from "./invites.js";
 import { MembersSection } from "./members.js";

@@ -1,6 +1,6 @@
 /** A dialog that says what went wrong; Escape and its first button close it. */
 
-import { avatar, element, setAvatar, setText } from "../dom.js";
+import { avatar, element, setAvatar, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 

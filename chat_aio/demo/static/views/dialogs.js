@@ -1,7 +1,7 @@
 /** The dialogs about messages: whom to write to, where to forward to, whether to delete. */
 
 import { newClientMessageId } from "../../../browser/chat.js";
-import { avatar, element, setAvatar, setText } from "../dom.js";
+import { avatar, element, setAvatar, setText } from "../../../browser/dom.js";
 import { previewOf } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { Dialog, field, pictureOf } from "./dialog.js";

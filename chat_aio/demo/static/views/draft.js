@@ -1,6 +1,6 @@
 /** A message that an assistant is writing: its text so far, with a caret. */
 
-import { avatar, element, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { markedUp } from "./body.js";
 

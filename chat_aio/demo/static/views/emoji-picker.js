@@ -1,6 +1,6 @@
 /** The choice of emoji: those used last first, all by their names, and any other that is typed. */
 
-import { element, setAttribute } from "../dom.js";
+import { element, setAttribute } from "../../../browser/dom.js";
 import { ALL_EMOJI, matchingEmoji, RecentEmoji } from "../emoji.js";
 import { direction, say } from "../words.js";
 import { Popover } from "./popovers.js";

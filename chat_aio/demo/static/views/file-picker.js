@@ -1,6 +1,6 @@
 /** Beside what one writes: files by button, paste and drop, with how far they have come. */
 
-import { element, Rows, setText } from "../dom.js";
+import { element, Rows, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { say } from "../words.js";
 import { sizeOf } from "./attachments.js";

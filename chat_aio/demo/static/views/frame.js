@@ -1,7 +1,7 @@
 /** What stands around list and log: who one is, the connection, the open conversation's head. */
 
 import { addressOf } from "../address.js";
-import { setAttribute, setAvatar, setText } from "../dom.js";
+import { setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { numberOf, say } from "../words.js";
 import { presenceWords } from "./presence-mark.js";
 

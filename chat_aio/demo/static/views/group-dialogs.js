@@ -1,6 +1,6 @@
 /** The dialogs about groups: a new one, more people, a link, a request, and "Really?". */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { numberOf, say } from "../words.js";
 import { Dialog, field, peopleChoices, select } from "./dialog.js";
 import { JOIN_POLICIES, followVisibility, VISIBILITIES } from "./group-words.js";

@@ -1,6 +1,6 @@
 /** The messages that a filter holds, for moderators: each is sent or removed for good. */
 
-import { element, Rows, setAttribute, setText } from "../dom.js";
+import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
 import { agoOf, momentOf, shortMomentOf } from "../times.js";
 import { say } from "../words.js";
 import { labelOf, ListFoot, Section, smallButton } from "./section.js";

@@ -1,6 +1,6 @@
 /** The screen of an invite link: what it leads to, and the way in. */
 
-import { setAvatar, setText } from "../dom.js";
+import { setAvatar, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { noteInput } from "./group-dialogs.js";

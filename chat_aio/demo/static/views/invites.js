@@ -1,7 +1,7 @@
 /** A group's invite links, for its admins. */
 
 import { inviteLinkOf } from "../address.js";
-import { element, Rows, setText } from "../dom.js";
+import { element, Rows, setText } from "../../../browser/dom.js";
 import { later } from "../../../browser/tasks.js";
 import { shortMomentOf } from "../times.js";
 import { say } from "../words.js";

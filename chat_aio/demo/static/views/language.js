@@ -1,6 +1,6 @@
 /** The choice of the page's language: on the first screen, and beside who one is. */
 
-import { element } from "../dom.js";
+import { element } from "../../../browser/dom.js";
 import { language, languagesToChoose, speak } from "../words.js";
 
 export function showLanguages() {

@@ -1,6 +1,6 @@
 /** What stands between messages. */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
 /** With so few unread messages, their end is as near as a button. */

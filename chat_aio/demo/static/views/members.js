@@ -1,6 +1,6 @@
 /** Who is in a group, and what its admins can do about it; leaving it, for everybody. */
 
-import { element, Rows, setAvatar, setText } from "../dom.js";
+import { element, Rows, setAvatar, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { say } from "../words.js";
 import { AddPeopleDialog, ConfirmDialog } from "./group-dialogs.js";

@@ -1,6 +1,6 @@
 /** What a message has beside its body: where it comes from, what it answers, what others did. */
 
-import { element, setAttribute, setText } from "../dom.js";
+import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { agoOf, momentOf } from "../times.js";
 import { listOf, numberOf, say } from "../words.js";

@@ -1,6 +1,6 @@
 /** The moderators' screen: what was reported, what is held, and who is banned. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 import { numberOf } from "../words.js";
 import { BanDialog, BansSection } from "./bans.js";
 import { ContextDialog } from "./context.js";

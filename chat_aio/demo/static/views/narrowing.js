@@ -1,6 +1,6 @@
 /** Which messages of somebody are meant: of one conversation, of a span of time, with some words. */
 
-import { element } from "../dom.js";
+import { element } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { field } from "./dialog.js";
 

@@ -1,6 +1,6 @@
 /** The system's own notifications, for messages that come while the page is not looked at. */
 
-import { element } from "../dom.js";
+import { element } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { direction, language, say } from "../words.js";
 

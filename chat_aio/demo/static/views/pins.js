@@ -1,6 +1,6 @@
 /** The pinned messages of a conversation: each leads to where it stands. */
 
-import { element, Rows, setText } from "../dom.js";
+import { element, Rows, setText } from "../../../browser/dom.js";
 import { momentOf } from "../times.js";
 import { say } from "../words.js";
 import { Section, smallButton } from "./section.js";

@@ -1,6 +1,6 @@
 /** Small panels beside the button that opened them. */
 
-import { element } from "../dom.js";
+import { element } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { direction } from "../words.js";
 

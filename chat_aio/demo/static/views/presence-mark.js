@@ -1,6 +1,6 @@
 /** Whether somebody is here: a dot on their picture, and words. */
 
-import { avatar, element } from "../dom.js";
+import { avatar, element } from "../../../browser/dom.js";
 import { agoOf } from "../times.js";
 import { say } from "../words.js";
 

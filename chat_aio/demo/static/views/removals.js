@@ -1,6 +1,6 @@
 /** Removing messages of somebody: counted, confirmed, and followed to the end. */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { Removals } from "../removals.js";
 import { say } from "../words.js";
 import { Narrowing } from "./narrowing.js";

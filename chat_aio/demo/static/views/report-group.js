@@ -1,6 +1,6 @@
 /** The reports on one message, user or conversation, as one case. */
 
-import { element, setAttribute, setText } from "../dom.js";
+import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { agoOf, momentOf, shortMomentOf } from "../times.js";
 import { listOf, say } from "../words.js";
 import { field } from "./dialog.js";

@@ -1,6 +1,6 @@
 /** Reporting a message, a person or a group to the moderators. */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { previewOf } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { Dialog, field } from "./dialog.js";

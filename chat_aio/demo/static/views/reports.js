@@ -1,6 +1,6 @@
 /** The queue of reports, for moderators: what was reported, and what becomes of it. */
 
-import { element, Rows } from "../dom.js";
+import { element, Rows } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { select } from "./dialog.js";
 import { ReportGroupRow, STATUSES } from "./report-group.js";

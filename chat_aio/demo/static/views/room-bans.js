@@ -1,6 +1,6 @@
 /** Who is banned from a group, for its admins. */
 
-import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { agoOf, momentOf } from "../times.js";
 import { say } from "../words.js";
 import { ListFoot, Section, smallButton } from "./section.js";

@@ -1,6 +1,6 @@
 /** The search box above the list, and what it finds in the list's place. */
 
-import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../dom.js";
+import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
 import { excerpted, highlighted } from "../terms.js";
 import { agoOf, momentOf } from "../times.js";
 import { later } from "../../../browser/tasks.js";

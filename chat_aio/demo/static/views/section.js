@@ -1,6 +1,6 @@
 /** A part of the details: a heading with a button, what went wrong, and what is in it. */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 

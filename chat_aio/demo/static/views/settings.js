@@ -1,6 +1,6 @@
 /** A group's name, who finds it, joins it and writes: for admins to change, for others to know. */
 
-import { element, setText } from "../dom.js";
+import { element, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { field, select } from "./dialog.js";
 import { followVisibility, intervalOf, JOIN_POLICIES, kindOf, SLOW_MODES } from "./group-words.js";

@@ -1,6 +1,6 @@
 /** What moderators know of somebody, and what they do about them. */
 
-import { element, Rows, setText } from "../dom.js";
+import { element, Rows, setText } from "../../../browser/dom.js";
 import { shortMomentOf } from "../times.js";
 import { say } from "../words.js";
 import { termsOf } from "./bans.js";

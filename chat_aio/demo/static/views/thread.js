@@ -1,6 +1,6 @@
 /** The thread beside the conversation: its root, the replies, and where one writes another. */
 
-import { setAttribute, setText } from "../dom.js";
+import { setAttribute, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { Composer } from "./composer.js";
 import { TimelineView } from "./timeline.js";

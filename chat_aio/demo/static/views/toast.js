@@ -1,6 +1,6 @@
 /** A word that something was done, for a moment. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 import { later } from "../../../browser/tasks.js";
 
 const SHOWN_MS = 2_500;

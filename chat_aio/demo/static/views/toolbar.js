@@ -1,6 +1,6 @@
 /** What one can do with a message: at hand where it is pointed at, or has the focus. */
 
-import { element } from "../dom.js";
+import { element } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { say } from "../words.js";
 

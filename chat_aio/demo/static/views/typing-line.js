@@ -1,6 +1,6 @@
 /** Below the messages: who is writing just now. Its line is always there, so that nothing moves. */
 
-import { setText } from "../dom.js";
+import { setText } from "../../../browser/dom.js";
 import { listOf, say } from "../words.js";
 
 export class TypingLine {

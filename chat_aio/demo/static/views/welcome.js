@@ -1,7 +1,7 @@
 /** The first screen: who is using this window. */
 
 import { addressAs } from "../address.js";
-import { avatar, element, setAvatar } from "../dom.js";
+import { avatar, element, setAvatar } from "../../../browser/dom.js";
 
 export function showWelcome(people) {
   const choices = people.all.filter((each) => !each.bot);

@@ -50,7 +50,9 @@ export class Rows {
   }
 
   show(rows) {
-    const focused = document.activeElement;
+    // In a shadow tree the document knows its host only.
+    const place = this.#parent.getRootNode();
+    const focused = place.activeElement;
     const wanted = new Map(rows.map((each) => [each.key, each]));
     for (const [key, { view }] of this.#held) {
       if (!wanted.has(key)) {
@@ -58,14 +60,14 @@ export class Rows {
         this.#held.delete(key);
       }
     }
-    let place = this.#parent.firstElementChild;
+    let next = this.#parent.firstElementChild;
     for (const row of rows) {
       const { node } = this.#rowFor(row);
-      if (node === place) place = place.nextElementSibling;
-      else this.#parent.insertBefore(node, place);
+      if (node === next) next = next.nextElementSibling;
+      else this.#parent.insertBefore(node, next);
     }
     // A row that has moved up has lost the focus.
-    if (focused !== document.activeElement && this.#parent.contains(focused)) focused.focus();
+    if (focused !== place.activeElement && this.#parent.contains(focused)) focused.focus();
   }
 
   nodeOf(key) {

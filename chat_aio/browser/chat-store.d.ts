@@ -1,0 +1,275 @@
+/**
+ * @typedef {import("./chat.js").Chat} Chat
+ * @typedef {import("./chat.js").Conversation} Conversation
+ * @typedef {import("./chat.js").Json} Json
+ * @typedef {import("./chat.js").Message} Message
+ * @typedef {import("./chat.js").Participant} Participant
+ * @typedef {import("./chat.js").ReplyPreview} ReplyPreview
+ * @typedef {import("./chat.js").StreamStatus} StreamStatus
+ * @typedef {import("./chat.js").User} User
+ */
+/**
+ * What is shown. None of it may be changed.
+ *
+ * @typedef {object} ChatState
+ * @property {StreamStatus} status  "live": all that happens is told at once
+ * @property {string | null} openId  the open conversation
+ * @property {boolean} isListed  whether the list has been brought
+ * @property {boolean} hasMore  whether the list goes on: `loadMore()`
+ * @property {string | null} problem  why the list cannot be brought just now
+ * @property {boolean} isBanned
+ * @property {number} unread  unread messages of all conversations
+ *
+ * @typedef {object} ShownConversation
+ * @property {string} id
+ * @property {"direct" | "group"} type
+ * @property {string | null} name
+ * @property {readonly User[]} others  who else is in it; of many the first twelve
+ * @property {readonly Participant[]} participants
+ * @property {number} unread
+ * @property {number} unreadMentions
+ * @property {Message | null} lastMessage
+ * @property {string} at  when it was last active
+ * @property {boolean} isMuted
+ * @property {boolean} isFrozen  only admins write
+ * @property {Json} metadata
+ *
+ * @typedef {Message & {key: string, isOwn: boolean, state: "sent"}} SentEntry
+ * @typedef {{key: string, isOwn: true, state: "pending" | "failed", id: null,
+ *   conversationId: string, senderId: string, body: string, createdAt: string,
+ *   clientMessageId: string, mentions: string[], replyTo: Message | null,
+ *   problem: string | null, isTemporary: boolean}} SendingEntry  on its way, or not sent
+ * @typedef {SentEntry | SendingEntry} Entry  told apart by `state`; `key` stays when it is sent
+ *
+ * @typedef {object} ShownTimeline
+ * @property {string} conversationId
+ * @property {readonly Entry[]} messages  oldest first, what is on its way last
+ * @property {boolean} isLoaded
+ * @property {boolean} isLoading
+ * @property {boolean} hasFailed  `loadOlder` tries again
+ * @property {boolean} hasOlder  `loadOlder` brings them
+ * @property {string | null} firstUnreadId  the first that was unread when it was opened
+ * @property {readonly User[]} typing  who is writing just now
+ */
+/**
+ * @typedef {object} ChatStoreOptions
+ * @property {string} userId  who is calling, as the service's login knows them
+ * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
+ * @property {(message: Message) => void} [onMessage]  one has come that is not being read
+ * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read any more
+ */
+/** @typedef {{body: string, replyTo?: Message, mentions?: string[]}} Written */
+export class ChatStore {
+    /** @param {Chat} chat @param {ChatStoreOptions} options */
+    constructor(chat: Chat, { userId, onMessage, onGone, hasDrafts }: ChatStoreOptions);
+    userId: string;
+    /** Open the stream, and bring the list. */
+    start(): void;
+    /** End the stream; `start` begins anew. */
+    close(): void;
+    /** `listener` is called when something has changed, once for what changes together; the answer
+     * ends it.
+     * @type {(listener: () => void) => () => void} */
+    subscribe: (listener: () => void) => () => void;
+    /** @type {() => ChatState} */
+    state: () => ChatState;
+    /** Most recently active first.
+     * @type {() => readonly ShownConversation[]} */
+    conversations: () => readonly ShownConversation[];
+    /** @type {(conversationId: string) => ShownConversation | null} */
+    conversation: (conversationId: string) => ShownConversation | null;
+    /** @type {(conversationId: string) => ShownTimeline} */
+    timeline: (conversationId: string) => ShownTimeline;
+    /** What is known of a user.
+     * @type {(userId: string) => User} */
+    user: (userId: string) => User;
+    /** Make a conversation the open one (null: none), and bring its messages.
+     * @param {string | null} conversationId @returns {Promise<void>} */
+    open(conversationId: string | null): Promise<void>;
+    /** Open the direct conversation with someone, which may have to be made.
+     * @param {string} otherUserId @returns {Promise<string>} its id */
+    openDirect(otherUserId: string): Promise<string>;
+    /** Send a message; `timeline` has it at once, with what becomes of it as its `state`.
+     * @param {string} conversationId @param {string | Written} written
+     * @returns {string} its clientMessageId */
+    send(conversationId: string, written: string | Written): string;
+    /** Send again what was not sent.
+     * @param {string} clientMessageId */
+    retry(clientMessageId: string): void;
+    /** Give up what was not sent.
+     * @param {string} clientMessageId */
+    discard(clientMessageId: string): void;
+    /** @param {string} messageId @param {string} body @param {string[]} [mentions]
+     * @returns {Promise<void>} */
+    edit(messageId: string, body: string, mentions?: string[] | undefined): Promise<void>;
+    /** @param {string} messageId @returns {Promise<void>} */
+    delete(messageId: string): Promise<void>;
+    /** React to a message, or take one's reaction back.
+     * @param {Message} message @param {string} emoji @returns {Promise<void>} */
+    react(message: Message, emoji: string): Promise<void>;
+    /** Mark a conversation as read to its end.
+     * @param {string} conversationId
+     * @returns {Promise<void>} */
+    markRead(conversationId: string): Promise<void>;
+    /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
+     * what comes, is marked as read.
+     * @param {boolean} isReading */
+    setReading(isReading: boolean): void;
+    /** The reader has typed: the others are told, now and then.
+     * @param {string} conversationId @param {string} text  what is written so far */
+    typed(conversationId: string, text: string): void;
+    /** Older messages of a conversation.
+     * @param {string} conversationId @returns {Promise<void>} */
+    loadOlder(conversationId: string): Promise<void>;
+    /** More of the list of conversations.
+     * @returns {Promise<void>} */
+    loadMore(): Promise<void>;
+    /** Try at once instead of after a pause. */
+    reconnect(): void;
+    #private;
+}
+export type Chat = import("./chat.js").Chat;
+export type Conversation = import("./chat.js").Conversation;
+export type Json = import("./chat.js").Json;
+export type Message = import("./chat.js").Message;
+export type Participant = import("./chat.js").Participant;
+export type ReplyPreview = import("./chat.js").ReplyPreview;
+export type StreamStatus = import("./chat.js").StreamStatus;
+export type User = import("./chat.js").User;
+/**
+ * What is shown. None of it may be changed.
+ */
+export type ChatState = {
+    /**
+     * "live": all that happens is told at once
+     */
+    status: StreamStatus;
+    /**
+     * the open conversation
+     */
+    openId: string | null;
+    /**
+     * whether the list has been brought
+     */
+    isListed: boolean;
+    /**
+     * whether the list goes on: `loadMore()`
+     */
+    hasMore: boolean;
+    /**
+     * why the list cannot be brought just now
+     */
+    problem: string | null;
+    isBanned: boolean;
+    /**
+     * unread messages of all conversations
+     */
+    unread: number;
+};
+/**
+ * What is shown. None of it may be changed.
+ */
+export type ShownConversation = {
+    id: string;
+    type: "direct" | "group";
+    name: string | null;
+    /**
+     * who else is in it; of many the first twelve
+     */
+    others: readonly User[];
+    participants: readonly Participant[];
+    unread: number;
+    unreadMentions: number;
+    lastMessage: Message | null;
+    /**
+     * when it was last active
+     */
+    at: string;
+    isMuted: boolean;
+    /**
+     * only admins write
+     */
+    isFrozen: boolean;
+    metadata: Json;
+};
+/**
+ * What is shown. None of it may be changed.
+ */
+export type SentEntry = Message & {
+    key: string;
+    isOwn: boolean;
+    state: "sent";
+};
+/**
+ * on its way, or not sent
+ */
+export type SendingEntry = {
+    key: string;
+    isOwn: true;
+    state: "pending" | "failed";
+    id: null;
+    conversationId: string;
+    senderId: string;
+    body: string;
+    createdAt: string;
+    clientMessageId: string;
+    mentions: string[];
+    replyTo: Message | null;
+    problem: string | null;
+    isTemporary: boolean;
+};
+/**
+ * told apart by `state`; `key` stays when it is sent
+ */
+export type Entry = SentEntry | SendingEntry;
+/**
+ * What is shown. None of it may be changed.
+ */
+export type ShownTimeline = {
+    conversationId: string;
+    /**
+     * oldest first, what is on its way last
+     */
+    messages: readonly Entry[];
+    isLoaded: boolean;
+    isLoading: boolean;
+    /**
+     * `loadOlder` tries again
+     */
+    hasFailed: boolean;
+    /**
+     * `loadOlder` brings them
+     */
+    hasOlder: boolean;
+    /**
+     * the first that was unread when it was opened
+     */
+    firstUnreadId: string | null;
+    /**
+     * who is writing just now
+     */
+    typing: readonly User[];
+};
+export type ChatStoreOptions = {
+    /**
+     * who is calling, as the service's login knows them
+     */
+    userId: string;
+    /**
+     * whether the service has the plugin Drafts
+     */
+    hasDrafts?: boolean | undefined;
+    /**
+     * one has come that is not being read
+     */
+    onMessage?: ((message: Message) => void) | undefined;
+    /**
+     * the open one cannot be read any more
+     */
+    onGone?: ((conversationId: string | null) => void) | undefined;
+};
+export type Written = {
+    body: string;
+    replyTo?: Message;
+    mentions?: string[];
+};

@@ -1,0 +1,1145 @@
+/** A new idempotency key; also where the page is not served over HTTPS (no crypto.randomUUID). */
+export function newClientMessageId(): string;
+/** What the service refused (`code` and `message` are its own), or that it was not reached. */
+export class ChatError extends Error {
+    /** `status` is 0 without an answer; `retryAfter` are seconds, where the service has said so.
+     * @param {{status: number, code: string, message: string, retryAfter?: number | null}} given */
+    constructor({ status, code, message, retryAfter }: {
+        status: number;
+        code: string;
+        message: string;
+        retryAfter?: number | null;
+    });
+    status: number;
+    code: string;
+    retryAfter: number | null;
+    /** Whether the same request may succeed later; a send then needs the same clientMessageId. */
+    get isTemporary(): boolean;
+}
+export class Chat {
+    /** @param {string} [baseUrl] @param {ChatOptions} [options] */
+    constructor(baseUrl?: string | undefined, options?: ChatOptions | undefined);
+    /** The direct conversation with someone: the same one, however often this is called.
+     * @type {(otherUserId: string, more?: {metadata?: Json}) => Promise<ViewedConversation>} */
+    getOrCreateConversation: (otherUserId: string, more?: {
+        metadata?: Json;
+    }) => Promise<ViewedConversation>;
+    /** Most recently active first; `include` brings `lastMessages`, `heads` and `users` by id.
+     * @type {(options?: Listing) => Page<"conversations", ViewedConversation> &
+     *   Promise<{lastMessages?: {[id: string]: Message}, heads?: {[id: string]: ConversationHead},
+     *   users?: {[id: string]: User}}>} */
+    listConversations: (options?: Listing) => Page<"conversations", ViewedConversation> & Promise<{
+        lastMessages?: {
+            [id: string]: Message;
+        } | undefined;
+        heads?: {
+            [id: string]: ConversationHead;
+        } | undefined;
+        users?: {
+            [id: string]: User;
+        } | undefined;
+    }>;
+    /** @type {(conversationId: string) => Promise<ViewedConversation>} */
+    getConversation: (conversationId: string) => Promise<ViewedConversation>;
+    /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
+     * @type {(conversationId: string, composed: Composed) => Promise<Message>} */
+    sendMessage: (conversationId: string, composed: Composed) => Promise<Message>;
+    /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
+     * @type {(conversationId: string, options?: PagingMessages & {around?: string,
+     *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */
+    listMessages: (conversationId: string, options?: PagingMessages & {
+        around?: string;
+        after?: string;
+    }) => PageOfMessages & Promise<{
+        previousCursor?: string;
+    }>;
+    /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
+    getMessage: (conversationId: string, messageId: string) => Promise<Message>;
+    /** Newest first, without the root.
+     * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
+    listThread: (conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages;
+    /** The most relevant first; of one conversation, or of all.
+     * @type {(q: string, options?: PagingMessages & {conversationId?: string | null}) =>
+     *   PageOfMessages} */
+    searchMessages: (q: string, options?: PagingMessages & {
+        conversationId?: string | null;
+    }) => PageOfMessages;
+    /** One has read up to this message.
+     * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
+    markRead: (conversationId: string, messageId: string) => Promise<{
+        ok: true;
+    }>;
+    /** Without `mentions` they stay as they are.
+     * @type {(messageId: string, changed: {body: string, mentions?: string[]}) =>
+     *   Promise<Message>} */
+    editMessage: (messageId: string, changed: {
+        body: string;
+        mentions?: string[];
+    }) => Promise<Message>;
+    /** Resolves to what is left in its place.
+     * @type {(messageId: string) => Promise<Message>} */
+    deleteMessage: (messageId: string) => Promise<Message>;
+    /** Resolves to the copy in `conversationId`; tried again as a send is.
+     * @type {(messageId: string, target: Copied & {conversationId: string}) => Promise<Message>} */
+    forwardMessage: (messageId: string, target: Copied & {
+        conversationId: string;
+    }) => Promise<Message>;
+    /** @type {(messageId: string, emoji: string) => Promise<Message>} */
+    addReaction: (messageId: string, emoji: string) => Promise<Message>;
+    /** @type {(messageId: string, emoji: string) => Promise<Message>} */
+    removeReaction: (messageId: string, emoji: string) => Promise<Message>;
+    /** The live events of whoever is calling.
+     * @type {(options?: StreamOptions) => ChatStream} */
+    stream: (options?: StreamOptions) => ChatStream;
+    /** @type {(group?: GroupFields & {userIds?: string[], metadata?: Json}) =>
+     *   Promise<ViewedConversation>} */
+    createGroupConversation: (group?: GroupFields & {
+        userIds?: string[];
+        metadata?: Json;
+    }) => Promise<ViewedConversation>;
+    /** A name that is null is cleared; `frozen`, `slowModeSeconds`, `topic` and `history` need
+     * `room_controls`.
+     * @type {(conversationId: string, changed: GroupFields) => Promise<ViewedConversation>} */
+    updateConversation: (conversationId: string, changed: GroupFields) => Promise<ViewedConversation>;
+    /** @type {(conversationId: string, userIds: string[]) => Promise<ViewedConversation>} */
+    addParticipants: (conversationId: string, userIds: string[]) => Promise<ViewedConversation>;
+    /** One's own id: leave.
+     * @type {(conversationId: string, userId: string) => Promise<ViewedConversation>} */
+    removeParticipant: (conversationId: string, userId: string) => Promise<ViewedConversation>;
+    /** @type {(conversationId: string, userId: string, role: ParticipantRole) =>
+     *   Promise<ViewedConversation>} */
+    setParticipantRole: (conversationId: string, userId: string, role: ParticipantRole) => Promise<ViewedConversation>;
+    /** @type {(conversationId: string, terms?: {expiresInSeconds?: number, maxUses?: number,
+     *   requiresApproval?: boolean, metadata?: Json}) => Promise<Invite>} */
+    createInvite: (conversationId: string, terms?: {
+        expiresInSeconds?: number;
+        maxUses?: number;
+        requiresApproval?: boolean;
+        metadata?: Json;
+    }) => Promise<Invite>;
+    /** Newest first.
+     * @type {(conversationId: string) => Promise<{invites: Invite[]}>} */
+    listInvites: (conversationId: string) => Promise<{
+        invites: Invite[];
+    }>;
+    /** @type {(conversationId: string, code: string) => Promise<{ok: true}>} */
+    revokeInvite: (conversationId: string, code: string) => Promise<{
+        ok: true;
+    }>;
+    /** What a link leads to.
+     * @type {(code: string) => Promise<InvitePreview>} */
+    getInvitePreview: (code: string) => Promise<InvitePreview>;
+    /** "joined", or "pending" until an admin agrees.
+     * @type {(code: string, note?: Note) => Promise<Joining>} */
+    acceptInvite: (code: string, note?: Note) => Promise<Joining>;
+    /** @type {(conversationId: string, note?: Note) => Promise<JoinRequest>} */
+    requestToJoin: (conversationId: string, note?: Note) => Promise<JoinRequest>;
+    /** Newest first; pending ones unless `status` is given.
+     * @type {(conversationId: string, options?: Paging & {status?: JoinRequestStatus}) =>
+     *   Page<"joinRequests", JoinRequest>} */
+    listJoinRequests: (conversationId: string, options?: Paging & {
+        status?: JoinRequestStatus;
+    }) => Page<"joinRequests", JoinRequest>;
+    /** @type {(conversationId: string, userId: string, decision: "approve" | "deny") =>
+     *   Promise<Resolution>} */
+    resolveJoinRequest: (conversationId: string, userId: string, decision: "approve" | "deny") => Promise<Resolution>;
+    /** The channels, most recently active first.
+     * @type {(paging?: Paging) => Page<"channels", ChannelPreview>} */
+    listPublicConversations: (paging?: Paging) => Page<"channels", ChannelPreview>;
+    /** Join a channel, or ask to.
+     * @type {(conversationId: string, note?: Note) => Promise<Joining>} */
+    joinConversation: (conversationId: string, note?: Note) => Promise<Joining>;
+    /** Names and images of up to 100 users, in this order, or of those whom `q` finds.
+     * @type {(which: {ids: string[]} | {q: string, limit?: number}) => Promise<User[]>} */
+    findUsers: (which: {
+        ids: string[];
+    } | {
+        q: string;
+        limit?: number;
+    }) => Promise<User[]>;
+    /** While one writes, every three seconds at most; false: one has stopped.
+     * @type {(conversationId: string, isTyping?: boolean) => Promise<{ok: true}>} */
+    tellTyping: (conversationId: string, isTyping?: boolean) => Promise<{
+        ok: true;
+    }>;
+    /** By user id, of those one shares a conversation with; 50 at most.
+     * @type {(userIds: string[]) => Promise<{[userId: string]: Presence}>} */
+    getPresence: (userIds: string[]) => Promise<{
+        [userId: string]: Presence;
+    }>;
+    /** For moderators: what a filter holds, newest first.
+     * @type {(paging?: Paging) => Page<"heldMessages", HeldMessage>} */
+    listHeldMessages: (paging?: Paging) => Page<"heldMessages", HeldMessage>;
+    /** Send it in the name of its sender.
+     * @type {(heldId: string) => Promise<Message>} */
+    releaseHeldMessage: (heldId: string) => Promise<Message>;
+    /** @type {(heldId: string) => Promise<{ok: true}>} */
+    discardHeldMessage: (heldId: string) => Promise<{
+        ok: true;
+    }>;
+    /** Bans from a group and pins, where the service has `room_controls`. */
+    rooms: {
+        /** @type {(conversationId: string, given: {userId: string, reason?: string}) =>
+         *   Promise<ConversationBan>} */
+        banFromConversation: (conversationId: string, given: {
+            userId: string;
+            reason?: string;
+        }) => Promise<ConversationBan>;
+        /** @type {(conversationId: string, userId: string) => Promise<{ok: true}>} */
+        unbanFromConversation: (conversationId: string, userId: string) => Promise<{
+            ok: true;
+        }>;
+        /** Newest first.
+         * @type {(conversationId: string, paging?: Paging) =>
+         *   Page<"conversationBans", ConversationBan>} */
+        listConversationBans: (conversationId: string, paging?: Paging) => Page<"conversationBans", ConversationBan>;
+        /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
+        pinMessage: (conversationId: string, messageId: string) => Promise<ViewedConversation>;
+        /** @type {(conversationId: string, messageId: string) => Promise<ViewedConversation>} */
+        unpinMessage: (conversationId: string, messageId: string) => Promise<ViewedConversation>;
+        /** The latest pinned first.
+         * @type {(conversationId: string) => Promise<Message[]>} */
+        listPins: (conversationId: string) => Promise<Message[]>;
+    };
+    /** What waits for one, where the service has `inbox`. */
+    inbox: {
+        /** What mentions one, newest first.
+         * @type {(paging?: Paging) => Page<"mentions", Mention>} */
+        listMentions: (paging?: Paging) => Page<"mentions", Mention>;
+        /** This message and all newer ones count as unread again, until one of them is marked read.
+         * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
+        markUnread: (conversationId: string, messageId: string) => Promise<{
+            ok: true;
+        }>;
+        /** Those one follows, writes or is mentioned in; the latest reply first.
+         * @type {(paging?: Paging) => Page<"threads", ViewedThread>} */
+        listThreads: (paging?: Paging) => Page<"threads", ViewedThread>;
+        /** @type {(conversationId: string, rootId: string) => Promise<{ok: true}>} */
+        followThread: (conversationId: string, rootId: string) => Promise<{
+            ok: true;
+        }>;
+        /** @type {(conversationId: string, rootId: string) => Promise<{ok: true}>} */
+        unfollowThread: (conversationId: string, rootId: string) => Promise<{
+            ok: true;
+        }>;
+        /** @type {(conversationId: string, rootId: string, messageId: string) =>
+         *   Promise<{ok: true}>} */
+        markThreadRead: (conversationId: string, rootId: string, messageId: string) => Promise<{
+            ok: true;
+        }>;
+    };
+    /** Messages that are read while they are written, where the service has the plugin Drafts. */
+    drafts: {
+        /** What is being written, the oldest first; events of `message.draft` go on from there.
+         * @type {(conversationId: string) => Promise<Draft[]>} */
+        list: (conversationId: string) => Promise<Draft[]>;
+        /** For assistants.
+         * @type {(conversationId: string, given?: {replyToMessageId?: string,
+         *   threadRootMessageId?: string, askedByUserId?: string, clientMessageId?: string}) =>
+         *   Promise<Draft>} */
+        begin: (conversationId: string, given?: {
+            replyToMessageId?: string;
+            threadRootMessageId?: string;
+            askedByUserId?: string;
+            clientMessageId?: string;
+        }) => Promise<Draft>;
+        /** Parts are numbered from 0 on.
+         * @type {(conversationId: string, part: {draftId: string, index: number, text: string}) =>
+         *   Promise<{isStopped: boolean}>} */
+        append: (conversationId: string, part: {
+            draftId: string;
+            index: number;
+            text: string;
+        }) => Promise<{
+            isStopped: boolean;
+        }>;
+        /** Send it.
+         * @type {(conversationId: string, given: {draftId: string, mentions?: string[],
+         *   metadata?: Json}) => Promise<Message>} */
+        finish: (conversationId: string, given: {
+            draftId: string;
+            mentions?: string[];
+            metadata?: Json;
+        }) => Promise<Message>;
+        /** Have an assistant write no more.
+         * @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
+        stop: (conversationId: string, draftId: string) => Promise<{
+            ok: true;
+        }>;
+        /** @type {(conversationId: string, draftId: string) => Promise<{ok: true}>} */
+        cancel: (conversationId: string, draftId: string) => Promise<{
+            ok: true;
+        }>;
+    };
+    /** What one is told of, where the service has the plugin Notifications. */
+    notifications: {
+        /** @type {() => Promise<{quietHours: QuietHours | null}>} */
+        getSettings: () => Promise<{
+            quietHours: QuietHours | null;
+        }>;
+        /** Null: none.
+         * @type {(quietHours: QuietHours | null) =>
+         *   Promise<{quietHours: QuietHours | null}>} */
+        setQuietHours: (quietHours: QuietHours | null) => Promise<{
+            quietHours: QuietHours | null;
+        }>;
+        /** @type {(conversationId: string) => Promise<{level: NotificationLevel, isDefault: boolean}>} */
+        getLevel: (conversationId: string) => Promise<{
+            level: NotificationLevel;
+            isDefault: boolean;
+        }>;
+        /** Null: the default.
+         * @type {(conversationId: string, level: NotificationLevel | null) =>
+         *   Promise<{level: NotificationLevel, isDefault: boolean}>} */
+        setLevel: (conversationId: string, level: NotificationLevel | null) => Promise<{
+            level: NotificationLevel;
+            isDefault: boolean;
+        }>;
+        /** And the `applicationServerKey`.
+         * @type {() => Promise<{subscriptions: PushSubscribed[], publicKey: string}>} */
+        listSubscriptions: () => Promise<{
+            subscriptions: PushSubscribed[];
+            publicKey: string;
+        }>;
+        /** What `PushManager.subscribe` has returned, as JSON.
+         * @type {(subscription: PushSubscriptionJSON) => Promise<PushSubscribed>} */
+        subscribe: (subscription: PushSubscriptionJSON) => Promise<PushSubscribed>;
+        /** @type {(subscriptionId: string) => Promise<{ok: true}>} */
+        unsubscribe: (subscriptionId: string) => Promise<{
+            ok: true;
+        }>;
+    };
+    /** Files of messages, where the service has the plugin Attachments. */
+    attachments: {
+        /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+         * @type {(conversationId: string, file: Blob, options?: {name?: string,
+         *   onProgress?: (sent: number) => void}) => Promise<Attachment>} */
+        upload: (conversationId: string, file: Blob, options?: {
+            name?: string | undefined;
+            onProgress?: ((sent: number) => void) | undefined;
+        } | undefined) => Promise<Attachment>;
+        /** @type {(attachmentId: string) => Promise<Blob>} */
+        get: (attachmentId: string) => Promise<Blob>;
+        /** In WebP; rejects where `hasThumbnail` is false.
+         * @type {(attachmentId: string) =>
+         *   Promise<Blob>} */
+        getThumbnail: (attachmentId: string) => Promise<Blob>;
+        /** For an element of the page, where cookies say who is calling.
+         * @type {(attachmentId: string) => Promise<string>} */
+        url: (attachmentId: string) => Promise<string>;
+    };
+    moderation: {
+        /** @type {(targetUserId: string) => Promise<Block>} */
+        blockUser: (targetUserId: string) => Promise<Block>;
+        /** @type {(targetUserId: string) => Promise<{ok: true}>} */
+        unblockUser: (targetUserId: string) => Promise<{
+            ok: true;
+        }>;
+        /** Whom one has blocked.
+         * @type {(paging?: Paging) => Page<"blocks", Block>} */
+        listBlockedUsers: (paging?: Paging) => Page<"blocks", Block>;
+        /** @type {(conversationId: string) => Promise<Mute>} */
+        muteConversation: (conversationId: string) => Promise<Mute>;
+        /** @type {(conversationId: string) => Promise<{ok: true}>} */
+        unmuteConversation: (conversationId: string) => Promise<{
+            ok: true;
+        }>;
+        /** @type {(paging?: Paging) => Page<"mutes", Mute>} */
+        listMutedConversations: (paging?: Paging) => Page<"mutes", Mute>;
+        /** @type {(given: {targetType: TargetType, targetId: string, reason: string}) =>
+         *   Promise<Report>} */
+        report: (given: {
+            targetType: TargetType;
+            targetId: string;
+            reason: string;
+        }) => Promise<Report>;
+        /** Newest first; this and all below is for moderators.
+         * @type {(options?: Paging & {status?: ReportStatus, targetType?: TargetType}) =>
+         *   Page<"reports", Report>} */
+        listReports: (options?: Paging & {
+            status?: ReportStatus;
+            targetType?: TargetType;
+        }) => Page<"reports", Report>;
+        /** @type {(reportId: string) => Promise<Report>} */
+        getReport: (reportId: string) => Promise<Report>;
+        /** A note that is null is cleared.
+         * @type {(reportId: string, changed: {status: ReportStatus, moderatorNote?: string | null}) =>
+         *   Promise<Report>} */
+        updateReport: (reportId: string, changed: {
+            status: ReportStatus;
+            moderatorNote?: string | null;
+        }) => Promise<Report>;
+        /** Newest first.
+         * @type {(options?: Paging & {activeOnly?: boolean}) => Page<"bans", Ban>} */
+        listBans: (options?: Paging & {
+            activeOnly?: boolean;
+        }) => Page<"bans", Ban>;
+        /** @type {(given: {targetUserId: string, reason?: string, expiresAt?: string}) =>
+         *   Promise<Ban>} */
+        banUser: (given: {
+            targetUserId: string;
+            reason?: string;
+            expiresAt?: string;
+        }) => Promise<Ban>;
+        /** @type {(banId: string) => Promise<Ban>} */
+        unbanUser: (banId: string) => Promise<Ban>;
+    };
+    /** For moderators, where the service has `moderation_desk`. */
+    desk: {
+        /** In any conversation; a page may be short, even empty: go on with its cursor.
+         * @type {(which?: Paging & Which & {userId?: string}) => Page<"messages", Message>} */
+        findMessages: (which?: Paging & Which & {
+            userId?: string;
+        }) => Page<"messages", Message>;
+        /** Oldest first; five before it and five after it, unless told.
+         * @type {(messageId: string, around?: {before?: number, after?: number}) =>
+         *   Promise<MessageInContext>} */
+        lookAtMessage: (messageId: string, around?: {
+            before?: number;
+            after?: number;
+        }) => Promise<MessageInContext>;
+        /** Newest first.
+         * @type {(messageId: string) => Promise<MessageVersion[]>} */
+        listVersions: (messageId: string) => Promise<MessageVersion[]>;
+        /** Resolves to what is left in its place.
+         * @type {(messageId: string, given?: {reason?: string}) => Promise<Message>} */
+        removeMessage: (messageId: string, given?: {
+            reason?: string;
+        }) => Promise<Message>;
+        /** What a moderator has removed.
+         * @type {(messageId: string) => Promise<Message>} */
+        restoreMessage: (messageId: string) => Promise<Message>;
+        /** Counts, unless `dryRun` is false. Go on with the cursor, as long as there is one.
+         * @type {(which: Which & {userId: string, dryRun?: boolean, cursor?: string | null}) =>
+         *   Promise<Removed>} */
+        removeMessages: (which: Which & {
+            userId: string;
+            dryRun?: boolean;
+            cursor?: string | null;
+        }) => Promise<Removed>;
+        /** @type {(userId: string, options?: {sharedWith?: string}) => Promise<Standing>} */
+        getStanding: (userId: string, options?: {
+            sharedWith?: string;
+        }) => Promise<Standing>;
+        /** Newest first.
+         * @type {(options?: Paging & {status?: ReportStatus, targetType?: TargetType,
+         *   targetId?: string, reporterUserId?: string, moderatorUserId?: string}) =>
+         *   Page<"reports", Report>} */
+        findReports: (options?: Paging & {
+            status?: ReportStatus;
+            targetType?: TargetType;
+            targetId?: string;
+            reporterUserId?: string;
+            moderatorUserId?: string;
+        }) => Page<"reports", Report>;
+        /** Unresolved reports by target, unless `status` is given; the latest reported first.
+         * @type {(options?: Paging & {status?: ReportStatus | null, targetType?: TargetType}) =>
+         *   Page<"reportGroups", ReportGroup>} */
+        listReportGroups: (options?: Paging & {
+            status?: ReportStatus | null;
+            targetType?: TargetType;
+        }) => Page<"reportGroups", ReportGroup>;
+        /** Those on a target that were made up to `until`; a note that is null is cleared.
+         * @type {(given: {targetType: TargetType, targetId: string, until?: string,
+         *   status: "triaged" | "resolved" | "dismissed", moderatorNote?: string | null}) =>
+         *   Promise<ReportsResolved>} */
+        resolveReports: (given: {
+            targetType: TargetType;
+            targetId: string;
+            until?: string;
+            status: "triaged" | "resolved" | "dismissed";
+            moderatorNote?: string | null;
+        }) => Promise<ReportsResolved>;
+    };
+    #private;
+}
+/**
+ * The live stream, over EventSource: that reconnects by itself, and names the position it has seen,
+ * so that the service tells what was missed. It gives up on any answer but 200; then a new one is
+ * opened at the last position known, after a pause.
+ */
+export class ChatStream {
+    /** `sourceAt(lastEventId)` resolves to what opens one; `chat.stream(options)` makes this.
+     * @param {(lastEventId: string | null) => Promise<() => EventSource>} sourceAt
+     * @param {StreamOptions} options */
+    constructor(sourceAt: (lastEventId: string | null) => Promise<() => EventSource>, options: StreamOptions);
+    get status(): StreamStatus | null;
+    /** Try again now instead of after the pause, as when the network is back. */
+    reconnect(): void;
+    close(): void;
+    #private;
+}
+/**
+ * What the service gives.
+ */
+export type ParticipantRole = "admin" | "member";
+/**
+ * What the service gives.
+ */
+export type Role = "user" | "assistant" | "system";
+/**
+ * What the service gives.
+ */
+export type Visibility = "private" | "public";
+/**
+ * What the service gives.
+ */
+export type JoinPolicy = "open" | "approval";
+/**
+ * What the service gives.
+ */
+export type JoinRequestStatus = "pending" | "approved" | "denied";
+/**
+ * What the service gives.
+ */
+export type TargetType = "user" | "message" | "conversation";
+/**
+ * What the service gives.
+ */
+export type ReportStatus = "open" | "triaged" | "resolved" | "dismissed";
+/**
+ * What the service gives.
+ */
+export type Json = {
+    [name: string]: any;
+};
+/**
+ * what they see who join from now on
+ */
+export type History = "all" | "since_join";
+/**
+ * What the service gives.
+ */
+export type Participant = {
+    conversationId: string;
+    userId: string;
+    role: ParticipantRole;
+    joinedAt: string;
+    lastReadMessageId: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type Conversation = {
+    id: string;
+    type: "direct" | "group";
+    pairKey: string | null;
+    name: string | null;
+    createdAt: string;
+    metadata: Json;
+    participants: Participant[];
+    visibility: Visibility;
+    joinPolicy: JoinPolicy;
+    frozen?: boolean;
+    slowModeSeconds?: number;
+    topic?: string;
+    pinnedMessageIds?: string[];
+    history?: History;
+};
+/**
+ * What the service gives.
+ */
+export type ViewedConversation = Conversation & {
+    unreadCount: number;
+};
+/**
+ * What the service gives.
+ */
+export type ReplyPreview = {
+    id: string;
+    senderId: string;
+    excerpt: string;
+    deleted: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type Reactions = {
+    emoji: string;
+    count: number;
+    userIds: string[];
+};
+/**
+ * What the service gives.
+ */
+export type ForwardedFrom = {
+    messageId: string;
+    conversationId: string;
+    senderId: string;
+};
+/**
+ * What the service gives.
+ */
+export type ThreadSummary = {
+    replyCount: number;
+    lastReplyAt: string;
+};
+/**
+ * What the service gives.
+ */
+export type Attachment = {
+    id: string;
+    name: string;
+    contentType: string;
+    size: number;
+    width: number | null;
+    height: number | null;
+    hasThumbnail: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type Message = {
+    id: string;
+    conversationId: string;
+    senderId: string;
+    body: string;
+    role: Role;
+    seq: number;
+    createdAt: string;
+    editedAt: string | null;
+    deletedAt: string | null;
+    replyToMessageId: string | null;
+    replyTo: ReplyPreview | null;
+    alsoSendToMain: boolean;
+    threadRootMessageId: string | null;
+    threadSummary: ThreadSummary | null;
+    clientMessageId: string | null;
+    forwardedFrom: ForwardedFrom | null;
+    reactions: Reactions[];
+    mentions: string[];
+    metadata: Json;
+    attachments?: Attachment[];
+};
+/**
+ * What the service gives.
+ */
+export type User = {
+    id: string;
+    name: string;
+    avatarUrl: string | null;
+    isBot: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type ConversationHead = {
+    seq: number;
+    firstUnreadSeq: number | null;
+    unreadMentionCount: number;
+};
+/**
+ * What the service gives.
+ */
+export type Mention = {
+    message: Message;
+    unread: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type ViewedThread = {
+    root: Message;
+    lastReadSeq: number;
+    unreadReplyCount: number;
+};
+/**
+ * What the service gives.
+ */
+export type HeldMessage = {
+    id: string;
+    conversationId: string;
+    senderId: string;
+    body: string;
+    role: Role;
+    metadata: Json;
+    mentions: string[];
+    replyToMessageId: string | null;
+    reason: string;
+    attachments?: Attachment[];
+    threadRootMessageId: string | null;
+    createdAt: string;
+    expiresAt: string | null;
+    releasedBy: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type NotificationLevel = "all" | "mentions" | "none";
+/**
+ * such as 22:00
+ */
+export type QuietHours = {
+    start: string;
+    end: string;
+    timeZone: string;
+};
+/**
+ * What the service gives.
+ */
+export type PushSubscribed = {
+    id: string;
+    host: string;
+    createdAt: string;
+};
+/**
+ * What the service gives.
+ */
+export type Draft = {
+    id: string;
+    conversationId: string;
+    senderId: string;
+    text: string;
+    parts: number;
+    askedByUserId: string | null;
+    replyToMessageId: string | null;
+    clientMessageId: string;
+    threadRootMessageId: string | null;
+    isStopped: boolean;
+    startedAt: string;
+};
+/**
+ * What the service gives.
+ */
+export type Invite = {
+    code: string;
+    conversationId: string;
+    createdBy: string;
+    createdAt: string;
+    expiresAt: string | null;
+    maxUses: number | null;
+    uses: number;
+    requiresApproval: boolean;
+    metadata: Json;
+};
+/**
+ * What the service gives.
+ */
+export type InvitePreview = {
+    conversationId: string;
+    name: string | null;
+    participantCount: number;
+    requiresApproval: boolean;
+    invitedBy: string;
+    alreadyParticipant: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type JoinRequest = {
+    id: string;
+    conversationId: string;
+    userId: string;
+    status: JoinRequestStatus;
+    message: string | null;
+    inviteCode: string | null;
+    createdAt: string;
+    metadata: Json;
+    resolvedAt: string | null;
+    resolvedBy: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type Joining = {
+    status: "joined" | "pending";
+    conversation: ViewedConversation | null;
+    joinRequest: JoinRequest | null;
+};
+/**
+ * What the service gives.
+ */
+export type Resolution = {
+    joinRequest: JoinRequest;
+    conversation: ViewedConversation | null;
+};
+/**
+ * What the service gives.
+ */
+export type ChannelPreview = {
+    conversationId: string;
+    name: string | null;
+    participantCount: number;
+    joinPolicy: JoinPolicy;
+    createdAt: string;
+    metadata: Json;
+    alreadyParticipant: boolean;
+    requestPending: boolean;
+};
+/**
+ * What the service gives.
+ */
+export type ConversationBan = {
+    conversationId: string;
+    userId: string;
+    createdByUserId: string;
+    reason: string | null;
+    createdAt: string;
+};
+/**
+ * What the service gives.
+ */
+export type Block = {
+    blockerUserId: string;
+    blockedUserId: string;
+    createdAt: string;
+};
+/**
+ * What the service gives.
+ */
+export type Mute = {
+    userId: string;
+    conversationId: string;
+    createdAt: string;
+};
+/**
+ * What the service gives.
+ */
+export type Report = {
+    id: string;
+    reporterUserId: string;
+    targetType: TargetType;
+    targetId: string;
+    reason: string;
+    status: ReportStatus;
+    moderatorNote: string | null;
+    evidence: Json;
+    createdAt: string;
+    updatedAt: string;
+    resolvedBy: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type Ban = {
+    id: string;
+    userId: string;
+    createdByUserId: string;
+    reason: string | null;
+    createdAt: string;
+    expiresAt: string | null;
+    revokedAt: string | null;
+    revokedByUserId: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type Presence = {
+    online: boolean;
+    lastSeenAt: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type MessageInContext = {
+    message: Message;
+    messages: Message[];
+};
+/**
+ * What the service gives.
+ */
+export type MessageVersion = {
+    id: string;
+    messageId: string;
+    conversationId: string;
+    senderId: string;
+    body: string;
+    mentions: string[];
+    metadata: Json;
+    attachments?: Attachment[];
+    writtenAt: string;
+    replacedAt: string;
+    replacedByUserId: string;
+    how: "edited" | "deleted" | "removed";
+};
+/**
+ * What the service gives.
+ */
+export type Removed = {
+    messages: number;
+    dryRun: boolean;
+    until: string;
+    nextCursor: string | null;
+};
+/**
+ * What the service gives.
+ */
+export type SharedConversation = {
+    conversationId: string;
+    type: "direct" | "group";
+    name: string | null;
+    participantCount: number;
+    role: ParticipantRole;
+};
+/**
+ * What the service gives.
+ */
+export type Standing = {
+    userId: string;
+    activeBan: Ban | null;
+    bans: Ban[];
+    reportsMade: number;
+    reportsReceived: number;
+    unresolvedReportsReceived: number;
+    latestReportsReceived: Report[];
+    conversationCount: number;
+    conversations: SharedConversation[];
+};
+/**
+ * What the service gives.
+ */
+export type ReportGroup = {
+    targetType: TargetType;
+    targetId: string;
+    count: number;
+    firstAt: string;
+    lastAt: string;
+    latest: Report;
+};
+/**
+ * What the service gives.
+ */
+export type ReportsResolved = {
+    reports: number;
+    more: boolean;
+};
+export type Page<Name extends string, Item> = Promise<{ [each in Name]: Item[]; } & {
+    nextCursor: string | null;
+}>;
+export type PageOfMessages = Page<"messages", Message> & Promise<{
+    users?: {
+        [userId: string]: User;
+    } | undefined;
+}>;
+/**
+ * What it takes.
+ */
+export type Paging = {
+    limit?: number;
+    cursor?: string | null;
+};
+/**
+ * What it takes.
+ */
+export type Listing = Paging & {
+    include?: ("lastMessage" | "heads" | "users")[];
+    q?: string;
+    unread?: boolean;
+};
+/**
+ * with `include` the page has `users`
+ */
+export type PagingMessages = Paging & {
+    include?: "users"[];
+};
+/**
+ * What it takes.
+ */
+export type Copied = {
+    role?: Role;
+    mentions?: string[];
+    metadata?: Json;
+    clientMessageId?: string;
+};
+/**
+ * What it takes.
+ */
+export type Composed = Copied & {
+    body: string;
+    replyToMessageId?: string;
+    threadRootMessageId?: string;
+    alsoSendToMain?: boolean;
+    attachmentIds?: string[];
+};
+/**
+ * What it takes.
+ */
+export type GroupFields = {
+    name?: string | null;
+    visibility?: Visibility;
+    joinPolicy?: JoinPolicy;
+    frozen?: boolean;
+    slowModeSeconds?: number;
+    topic?: string;
+    history?: History;
+};
+/**
+ * to the admins, where they decide
+ */
+export type Note = {
+    message?: string;
+};
+/**
+ * messages: times are ISO strings
+ */
+export type Which = {
+    conversationId?: string;
+    since?: string;
+    until?: string;
+    contains?: string;
+};
+/**
+ * What the stream tells.
+ */
+export type ChatMessageEvent = {
+    type: "message.created" | "message.updated" | "message.deleted";
+    conversationId: string;
+    message: Message;
+};
+/**
+ * What the stream tells.
+ */
+export type ReactionEvent = {
+    type: "reaction.added" | "reaction.removed";
+    conversationId: string;
+    actorId: string;
+    emoji: string;
+    message: Message;
+};
+/**
+ * What the stream tells.
+ */
+export type ConversationEvent = {
+    type: "participant.added" | "participant.removed" | "conversation.updated" | "conversation.created";
+    conversationId: string;
+    actorId: string;
+    affectedUserIds: string[];
+    conversation: Conversation;
+};
+/**
+ * What the stream tells.
+ */
+export type JoinRequestEvent = {
+    type: "join_request.created" | "join_request.resolved";
+    conversationId: string;
+    joinRequest: JoinRequest;
+};
+/**
+ * What the stream tells.
+ */
+export type ConversationBanEvent = {
+    type: "conversation_ban.created" | "conversation_ban.lifted";
+    conversationId: string;
+    conversationBan: ConversationBan;
+};
+/**
+ * What the stream tells.
+ */
+export type ReportEvent = {
+    type: "report.created" | "report.updated";
+    report: Report;
+};
+/**
+ * What the stream tells.
+ */
+export type ReadEvent = {
+    type: "read.updated";
+    conversationId: string;
+    messageId: string;
+    unreadCount: number;
+};
+/**
+ * What the stream tells.
+ */
+export type EphemeralEvent = {
+    type: "typing.started" | "typing.stopped" | "presence.online" | "presence.offline" | "receipt.delivered" | "receipt.read" | "message.draft" | "draft.ended";
+    ephemeral: true;
+    conversationId?: string;
+    senderId: string;
+    payload: any;
+    at: string;
+};
+/**
+ * What the stream tells.
+ */
+export type ChatEvent = ChatMessageEvent | ReactionEvent | ConversationEvent | JoinRequestEvent | ConversationBanEvent | ReportEvent | ReadEvent | EphemeralEvent;
+/**
+ * What the stream tells.
+ */
+export type ResetEvent = {
+    type: "stream.reset";
+    reason: string;
+};
+/**
+ * What the stream tells.
+ */
+export type StreamStatus = "connecting" | "live" | "reconnecting" | "closed";
+/**
+ * What the stream tells.
+ */
+export type StreamOptions = {
+    /**
+     * each event; a message's created event once,
+     * also when the service repeats it
+     */
+    onEvent?: ((event: ChatEvent) => void) | undefined;
+    /**
+     * it is open, at first and again: events without an id are not
+     * repeated, so refetch what is on the screen
+     */
+    onOpen?: (() => void) | undefined;
+    /**
+     * what was missed cannot be told: refetch
+     */
+    onReset?: ((event: ResetEvent) => void) | undefined;
+    /**
+     * the answer was no stream; EventSource does not show what it
+     * was, but the answer to any request may. It is tried again, after a pause that grows
+     */
+    onRefused?: (() => void) | undefined;
+    onStatus?: ((status: StreamStatus) => void) | undefined;
+    /**
+     * events of your own plugins
+     */
+    types?: string[] | undefined;
+};
+/**
+ * a function is asked each time
+ */
+export type Given<Value> = Value | (() => Value | Promise<Value>);
+export type ChatOptions = {
+    /**
+     * as `Authorization: Bearer`; for the stream, which can
+     * send no headers, as `?access_token=`
+     */
+    token?: Given<string | null> | undefined;
+    /**
+     * of requests, not of the stream
+     */
+    headers?: Given<{
+        [name: string]: string;
+    }> | undefined;
+    /**
+     * of requests and of the stream
+     */
+    query?: Given<{
+        [name: string]: string;
+    }> | undefined;
+    /**
+     * "include": cookies to another origin, too
+     */
+    credentials?: RequestCredentials | undefined;
+    /**
+     * for each request; 20,000 unless told
+     */
+    timeoutMs?: number | undefined;
+    /**
+     * how often a send or forward is tried again; 2 unless told
+     */
+    retries?: number | undefined;
+    /**
+     * told of every request that failed
+     */
+    onError?: ((error: ChatError) => void) | undefined;
+    /**
+     * in place of the browser's, as is EventSource
+     */
+    fetch?: typeof fetch | undefined;
+    EventSource?: {
+        new (url: string | URL, eventSourceInitDict?: EventSourceInit | undefined): EventSource;
+        prototype: EventSource;
+        readonly CLOSED: number;
+        readonly CONNECTING: number;
+        readonly OPEN: number;
+    } | undefined;
+};

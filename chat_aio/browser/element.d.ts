@@ -1,0 +1,47 @@
+/**
+ * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`, and
+ * `conversation`, whose id is the only one that is shown. Events, which bubble:
+ * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}), and
+ * `chat-aio:message` ({message}) for one that has come and is not being read.
+ */
+export class ChatAio extends HTMLElement {
+    static observedAttributes: string[];
+    /** What is shown, while the element is in a page.
+     * @returns {ChatStore | null} */
+    get store(): ChatStore | null;
+    /** @param {Chat | null} chat */
+    set chat(arg: Chat | null);
+    /** A client of the page's own, in place of `base` and `token`.
+     * @returns {Chat | null} */
+    get chat(): Chat | null;
+    /** @param {Token} token */
+    set token(arg: Token);
+    /** Sent as `Authorization: Bearer`, or a function that is asked for it each time.
+     * @returns {Token} */
+    get token(): Token;
+    /** @param {{[name: string]: string}} words */
+    set words(arg: {
+        [name: string]: string;
+    });
+    /** Words in place of the element's own, by their names in element/words.js.
+     * @returns {{[name: string]: string}} */
+    get words(): {
+        [name: string]: string;
+    };
+    connectedCallback(): void;
+    disconnectedCallback(): void;
+    /** @param {string} name @param {string | null} before @param {string | null} after */
+    attributeChangedCallback(name: string, before: string | null, after: string | null): void;
+    /** Show a conversation; null: none.
+     * @param {string | null} conversationId
+     * @returns {Promise<void>} */
+    open(conversationId: string | null): Promise<void>;
+    /** Show the direct conversation with someone.
+     * @param {string} otherUserId
+     * @returns {Promise<void>} */
+    openDirect(otherUserId: string): Promise<void>;
+    #private;
+}
+export type Token = string | null | (() => string | null | Promise<string | null>);
+import { ChatStore } from "./chat-store.js";
+import { Chat } from "./chat.js";

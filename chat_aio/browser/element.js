@@ -1,0 +1,200 @@
+// @ts-check
+/**
+ * A chat as an element of a page, in two lines (docs/chat-js.md):
+ *
+ *   <script type="module" src="/chat-aio/element.js"></script>
+ *   <chat-aio base="/api/chat" user="ann"></chat-aio>
+ */
+
+import { Chat } from "./chat.js";
+import { ChatStore } from "./chat-store.js";
+import { Frame } from "./element/frame.js";
+import { makeSheet } from "./element/style.js";
+
+/** @typedef {string | null | (() => string | null | Promise<string | null>)} Token */
+
+const SHEET = makeSheet();
+const GIVEN = ["chat", "token", "words"];
+
+/**
+ * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`, and
+ * `conversation`, whose id is the only one that is shown. Events, which bubble:
+ * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}), and
+ * `chat-aio:message` ({message}) for one that has come and is not being read.
+ */
+export class ChatAio extends HTMLElement {
+  static observedAttributes = ["base", "user", "conversation", "lang"];
+
+  #root = this.attachShadow({ mode: "open" });
+  /** @type {ChatStore | null} */
+  #store = null;
+  /** @type {Frame | null} */
+  #frame = null;
+  /** @type {Chat | null} */
+  #chat = null;
+  /** @type {Token} */
+  #token = null;
+  /** @type {{[name: string]: string}} */
+  #words = {};
+  /** @type {{[name: string]: any}} */
+  #told = {};
+  #show = () => this.#showAll();
+
+  /** What is shown, while the element is in a page.
+   * @returns {ChatStore | null} */
+  get store() {
+    return this.#store;
+  }
+
+  /** A client of the page's own, in place of `base` and `token`.
+   * @returns {Chat | null} */
+  get chat() {
+    return this.#chat;
+  }
+
+  /** @param {Chat | null} chat */
+  set chat(chat) {
+    this.#chat = chat;
+    this.#beginAnew();
+  }
+
+  /** Sent as `Authorization: Bearer`, or a function that is asked for it each time.
+   * @returns {Token} */
+  get token() {
+    return this.#token ?? this.getAttribute("token");
+  }
+
+  /** @param {Token} token */
+  set token(token) {
+    this.#token = token;
+  }
+
+  /** Words in place of the element's own, by their names in element/words.js.
+   * @returns {{[name: string]: string}} */
+  get words() {
+    return this.#words;
+  }
+
+  /** @param {{[name: string]: string}} words */
+  set words(words) {
+    this.#words = words;
+    this.#beginAnew();
+  }
+
+  connectedCallback() {
+    this.#takeWhatWasGiven();
+    this.#root.adoptedStyleSheets = [SHEET];
+    this.#begin();
+  }
+
+  disconnectedCallback() {
+    this.#end();
+  }
+
+  /** @param {string} name @param {string | null} before @param {string | null} after */
+  attributeChangedCallback(name, before, after) {
+    const isElsewhere = name === "conversation" && before !== null && after !== null;
+    if (before === after || !this.#store) return;
+    if (isElsewhere) this.#store.open(after);
+    else this.#beginAnew();
+  }
+
+  /** Show a conversation; null: none.
+   * @param {string | null} conversationId
+   * @returns {Promise<void>} */
+  async open(conversationId) {
+    await this.#store?.open(conversationId);
+  }
+
+  /** Show the direct conversation with someone.
+   * @param {string} otherUserId
+   * @returns {Promise<void>} */
+  async openDirect(otherUserId) {
+    await this.#store?.openDirect(otherUserId);
+  }
+
+  /** Fields that the page has set before this class was there. */
+  #takeWhatWasGiven() {
+    for (const name of GIVEN.filter((each) => Object.hasOwn(this, each))) {
+      const given = /** @type {any} */ (this)[name];
+      delete (/** @type {any} */ (this)[name]);
+      /** @type {any} */ (this)[name] = given;
+    }
+  }
+
+  #begin() {
+    const userId = this.getAttribute("user");
+    if (!this.isConnected || !userId) return;
+    const base = this.getAttribute("base") ?? "/api/chat";
+    const chat = this.#chat ?? new Chat(base, { token: () => tokenOf(this.token) });
+    const onMessage = (/** @type {any} */ message) => this.#tell("message", { message });
+    const store = new ChatStore(chat, { userId, onMessage });
+    const conversationId = this.getAttribute("conversation");
+    const { lang } = this;
+    this.#store = store;
+    this.#frame = new Frame(store, {
+      ...{ lang, words: this.#words, isSingle: conversationId !== null },
+      choose: (/** @type {string | null} */ id) => this.#choose(id),
+    });
+    this.#root.replaceChildren(this.#frame.node);
+    store.subscribe(this.#show);
+    document.addEventListener("visibilitychange", this.#show);
+    store.start();
+    if (conversationId) store.open(conversationId);
+    this.#show();
+  }
+
+  #end() {
+    document.removeEventListener("visibilitychange", this.#show);
+    this.#store?.close();
+    this.#store = this.#frame = null;
+    this.#told = {};
+    this.#root.replaceChildren();
+  }
+
+  #beginAnew() {
+    if (!this.isConnected) return;
+    this.#end();
+    this.#begin();
+  }
+
+  /** @param {string | null} conversationId */
+  async #choose(conversationId) {
+    const store = this.#store;
+    const wasOpen = store?.state().openId;
+    store?.open(conversationId);
+    // What is opened is shown in the next turn.
+    await Promise.resolve();
+    this.#showAll();
+    this.#frame?.focus({ wasOpen });
+  }
+
+  #showAll() {
+    if (!this.#store) return;
+    this.#frame?.show();
+    const { unread, openId, status } = this.#store.state();
+    this.#tellChanged("unread", unread, { total: unread });
+    this.#tellChanged("open", openId, { conversationId: openId });
+    this.#tellChanged("status", status, { status });
+  }
+
+  /** @param {string} name @param {any} value @param {object} detail */
+  #tellChanged(name, value, detail) {
+    if (this.#told[name] === value) return;
+    this.#told[name] = value;
+    this.#tell(name, detail);
+  }
+
+  /** @param {string} name @param {object} detail */
+  #tell(name, detail) {
+    const options = { bubbles: true, composed: true, detail };
+    this.dispatchEvent(new CustomEvent(`chat-aio:${name}`, options));
+  }
+}
+
+/** @param {Token} token */
+function tokenOf(token) {
+  return token instanceof Function ? token() : token;
+}
+
+if (!customElements.get("chat-aio")) customElements.define("chat-aio", ChatAio);

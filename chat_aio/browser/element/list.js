@@ -1,0 +1,87 @@
+/** The list of conversations. */
+
+import { element, Rows, setAttribute, setText } from "../dom.js";
+import { titleOf } from "./titles.js";
+
+const MOST_SHOWN = 99;
+
+export class ConversationList {
+  #list = element("ul", { role: "list" });
+  #hint = element("p", { class: "hint" });
+  #more;
+  #rows;
+  node;
+
+  /** `tools` are {say, moments, choose(id), more(), again()}. */
+  constructor(tools) {
+    const { say } = tools;
+    this.#more = element("button", { type: "button", class: "link", onclick: tools.more });
+    setText(this.#more, say("more"));
+    this.#rows = new Rows(this.#list, tools);
+    const parts = { class: "list", part: "list", "aria-label": say("conversations") };
+    this.node = element("nav", parts, this.#list, this.#hint, this.#more);
+  }
+
+  show(store, { say }) {
+    const { openId, isListed, hasMore, problem } = store.state();
+    const conversations = store.conversations();
+    this.#rows.show(
+      conversations.map((each) => ({
+        ...{ key: each.id, Row: ConversationRow },
+        state: { conversation: each, isOpen: each.id === openId, own: store.userId },
+      })),
+    );
+    const isEmpty = conversations.length === 0;
+    const words = problem ?? (isListed ? say("none") : say("loading"));
+    setText(this.#hint, isEmpty ? words : "");
+    this.#hint.hidden = !isEmpty;
+    this.#more.hidden = !hasMore;
+  }
+
+  focus(conversationId) {
+    const row = this.#rows.nodeOf(conversationId) ?? this.#list.firstElementChild;
+    row?.querySelector("button").focus();
+  }
+}
+
+class ConversationRow {
+  #tools;
+  #id = null;
+  #title = element("span", { class: "title", dir: "auto" });
+  #time = element("time");
+  #preview = element("span", { class: "preview", dir: "auto" });
+  #badge = element("span", { class: "badge", part: "badge", "aria-hidden": "true" });
+  #count = element("span", { class: "unseen" });
+  #button;
+
+  constructor(tools) {
+    this.#tools = tools;
+    const onclick = () => tools.choose(this.#id);
+    const parts = [this.#title, this.#time, this.#preview, this.#badge, this.#count];
+    const fields = { type: "button", part: "conversation", onclick };
+    this.#button = element("button", fields, ...parts);
+    this.node = element("li", {}, this.#button);
+  }
+
+  show({ conversation, isOpen, own }) {
+    const { say, moments } = this.#tools;
+    const { id, lastMessage, unread, at } = conversation;
+    this.#id = id;
+    setAttribute(this.#button, "aria-current", isOpen && "true");
+    setText(this.#title, titleOf(conversation, say));
+    setText(this.#time, moments.short(at));
+    setText(this.#preview, previewOf(conversation, lastMessage, { own, say }));
+    setText(this.#badge, unread > MOST_SHOWN ? `${MOST_SHOWN}+` : String(unread));
+    setText(this.#count, unread > 0 ? say("unread", { count: unread }) : "");
+    this.#badge.hidden = unread === 0;
+  }
+}
+
+function previewOf({ type, others }, message, { own, say }) {
+  if (!message) return "";
+  const { senderId } = message;
+  const body = message.deletedAt ? say("deleted") : message.body;
+  if (senderId === own) return `${say("you")}: ${body}`;
+  const name = others.find((each) => each.id === senderId)?.name ?? senderId;
+  return type === "direct" ? body : `${name}: ${body}`;
+}

@@ -1,0 +1,134 @@
+/** One message in the log. */
+
+import { element, Rows, setAttribute, setText } from "../dom.js";
+import { bodyOf } from "./body.js";
+
+const OFFERED = ["👍", "❤️", "😂", "🎉"];
+
+export class MessageRow {
+  #tools;
+  #entry = null;
+  #shownBody = null;
+  #author = element("span", { class: "author", dir: "auto" });
+  #quote = element("blockquote", { class: "quote", dir: "auto" });
+  #body = element("div", { class: "body", part: "body", dir: "auto" });
+  #edited = element("span", { class: "edited" });
+  #time = element("time");
+  #note = element("span", { class: "note" });
+  #chips = element("div", { class: "chips" });
+  #unsent;
+  #actions;
+  #reactions;
+
+  /** `tools` are {store, say, moments, react(entry, emoji), reply(entry), retry(key), discard(key)}. */
+  constructor(tools) {
+    this.#tools = tools;
+    const { say } = tools;
+    const button = (words, onclick, more = {}) =>
+      element("button", { type: "button", class: "small", onclick, ...more }, words);
+    const toggle = (emoji) => tools.react(this.#entry, emoji);
+    this.#reactions = new Rows(this.#chips, { ...tools, toggle });
+    this.#unsent = element(
+      "span",
+      {},
+      button(say("retry"), () => tools.retry(this.#entry.clientMessageId)),
+      button(say("discard"), () => tools.discard(this.#entry.clientMessageId)),
+    );
+    const choices = OFFERED.map((emoji) => {
+      return button(emoji, () => toggle(emoji), { "aria-label": say("react", { emoji }) });
+    });
+    const reply = button(say("reply"), () => tools.reply(this.#entry));
+    this.#actions = element("div", { class: "actions", part: "actions" }, ...choices, reply);
+    setText(this.#edited, say("edited"));
+    this.node = this.#made();
+  }
+
+  show({ entry, isNamed, author, mentioned }) {
+    this.#entry = entry;
+    const { say } = this.#tools;
+    const isDeleted = Boolean(entry.deletedAt);
+    const { dataset } = this.node;
+    dataset.from = entry.isOwn ? "me" : "other";
+    dataset.state = isDeleted ? "deleted" : entry.state;
+    setAttribute(this.node, "part", `message ${entry.isOwn ? "own" : "other"}`);
+    setText(this.#author, entry.isOwn ? say("you") : author);
+    setAttribute(this.#author, "class", isNamed && !entry.isOwn ? "author" : "unseen");
+    this.#showBody(isDeleted ? say("deleted") : entry.body, isDeleted ? [] : mentioned);
+    this.#showQuote(isDeleted ? null : entry.replyTo);
+    this.#showReactions(isDeleted ? [] : (entry.reactions ?? []));
+    this.#showMeta(entry, isDeleted);
+  }
+
+  #made() {
+    const bubble = element("div", { class: "bubble", part: "bubble" });
+    bubble.append(this.#author, this.#quote, this.#body, this.#edited);
+    const meta = element("div", { class: "meta" }, this.#time, this.#note, this.#unsent);
+    return element(
+      "div",
+      { class: "message", tabindex: "-1" },
+      ...[bubble, this.#actions, this.#chips, meta],
+    );
+  }
+
+  /** What is chosen in a text stays while reactions come and go. */
+  #showBody(text, mentioned) {
+    const shown = JSON.stringify([text, mentioned]);
+    if (shown === this.#shownBody) return;
+    this.#shownBody = shown;
+    this.#body.replaceChildren(...bodyOf(text, mentioned, this.#tools.store.userId));
+  }
+
+  #showQuote(replyTo) {
+    const { say, store } = this.#tools;
+    this.#quote.hidden = !replyTo;
+    if (!replyTo) return;
+    const { senderId, deleted, deletedAt, excerpt = replyTo.body } = replyTo;
+    const name = senderId === store.userId ? say("you") : store.user(senderId).name;
+    setText(this.#quote, `${name}: ${deleted || deletedAt ? say("deleted") : excerpt}`);
+  }
+
+  #showReactions(reactions) {
+    this.#reactions.show(
+      reactions.map(({ emoji, userIds }) => ({
+        ...{ key: emoji, Row: ReactionChip },
+        state: { emoji, userIds },
+      })),
+    );
+    this.#chips.hidden = reactions.length === 0;
+  }
+
+  #showMeta({ createdAt, editedAt, state, problem }, isDeleted) {
+    const { say, moments } = this.#tools;
+    const notes = { pending: say("pending"), failed: say("unsent", { problem }) };
+    setText(this.#time, moments.time(createdAt));
+    setAttribute(this.#time, "datetime", createdAt);
+    setAttribute(this.#time, "title", moments.whole(createdAt));
+    setText(this.#note, notes[state] ?? "");
+    this.#edited.hidden = !editedAt || isDeleted;
+    this.#unsent.hidden = state !== "failed";
+    this.#actions.hidden = state !== "sent" || isDeleted;
+  }
+}
+
+class ReactionChip {
+  #tools;
+  #emoji = null;
+
+  constructor(tools) {
+    this.#tools = tools;
+    const onclick = () => tools.toggle(this.#emoji);
+    this.node = element("button", { type: "button", class: "chip", part: "reaction", onclick });
+  }
+
+  show({ emoji, userIds }) {
+    const { say, store } = this.#tools;
+    this.#emoji = emoji;
+    const nameOf = (id) => (id === store.userId ? say("you") : store.user(id).name);
+    const count = userIds.length;
+    setText(this.node, `${emoji} ${count}`);
+    setAttribute(this.node, "aria-pressed", String(userIds.includes(store.userId)));
+    const words = say("reacted", { emoji, count, names: userIds.map(nameOf).join(", ") });
+    setAttribute(this.node, "aria-label", words);
+    setAttribute(this.node, "title", words);
+  }
+}

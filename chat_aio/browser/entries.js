@@ -1,0 +1,44 @@
+/**
+ * The messages of a conversation as a page shows them: what is there, then what is on its way. The
+ * entry of a message stays the same object as long as the message does. No DOM.
+ */
+
+export class Entries {
+  #userId;
+  #known = new WeakMap();
+
+  constructor(userId) {
+    this.#userId = userId;
+  }
+
+  /** `drafts` are those of the outbox that belong here. */
+  of(messages, drafts) {
+    return [
+      ...messages.map((each) => this.#kept(each, sentEntry)),
+      ...drafts.map((each) => this.#kept(each, sendingEntry)),
+    ];
+  }
+
+  #kept(given, make) {
+    if (!this.#known.has(given)) this.#known.set(given, Object.freeze(make(given, this.#userId)));
+    return this.#known.get(given);
+  }
+}
+
+function sentEntry(message, userId) {
+  const { id, senderId } = message;
+  const isOwn = senderId === userId;
+  // What one has sent keeps the key that it had on its way.
+  const key = isOwn && message.clientMessageId ? `own:${message.clientMessageId}` : `message:${id}`;
+  return { ...message, key, isOwn, state: "sent" };
+}
+
+function sendingEntry(draft, userId) {
+  const { conversationId, clientMessageId, body, createdAt, state, problem, isTemporary } = draft;
+  const { mentions = [], replyTo = null } = draft;
+  return {
+    ...{ id: null, conversationId, clientMessageId, body, createdAt, mentions, replyTo },
+    ...{ senderId: userId, key: `own:${clientMessageId}`, isOwn: true },
+    ...{ state, problem, isTemporary },
+  };
+}

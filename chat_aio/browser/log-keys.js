@@ -1,0 +1,27 @@
+/** How the keyboard goes through a log of messages. */
+
+/** Up and down go from message to message; Tab then leads to what one can do with it. */
+export function enableKeys(log) {
+  const move = (from, step) => {
+    const messages = [...log.querySelectorAll(".message")];
+    const index = from === log ? messages.length : messages.indexOf(from);
+    messages.at(Math.max(0, index + step))?.focus();
+  };
+  log.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    const step = { ArrowUp: -1, ArrowDown: 1 }[key];
+    if (key === "Escape" && target !== log) log.focus();
+    else if (step && (target === log || target.matches(".message"))) move(target, step);
+    else return;
+    event.preventDefault();
+  });
+  log.addEventListener("focusin", ({ target }) => {
+    const isMeant = target.matches(":focus-visible") || matchMedia("(hover: none)").matches;
+    if (isMeant) target.closest(".message")?.setAttribute("data-focused", "");
+  });
+  // Not by :focus-within: between two buttons nothing has the focus, and hidden ones get none.
+  log.addEventListener("focusout", ({ target, relatedTarget }) => {
+    const row = target.closest(".message");
+    if (!row?.contains(relatedTarget)) row?.removeAttribute("data-focused");
+  });
+}

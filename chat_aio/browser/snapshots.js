@@ -1,0 +1,60 @@
+/** What is shown, as values that stay the same object while nothing of them has changed. No DOM. */
+
+export class Snapshots {
+  #held = new Map();
+  #turn = 0;
+
+  /** From now on they are made anew when they are asked for. */
+  outdate() {
+    this.#turn += 1;
+  }
+
+  /** The value under a key; `make()` makes it, and may leave out nothing it had before. */
+  get(key, make) {
+    const held = this.#held.get(key);
+    if (held?.turn === this.#turn) return held.value;
+    const value = held ? settled(held.value, make()) : frozen(make());
+    this.#held.set(key, { turn: this.#turn, value });
+    return value;
+  }
+}
+
+/** The value before, where the one after is no different; else with the lists it has in common. */
+function settled(before, after) {
+  if (isSame(before, after)) return before;
+  if (Array.isArray(after)) return frozen(after);
+  const kept = Object.entries(after).map(([name, value]) => {
+    return [name, isSame(before[name], value) ? before[name] : value];
+  });
+  return frozen(Object.fromEntries(kept));
+}
+
+function isSame(before, after) {
+  if (Object.is(before, after)) return true;
+  if (Array.isArray(before) && Array.isArray(after)) return areSame(before, after);
+  if (!isPlain(before) || !isPlain(after)) return false;
+  return areSame(Object.keys(before), Object.keys(after)) && haveSame(before, after);
+}
+
+function haveSame(before, after) {
+  const areLists = (name) => Array.isArray(before[name]) && Array.isArray(after[name]);
+  return Object.keys(after).every((name) =>
+    areLists(name)
+      ? areSame(before[name], after[name])
+      : Object.is(before[name], after[name]),
+  );
+}
+
+function areSame(before, after) {
+  return before.length === after.length && after.every((each, at) => Object.is(each, before[at]));
+}
+
+function isPlain(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Nobody changes what others have been shown. */
+function frozen(value) {
+  for (const each of Object.values(value)) if (Array.isArray(each)) Object.freeze(each);
+  return Object.freeze(value);
+}

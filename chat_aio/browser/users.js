@@ -1,0 +1,58 @@
+/** What the service shows of users: as pages bring it, and asked for where it is missing. No DOM. */
+
+import { gathered } from "./tasks.js";
+
+const GATHER_MS = 20;
+const MOST_ASKED = 100;
+const NOT_OFFERED = 501;
+
+export class Users {
+  #chat;
+  #onChange;
+  #known = new Map();
+  /** Those of whom nothing is known, and of them those who are to be asked for. */
+  #unknown = new Map();
+  #missing = new Set();
+  #ask = gathered(GATHER_MS, () => this.#askAll());
+  #areOffered = true;
+
+  /** `onChange()` is called when more is known. */
+  constructor(chat, onChange) {
+    this.#chat = chat;
+    this.#onChange = onChange;
+  }
+
+  /** By id, as they come with a page. */
+  learn(users = {}) {
+    for (const each of Object.values(users)) this.#known.set(each.id, Object.freeze(each));
+    this.#onChange();
+  }
+
+  /** {id, name, avatarUrl, isBot}; while nothing is known of a user the name is the id. */
+  get(userId) {
+    if (!this.#known.has(userId) && !this.#unknown.has(userId)) this.#miss(userId);
+    return this.#known.get(userId) ?? this.#unknown.get(userId);
+  }
+
+  #miss(userId) {
+    const shown = { id: userId, name: userId, avatarUrl: null, isBot: false };
+    this.#unknown.set(userId, Object.freeze(shown));
+    this.#missing.add(userId);
+    this.#ask();
+  }
+
+  async #askAll() {
+    const wanted = [...this.#missing].filter((each) => !this.#known.has(each));
+    const ids = wanted.slice(0, MOST_ASKED);
+    this.#missing = new Set(wanted.slice(MOST_ASKED));
+    if (ids.length === 0 || !this.#areOffered) return;
+    try {
+      const found = await this.#chat.findUsers({ ids });
+      this.learn(Object.fromEntries(found.map((each) => [each.id, each])));
+    } catch ({ status }) {
+      // They are shown by their ids, where the host shows nothing of users.
+      this.#areOffered = status !== NOT_OFFERED;
+    }
+    if (this.#missing.size > 0) this.#ask();
+  }
+}

@@ -1,0 +1,66 @@
+"""A host's pages with the chat in them: examples/chat_in_pages.py, on a loopback port."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from aiohttp import ClientSession, web
+from playwright.async_api import Page
+
+from chat_aio.client import ChatClient
+from tests.browser.serving import Ports
+from tests.examples.conftest import loaded
+
+
+class Host:
+    """The running app. People log in by a link, as its pages say."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.origin = f"http://127.0.0.1:{port}"
+        self._runner: web.AppRunner | None = None
+
+    async def start(self) -> None:
+        app = await loaded("chat_in_pages").make_app()
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", self.port, reuse_address=True).start()
+
+    async def stop(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def visit(self, page: Page, user_id: str, name: str = "plain.html") -> None:
+        await page.context.clear_cookies()
+        await page.goto(f"{self.origin}/login?name={user_id}")
+        if name != "plain.html":
+            await page.goto(f"{self.origin}/{name}")
+
+    @asynccontextmanager
+    async def person(self, user_id: str) -> AsyncIterator[ChatClient]:
+        """Somebody who talks without a page."""
+        async with ClientSession(self.origin) as session:
+            path = f"/login?name={user_id}"
+            async with session.get(path, allow_redirects=False) as answer:
+                cookie = answer.cookies["login"].value
+        headers = {"Cookie": f"login={cookie}", "Origin": self.origin}
+        async with ChatClient(f"{self.origin}/api/chat", headers=headers) as client:
+            yield client
+
+
+@asynccontextmanager
+async def hosting(
+    mongo_url: str, database: str, ports: Ports, patch: pytest.MonkeyPatch
+) -> AsyncIterator[Host]:
+    host = Host(ports.of("host"))
+    given: dict[str, Any] = {
+        "MONGO_URL": mongo_url.replace("/?", f"/{database}?"),
+        "ORIGIN": host.origin,
+    }
+    for name, value in given.items():
+        patch.setenv(name, value)
+    await host.start()
+    yield host
+    await host.stop()
