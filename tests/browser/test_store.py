@@ -224,7 +224,9 @@ async def test_what_is_read_while_it_comes(host: Host, page: Page) -> None:
         """
         await run(page, script, [direct.id])
         await grace.send_message(direct.id, "two")
-        await run(page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id])
+        await run(
+            page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id]
+        )
         async with host.person("ada") as ada:
             await page.evaluate("store.setReading(false)")
             await grace.send_message(direct.id, "three")

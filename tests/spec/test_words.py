@@ -15,9 +15,10 @@ ENGLISH = texts_of("en")
 OTHERS = [each for each in languages() if each != "en"]
 MODULES = [
     each
-    for each in sorted((*STATIC.rglob("*.js"), *BROWSER.rglob("*.js")))
+    for each in sorted((*STATIC.rglob("*.js"), *BROWSER.glob("*.js")))
     if "texts" not in each.parts
 ]
+"""Those of the page, and what hosts import. The element that they can show has words of its own."""
 COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
 SAYING = re.compile(r"(?<![.\w])say\(")
 LITERAL = re.compile(r'"([^"\n]*)"|`([^`\n]*)`')
