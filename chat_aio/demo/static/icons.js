@@ -26,10 +26,14 @@ const PATHS = {
   delete: "M4.5 7h15 M9 7V4.5h6V7 M6.5 7l.8 12.5h9.4L17.5 7 M10 10.5v5.5 M14 10.5v5.5",
 };
 
+/** They point to where the text goes, or comes from. */
+const POINTING = ["forward", "reply"];
+
 export function icon(name) {
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
+  if (POINTING.includes(name)) svg.classList.add("pointing");
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("d", PATHS[name]);
   svg.append(path);

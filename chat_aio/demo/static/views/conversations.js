@@ -106,7 +106,7 @@ export class ConversationList {
 
 class ConversationRow {
   #pictured = picturedWithDot();
-  #title = element("span", { class: "row-title" });
+  #title = element("span", { class: "row-title", dir: "auto" });
   #time = element("time", { class: "row-time" });
   #preview = element("span", { class: "row-preview" });
   #badge = element("span", { class: "badge" });

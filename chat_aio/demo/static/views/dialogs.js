@@ -100,7 +100,7 @@ export class ForwardDialog {
     const button = element("button", { type: "button", class: "choice", onclick });
     const picture = avatar();
     setAvatar(picture, this.#people.pictureOf(conversation));
-    const title = element("span", { class: "choice-title" }, this.#people.titleOf(conversation));
+    const title = element("span", { class: "choice-title", dir: "auto" }, this.#people.titleOf(conversation));
     button.append(picture, title);
     return element("li", {}, button);
   }

@@ -8,7 +8,7 @@ export class DraftRow {
   #draft = null;
   #people;
   #avatar = avatar();
-  #author = element("span", { class: "author" });
+  #author = element("span", { class: "author", dir: "auto" });
   #text = element("span");
   #stop = element("button", { type: "button", class: "quiet small" }, say("draft.stop"));
 

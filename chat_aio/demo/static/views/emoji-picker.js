@@ -2,11 +2,15 @@
 
 import { element, setAttribute } from "../../../browser/dom.js";
 import { ALL_EMOJI, matchingEmoji, RecentEmoji } from "../emoji.js";
-import { say } from "../words.js";
+import { direction, say } from "../words.js";
 import { Popover } from "./popovers.js";
 
 /** As many as the style sheet puts side by side. */
 const COLUMNS = 6;
+const ONWARD = direction === "rtl" ? -1 : 1;
+const STEPS = {
+  ...{ ArrowLeft: -ONWARD, ArrowRight: ONWARD, ArrowUp: -COLUMNS, ArrowDown: COLUMNS },
+};
 
 export class EmojiPicker {
   #panel = document.querySelector("#emoji-picker");
@@ -65,7 +69,7 @@ export class EmojiPicker {
 
   #pressed(event) {
     const isInPalette = this.#palette.contains(event.target);
-    const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -COLUMNS, ArrowDown: COLUMNS }[event.key];
+    const step = STEPS[event.key];
     const isMeant = isInPalette ? step : event.target === this.#input && event.key === "ArrowDown";
     if (!isMeant) return;
     event.preventDefault();

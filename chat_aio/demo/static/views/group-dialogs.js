@@ -21,7 +21,9 @@ const MOST_NOTE = 500;
 
 /** `create(group)` with {name, userIds, visibility, joinPolicy}; the name may be undefined. */
 export function makeGroupDialog(people, create) {
-  const name = element("input", { name: "name", maxlength: 200, autocomplete: "off" });
+  const name = element("input", {
+    ...{ name: "name", maxlength: 200, autocomplete: "off", dir: "auto" },
+  });
   const visibility = select("visibility", VISIBILITIES);
   const joinPolicy = select("joinPolicy", JOIN_POLICIES);
   const dialog = new Dialog(

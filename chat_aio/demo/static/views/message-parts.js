@@ -38,7 +38,7 @@ export class Origin {
 /** What a message answers; it leads there. */
 export class Quote {
   #people;
-  #author = element("span", { class: "quote-author" });
+  #author = element("span", { class: "quote-author", dir: "auto" });
   #text = element("span", { class: "quote-text", dir: "auto" });
   node;
 

@@ -114,7 +114,7 @@ export class MessageTools {
   async #copy(text, composer) {
     try {
       await navigator.clipboard.writeText(text);
-      this.#toast.say(say("message.copied"));
+      this.#toast.show(say("message.copied"));
     } catch {
       composer.complain(say("message.notCopied"));
     }

@@ -2,6 +2,7 @@
 
 import { element } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
+import { direction } from "../words.js";
 
 const GAP_PX = 6;
 
@@ -43,7 +44,10 @@ export class Popover {
   #place({ top, bottom, left, right }) {
     const { offsetWidth: width, offsetHeight: height, style } = this.#panel;
     const isBelow = bottom + GAP_PX + height <= innerHeight - GAP_PX;
-    const wanted = left + width > innerWidth - GAP_PX ? right - width : left;
+    const fitsForward = left + width <= innerWidth - GAP_PX;
+    const fitsBackward = right - width >= GAP_PX;
+    const isForward = direction === "rtl" ? !fitsBackward : fitsForward;
+    const wanted = isForward ? left : right - width;
     const x = Math.max(GAP_PX, Math.min(wanted, innerWidth - width - GAP_PX));
     const y = isBelow ? bottom + GAP_PX : Math.max(GAP_PX, top - GAP_PX - height);
     style.left = `${x}px`;

@@ -118,7 +118,7 @@ export class SearchView {
 
 class FoundRow {
   #avatar = avatar();
-  #title = element("span", { class: "row-title" });
+  #title = element("span", { class: "row-title", dir: "auto" });
   #time = element("time", { class: "row-time" });
   #sender = element("strong");
   #body = element("span", { class: "found-body", dir: "auto" });

@@ -8,8 +8,8 @@ import { HISTORIES, historyIn, VISIBILITIES, WRITERS, writingIn } from "./group-
 import { Section } from "./section.js";
 
 export class SettingsSection {
-  #name = element("input", { name: "name", maxlength: 200, autocomplete: "off" });
-  #topic = element("textarea", { name: "topic", maxlength: 500, rows: 2 });
+  #name = element("input", { name: "name", maxlength: 200, autocomplete: "off", dir: "auto" });
+  #topic = element("textarea", { name: "topic", maxlength: 500, rows: 2, dir: "auto" });
   #visibility = select("visibility", VISIBILITIES);
   #joinPolicy = select("joinPolicy", JOIN_POLICIES);
   #writers = select("frozen", WRITERS);

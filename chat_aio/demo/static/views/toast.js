@@ -9,7 +9,7 @@ export class Toast {
   #node = document.querySelector("#toast");
   #later = later(SHOWN_MS);
 
-  say(words) {
+  show(words) {
     setText(this.#node, words);
     this.#later(() => setText(this.#node, ""));
   }
