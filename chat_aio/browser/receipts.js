@@ -91,8 +91,10 @@ export class Receipts {
 
   /** 0 until it is known: a message that one has read last may be in a thread, or further back. */
   #askedSeqOf(conversationId, messageId) {
-    const isOpen = conversationId === this.#store.openId;
-    if (!isOpen || !this.#store.timeline(conversationId).isReady) return 0;
+    const { openId, open } = this.#store;
+    const isOpen = conversationId === openId && this.#store.timeline(conversationId).isReady;
+    // Who joined lately may not see what others have read last.
+    if (!isOpen || open?.history === "since_join") return 0;
     if (!this.#seqs.has(conversationId)) this.#seqs.set(conversationId, new Map());
     const seqs = this.#seqs.get(conversationId);
     if (!seqs.has(messageId) && seqs.size < MOST_ASKED) {
