@@ -25,10 +25,10 @@ from chat_aio.plugins import Typing
 PAGES = Path(__file__).parent / "browser"
 REACT = Path(os.environ.get("REACT", "/usr/share/nodejs"))
 NAMES = {"ada": "Ada Lovelace", "grace": "Grace Hopper"}
-ORIGIN = os.environ.get("ORIGIN", "http://127.0.0.1:8000")
+ORIGINS = tuple(os.environ.get("ORIGINS", "http://127.0.0.1:8000").split(","))
 STRICT = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 """Nothing from elsewhere, no scripts and styles within the page, no text that becomes HTML."""
@@ -73,6 +73,11 @@ async def page(request: web.Request) -> web.StreamResponse:
     return web.Response(text=text, content_type="text/html", headers=headers)
 
 
+async def react(request: web.Request) -> web.FileResponse:
+    name = request.match_info["name"]
+    return web.FileResponse(REACT / name / "umd" / f"{name}.production.min.js")
+
+
 async def make_app() -> web.Application:
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient(
         os.environ.get("MONGO_URL", "mongodb://127.0.0.1:27017/?replicaSet=rs0")
@@ -82,16 +87,14 @@ async def make_app() -> web.Application:
         client.get_default_database("chat"),
         auth=auth,
         hooks=Hooks(profiles=profiles),
-        options=Options(allowed_origins=(ORIGIN,)),
+        options=Options(allowed_origins=ORIGINS),
         plugins=[Typing()],
     )
     chat.mount(app)
     add_browser_files(app, "/chat-aio")
     app.router.add_get("/login", login)
-    if REACT.is_dir():
-        app.router.add_static("/react", REACT / "react" / "umd")
-        app.router.add_static("/react-dom", REACT / "react-dom" / "umd")
     app.router.add_get(r"/{name:[\w-]+\.(?:html|js|css)}", page)
+    app.router.add_get(r"/umd/{name:react|react-dom}.js", react)
     app.on_cleanup.append(lambda _: client.close())
     return app
 

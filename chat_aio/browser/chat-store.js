@@ -101,7 +101,7 @@ export class ChatStore {
   constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, hasDrafts = false }) {
     this.userId = userId;
     this.#entries = new Entries(userId);
-    this.#store = new Store(userId);
+    this.#store = new Store(userId, { keepsNewest: true });
     this.#users = new Users(chat, () => this.#store.changed());
     this.#session = new Session(chat, this.#store, {
       ...{ onMessage, hasDrafts, onJoinRequest: () => {}, onBan: () => {}, onReports: () => {} },
@@ -174,7 +174,7 @@ export class ChatStore {
    * @param {string} conversationId @param {string | Written} written
    * @returns {string} its clientMessageId */
   send(conversationId, written) {
-    this.#store.timeline(conversationId).firstUnreadId = null;
+    this.#store.timeline(conversationId).unread.clear();
     this.#session.typing.stopped(conversationId);
     const message = typeof written === "string" ? { body: written } : written;
     return this.#session.sender.send(conversationId, message);
@@ -292,7 +292,7 @@ export class ChatStore {
   /** @param {string} id */
   #makeTimeline(id) {
     const timeline = this.#store.timeline(id);
-    const { isReady, loading, messages, olderCursor, firstUnreadId } = timeline;
+    const { isReady, isAsking, loading, messages, older, unread } = timeline;
     const isHere = (/** @type {any} */ each) =>
       each.conversationId === id && !each.threadRootMessageId;
     const typing = this.#session.typing.idsIn(id);
@@ -300,10 +300,10 @@ export class ChatStore {
       conversationId: id,
       messages: this.#entries.of(isReady ? messages : [], this.#store.outbox.filter(isHere)),
       isLoaded: isReady,
-      isLoading: loading === "newest" || loading === "older",
+      isLoading: isAsking,
       hasFailed: loading === "failed",
-      hasOlder: isReady && Boolean(olderCursor),
-      firstUnreadId,
+      hasOlder: isReady && Boolean(older),
+      firstUnreadId: unread.firstId,
       typing: typing.map((/** @type {string} */ each) => this.user(each)),
     };
   }

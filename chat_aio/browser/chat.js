@@ -184,8 +184,6 @@
  */
 
 const TIMEOUT_MS = 20_000;
-/** TypeScript of before 4.9 does not know the method. */
-const TIMEOUTS = /** @type {{timeout: (ms: number) => AbortSignal}} */ (/** @type {any} */ (AbortSignal));
 const RETRIES = 2;
 const FIRST_RETRY_MS = 400;
 const LONGEST_RETRY_MS = 10_000;
@@ -590,7 +588,7 @@ export class Chat {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
     const url = await this.#urlOf(path, query);
     const options = { method, credentials, headers: await this.#headers(body) };
-    const signal = TIMEOUTS.timeout(this.#options.timeoutMs ?? TIMEOUT_MS);
+    const signal = abortedAfter(this.#options.timeoutMs ?? TIMEOUT_MS);
     const asked = answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
     const answer = await this.#noting(asked);
     return of ? answer[of] : answer;
@@ -797,6 +795,10 @@ function path(parts, ...ids) {
 async function valueOf(given) {
   return given instanceof Function ? given() : given;
 }
+
+/** TypeScript before 4.9 does not know it.
+ * @type {(ms: number) => AbortSignal} */
+const abortedAfter = (ms) => /** @type {any} */ (AbortSignal).timeout(ms);
 
 /** Half of a pause is random, so that many clients do not come back in the same moment.
  * @param {number} ms */

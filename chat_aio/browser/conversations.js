@@ -1,8 +1,14 @@
-/** The conversations that are known, most recently active first. No DOM. */
+/**
+ * The conversations that are known; those that are listed, most recently active first. One that was
+ * opened by a link can be further down than the list is loaded. No DOM.
+ */
 
 export class Conversations {
   #known = new Map();
+  /** The ids of those that are listed. */
   #order = [];
+  /** Those that are listed, until something changes. */
+  #all = null;
   /** When conversations were removed. */
   #removedAt = new Map();
   #now;
@@ -13,38 +19,43 @@ export class Conversations {
   }
 
   get all() {
-    return this.#order.map((id) => this.#known.get(id));
+    this.#all ??= this.#order.map((id) => this.#known.get(id));
+    return this.#all;
   }
 
   get(conversationId) {
     return this.#known.get(conversationId) ?? null;
   }
 
-  /** The list from its beginning, as it was at `asOf`; what came later stays, as does `openId`. */
+  /** The list from its beginning, as it was at `asOf`; what came later stays listed. */
   replaceAll(conversations, asOf, openId) {
     const present = this.#present(conversations, asOf);
-    const listed = present.map((each) => each.id);
-    const kept = this.#order.filter((id) => {
-      const isNewer = this.get(id).addedAt > asOf;
-      return !listed.includes(id) && (isNewer || id === openId);
-    });
-    this.#order = [...kept, ...listed];
+    const given = new Set(present.map((each) => each.id));
+    const isKept = (id) => !given.has(id) && this.get(id).addedAt > asOf;
+    this.#setOrder([...this.#order.filter(isKept), ...given]);
     for (const each of present) this.put(each, asOf);
+    const listed = new Set(this.#order);
     for (const id of this.#known.keys()) {
-      if (!this.#order.includes(id)) this.#known.delete(id);
+      if (!listed.has(id) && id !== openId) this.#known.delete(id);
     }
   }
 
   /** More of the list, behind what is known of it. */
   append(conversations, asOf) {
-    for (const each of this.#present(conversations, asOf)) {
-      if (!this.#known.has(each.id)) this.#order.push(each.id);
-      this.put(each, asOf);
-    }
+    const listed = new Set(this.#order);
+    const present = this.#present(conversations, asOf);
+    const more = present.map((each) => each.id).filter((id) => !listed.has(id));
+    this.#setOrder([...this.#order, ...more]);
+    for (const each of present) this.put(each, asOf);
+  }
+
+  /** List a conversation first, if it is not listed. */
+  list(conversationId) {
+    if (!this.#order.includes(conversationId)) this.moveUp(conversationId);
   }
 
   /**
-   * Take a snapshot; a new conversation comes first in the list.
+   * Take a snapshot of a conversation, listed or not.
    *
    * Events' snapshots have no unread count, and an answer asked for before the reader's last
    * reading (`asOf`) has an outdated one: the known count stays. What was told since stays too.
@@ -58,23 +69,33 @@ export class Conversations {
     const isCounted = snapshot.unreadCount !== undefined && asOf >= local.readAt;
     const { unreadCount } = isCounted ? snapshot : local;
     const given = asOf < local.toldAt ? local : snapshot;
-    this.#known.set(snapshot.id, { ...local, ...given, unreadCount });
-    if (!this.#order.includes(snapshot.id)) this.#order.unshift(snapshot.id);
+    this.#set(snapshot.id, { ...local, ...given, unreadCount });
   }
 
   assign(conversationId, fields) {
     const known = this.#known.get(conversationId);
-    if (known) this.#known.set(conversationId, { ...known, ...fields });
+    if (known) this.#set(conversationId, { ...known, ...fields });
   }
 
   moveUp(conversationId) {
-    this.#order = [conversationId, ...this.#order.filter((id) => id !== conversationId)];
+    if (!this.#known.has(conversationId)) return;
+    this.#setOrder([conversationId, ...this.#order.filter((id) => id !== conversationId)]);
   }
 
   remove(conversationId) {
     this.#removedAt.set(conversationId, this.#now());
     this.#known.delete(conversationId);
-    this.#order = this.#order.filter((id) => id !== conversationId);
+    this.#setOrder(this.#order.filter((id) => id !== conversationId));
+  }
+
+  #set(conversationId, conversation) {
+    this.#known.set(conversationId, conversation);
+    this.#all = null;
+  }
+
+  #setOrder(order) {
+    this.#order = order;
+    this.#all = null;
   }
 
   #present(conversations, asOf) {

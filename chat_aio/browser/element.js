@@ -94,8 +94,8 @@ export class ChatAio extends HTMLElement {
   /** @param {string} name @param {string | null} before @param {string | null} after */
   attributeChangedCallback(name, before, after) {
     const isElsewhere = name === "conversation" && before !== null && after !== null;
-    if (before === after || !this.#store) return;
-    if (isElsewhere) this.#store.open(after);
+    if (before === after) return;
+    if (isElsewhere && this.#store) this.#store.open(after);
     else this.#beginAnew();
   }
 

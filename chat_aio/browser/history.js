@@ -2,6 +2,8 @@
 
 const MESSAGES_PER_PAGE = 50;
 const MOST_PAGES_BACK = 20;
+/** Half of it is newer than the message that is asked for. */
+const MESSAGES_AROUND = 100;
 /** The most that a page can have: what is unread is read from its beginning. */
 const UNREAD_PER_PAGE = 200;
 const MOST_UNREAD_PAGES = 5;
@@ -10,8 +12,8 @@ export class History {
   #chat;
   #store;
   #onGone;
-  /** What is being asked for, by list. */
-  #running = new Map();
+  /** What is being asked for, by list: one after the other, each goes on from what is held. */
+  #running = new WeakMap();
 
   /** `onGone(conversationId)` is told when a conversation cannot be read (any longer). */
   constructor(chat, store, onGone) {
@@ -21,35 +23,55 @@ export class History {
   }
 
   loadNewest(timeline) {
-    if (timeline.loading === "newest") return this.#running.get(timeline);
-    return this.#run(timeline, this.#loadNewest(timeline));
+    return this.#run(timeline, () => this.#loadNewest(timeline));
   }
 
-  /** The newest page, and before it is shown those in front of it, as far as they are unread. */
-  async loadUnread(timeline, count) {
-    if (count > MESSAGES_PER_PAGE) timeline.pageSize = UNREAD_PER_PAGE;
-    await this.loadNewest(timeline);
+  /** From wherever the window is to the newest messages. */
+  loadLatest(timeline) {
+    timeline.leave();
+    timeline.becomeStale();
+    return this.loadNewest(timeline);
+  }
+
+  /**
+   * What is to be seen first: the newest page, or where more is unread that around the message that
+   * was read last. If that is not known, pages are asked for as far as that is reasonable.
+   */
+  async loadUnread(timeline) {
+    timeline.unread.draw(timeline);
+    const { count, lastReadId, isWanted } = timeline.unread;
+    const isFar = isWanted && count > MESSAGES_PER_PAGE;
+    if (timeline.newer !== null) timeline.becomeStale();
+    timeline.leave();
+    if (isFar) timeline.pageSize = UNREAD_PER_PAGE;
+    const isAround = isFar && !timeline.keepsNewest && Boolean(lastReadId);
+    if (!isAround || !(await this.#loadAround(timeline, lastReadId))) {
+      await this.loadNewest(timeline);
+    }
+    // The line may have broken meanwhile.
+    if (timeline.isStale && timeline.loading !== "failed") await this.loadNewest(timeline);
     for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
       await this.loadOlder(timeline);
       if (timeline.loading === "failed") break;
     }
     timeline.pageSize = null;
-    timeline.endUnread();
+    timeline.unread.end(timeline);
     this.#store.changed();
   }
 
   loadOlder(timeline) {
-    const { loading, olderCursor } = timeline;
-    if (loading === "newest" || loading === "older") return this.#running.get(timeline);
-    return olderCursor ? this.#run(timeline, this.#loadOlder(timeline)) : Promise.resolve();
+    return this.#running.get(timeline) ?? this.#run(timeline, () => this.#loadOlder(timeline));
+  }
+
+  loadNewer(timeline) {
+    return this.#running.get(timeline) ?? this.#run(timeline, () => this.#loadNewer(timeline));
   }
 
   /** After a failure: whichever part is missing. */
   loadAgain(timeline) {
     const { openThread } = this.#store;
     if (openThread?.timeline === timeline && !openThread.root) return this.loadThread(openThread);
-    if (!timeline.isStale) return this.loadOlder(timeline);
-    return this.loadUnread(timeline, timeline.unreadCount);
+    return timeline.isStale ? this.loadUnread(timeline) : this.loadOlder(timeline);
   }
 
   /** A thread's root and newest replies; a thread that is not there `isGone`. */
@@ -68,10 +90,20 @@ export class History {
     this.#store.changed();
   }
 
-  /** Whether a message is held, after going back for it as far as that is reasonable. */
+  /**
+   * Whether a message is held, after asking for the page around it; in a thread, after going back
+   * as far as that is reasonable.
+   */
   async find(timeline, messageId) {
+    if (timeline.rootId !== null) return this.#findBack(timeline, messageId);
+    await this.#running.get(timeline);
+    if (!timeline.has(messageId)) await this.#loadAround(timeline, messageId);
+    return timeline.has(messageId);
+  }
+
+  async #findBack(timeline, messageId) {
     for (let pages = 0; pages < MOST_PAGES_BACK && !timeline.has(messageId); pages += 1) {
-      const isWhole = timeline.olderCursor === null && !timeline.isStale;
+      const isWhole = timeline.older === null && !timeline.isStale;
       if (isWhole || timeline.loading === "failed") break;
       await (timeline.isLoaded ? this.loadOlder(timeline) : this.loadNewest(timeline));
     }
@@ -95,12 +127,20 @@ export class History {
   }
 
   #run(timeline, work) {
-    this.#running.set(timeline, work);
-    return work;
+    const before = this.#running.get(timeline);
+    const run = (before ? before.then(work) : work()).finally(() => {
+      if (this.#running.get(timeline) === run) this.#running.delete(timeline);
+    });
+    this.#running.set(timeline, run);
+    return run;
   }
 
   async #loadNewest(timeline) {
     while (timeline.isStale) {
+      // Whoever looks at older messages stays there.
+      const { newer, seenId } = timeline;
+      if (newer !== null && seenId !== null && (await this.#askAround(timeline, seenId))) continue;
+      if (timeline.loading === "failed" && newer !== null) return;
       timeline.isStale = false;
       const asOf = this.#store.now();
       const page = await this.#load(timeline, "newest", {});
@@ -109,26 +149,58 @@ export class History {
     }
   }
 
-  async #loadOlder(timeline) {
-    const asOf = this.#store.now();
-    const page = await this.#load(timeline, "older", { cursor: timeline.olderCursor });
-    if (page) this.#store.addOlder(timeline, page, asOf);
+  /** Whether there is such a message to look at. */
+  #loadAround(timeline, messageId) {
+    return this.#run(timeline, () => this.#askAround(timeline, messageId));
   }
 
-  async #load(timeline, loading, { cursor }) {
+  async #askAround(timeline, messageId) {
+    const wasStale = timeline.isStale;
+    timeline.isStale = false;
+    const asOf = this.#store.now();
+    const page = await this.#load(timeline, "around", { around: messageId });
+    if (page) {
+      timeline.seenId = messageId;
+      this.#store.addAround(timeline, page, asOf);
+    } else if (wasStale) {
+      timeline.becomeStale();
+    }
+    return page !== null;
+  }
+
+  async #loadOlder(timeline) {
+    if (!timeline.older) return;
+    const asOf = this.#store.now();
+    const page = await this.#load(timeline, "older", timeline.older);
+    if (page) this.#store.addOlder(timeline, page, asOf);
+    else if (timeline.loading !== "failed") this.loadLatest(timeline);
+  }
+
+  async #loadNewer(timeline) {
+    if (!timeline.newer) return;
+    const asOf = this.#store.now();
+    const page = await this.#load(timeline, "newer", timeline.newer);
+    if (page) this.#store.addNewer(timeline, page, asOf);
+    else if (timeline.loading !== "failed") this.loadLatest(timeline);
+  }
+
+  /** A page, or null: what is asked for is not there, or `loading` is "failed". */
+  async #load(timeline, loading, place) {
     const show = (state) => {
       timeline.loading = state;
       this.#store.changed();
     };
     show(loading);
     try {
-      const limit = timeline.pageSize ?? MESSAGES_PER_PAGE;
-      const answer = await this.#list(timeline, { limit, cursor });
+      const size = place.around ? MESSAGES_AROUND : MESSAGES_PER_PAGE;
+      const limit = Math.max(size, timeline.pageSize ?? 0);
+      const answer = await this.#list(timeline, { limit, ...place });
       show(null);
       return answer;
     } catch (error) {
-      show("failed");
-      if (isGone(error) && timeline.rootId === null) this.#onGone(timeline.conversationId);
+      const isPlaceGone = error.code === "MESSAGE_NOT_FOUND" && timeline.rootId === null;
+      show(isPlaceGone ? null : "failed");
+      if (!isPlaceGone && isGone(error) && timeline.rootId === null) this.#onGone(timeline.conversationId);
       return null;
     }
   }

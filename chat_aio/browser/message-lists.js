@@ -3,32 +3,35 @@
 import { Thread } from "./thread.js";
 import { Timeline } from "./timeline.js";
 
+/** So many main lists and threads are held; those looked at longest ago are let go. */
+const MOST_LISTS = 12;
+
 export class MessageLists {
   #timelines = new Map();
   #threads = new Map();
   #readerId;
-  #now;
+  #options;
 
-  /** `now()` is the clock that answers are dated with, by when they were asked for. */
-  constructor(readerId, now) {
+  /** `options` are those of each list, {now, keepsNewest}. */
+  constructor(readerId, options) {
     this.#readerId = readerId;
-    this.#now = now;
+    this.#options = options;
   }
 
   timeline(conversationId) {
-    if (!this.#timelines.has(conversationId)) {
-      const about = { conversationId, now: this.#now };
-      this.#timelines.set(conversationId, new Timeline(this.#readerId, about));
-    }
-    return this.#timelines.get(conversationId);
+    const about = { ...this.#options, conversationId };
+    const make = () => new Timeline(this.#readerId, about);
+    return latest(this.#timelines, conversationId, make);
+  }
+
+  /** The main list of a conversation, if it is held. */
+  heldTimeline(conversationId) {
+    return this.#timelines.get(conversationId) ?? null;
   }
 
   thread(conversationId, rootId) {
-    if (!this.#threads.has(rootId)) {
-      const about = { conversationId, rootId, now: this.#now };
-      this.#threads.set(rootId, new Thread(this.#readerId, about));
-    }
-    return this.#threads.get(rootId);
+    const about = { ...this.#options, conversationId, rootId };
+    return latest(this.#threads, rootId, () => new Thread(this.#readerId, about));
   }
 
   threadsOf(conversationId) {
@@ -41,9 +44,10 @@ export class MessageLists {
     return lists.map((each) => each.get(messageId)).find(Boolean) ?? null;
   }
 
-  /** The newest message of each list. */
+  /** The newest message of each list, as far as that is known. */
   newestOf(conversationId) {
-    return this.#of(conversationId).map((each) => each.newest);
+    const lists = this.#of(conversationId).filter((each) => each.newer === null);
+    return lists.map((each) => each.newest);
   }
 
   remove(conversationId) {
@@ -59,6 +63,17 @@ export class MessageLists {
 
   #of(conversationId) {
     const threads = this.threadsOf(conversationId).map((each) => each.timeline);
-    return [this.timeline(conversationId), ...threads];
+    const timeline = this.heldTimeline(conversationId);
+    return timeline ? [timeline, ...threads] : threads;
   }
+}
+
+/** The one that is asked for is the last of a map that is in the order of asking. */
+function latest(lists, id, make) {
+  const list = lists.get(id) ?? make();
+  lists.delete(id);
+  lists.set(id, list);
+  const [oldest] = lists.keys();
+  if (lists.size > MOST_LISTS) lists.delete(oldest);
+  return list;
 }

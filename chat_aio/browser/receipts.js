@@ -4,17 +4,25 @@ import { gathered } from "./tasks.js";
 
 /** A message to many comes back as many receipts. */
 const GATHER_MS = 50;
+/** Of so many messages the delivery is known; of older ones it is of no use. */
+const MOST_REACHED = 2_000;
+/** So many messages are asked for, to know where the readers of a conversation are. */
+const MOST_ASKED = 20;
 const NOWHERE = { mark: null, count: 0 };
 
 export class Receipts {
+  #chat;
   #store;
   /** Who was told of a message, by its id. */
   #reached = new Map();
   /** What each reader of a conversation has read: {upTo, toldId}, a seq, and what has none yet. */
   #readers = new Map();
+  /** The seqs of messages that were asked for, by conversation and id; 0 until known. */
+  #seqs = new Map();
   #changed;
 
-  constructor(store) {
+  constructor(chat, store) {
+    this.#chat = chat;
     this.#store = store;
     this.#changed = gathered(GATHER_MS, () => store.changed());
   }
@@ -47,6 +55,8 @@ export class Receipts {
   #reach(messageId, userId) {
     if (!this.#reached.has(messageId)) this.#reached.set(messageId, new Set());
     this.#reached.get(messageId).add(userId);
+    const [oldest] = this.#reached.keys();
+    if (this.#reached.size > MOST_REACHED) this.#reached.delete(oldest);
     this.#changed();
   }
 
@@ -76,7 +86,32 @@ export class Receipts {
     const { lastMessage, lastReply } = this.#store.conversation(conversationId) ?? {};
     const held = this.#store.message(conversationId, messageId);
     const found = held ?? [lastMessage, lastReply].find((each) => each?.id === messageId);
-    return found?.seq ?? 0;
+    return found?.seq ?? this.#askedSeqOf(conversationId, messageId);
+  }
+
+  /** 0 until it is known: a message that one has read last may be in a thread, or further back. */
+  #askedSeqOf(conversationId, messageId) {
+    const { openId, open } = this.#store;
+    const isOpen = conversationId === openId && this.#store.timeline(conversationId).isReady;
+    // Who joined lately may not see what others have read last.
+    if (!isOpen || open?.history === "since_join") return 0;
+    if (!this.#seqs.has(conversationId)) this.#seqs.set(conversationId, new Map());
+    const seqs = this.#seqs.get(conversationId);
+    if (!seqs.has(messageId) && seqs.size < MOST_ASKED) {
+      seqs.set(messageId, 0);
+      this.#ask(seqs, conversationId, messageId);
+    }
+    return seqs.get(messageId) ?? 0;
+  }
+
+  async #ask(seqs, conversationId, messageId) {
+    try {
+      const message = await this.#chat.getMessage(conversationId, messageId);
+      seqs.set(messageId, message.seq);
+      this.#changed();
+    } catch {
+      // Where that reader is stays unknown, until they read on.
+    }
   }
 }
 

@@ -5,6 +5,7 @@ import { MessageChanges } from "./changes.js";
 import { GroupChanges } from "./groups.js";
 import { History, isGone } from "./history.js";
 import { LiveDrafts } from "./live-drafts.js";
+import { isInMain } from "./messages.js";
 import { Presence } from "./presence.js";
 import { Receipts } from "./receipts.js";
 import { Sender } from "./sender.js";
@@ -17,6 +18,8 @@ const LISTED = ["lastMessage", "heads", "users"];
 const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
 const CONFIRM_MS = 400;
+/** Whoever scrolls on has not read what went by. */
+const SEEN_MS = 1_000;
 
 export class Session {
   #chat;
@@ -30,6 +33,7 @@ export class Session {
   #onMessage;
   #firstSync = null;
   #confirming = new Map();
+  #readings = later(SEEN_MS);
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
@@ -58,7 +62,7 @@ export class Session {
     this.boundaries = new Boundaries(chat, store);
     this.typing = new Typing(chat, store);
     this.presence = new Presence(chat, store);
-    this.receipts = new Receipts(store);
+    this.receipts = new Receipts(chat, store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
     this.sync = inTurn(() => this.#sync());
@@ -102,9 +106,11 @@ export class Session {
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
     const timeline = store.timeline(conversationId);
-    timeline.markUnread(conversation.unreadCount);
+    const { unreadCount: count, firstUnreadSeq: firstSeq, participants } = conversation;
+    const own = participants.find((each) => each.userId === store.userId);
+    timeline.unread.mark({ count, firstSeq, lastReadId: own?.lastReadMessageId });
     this.liveDrafts.load(conversationId);
-    await this.history.loadUnread(timeline, conversation.unreadCount);
+    await this.history.loadUnread(timeline);
   }
 
   /** Open a thread beside the open conversation (null: none). */
@@ -165,7 +171,8 @@ export class Session {
     clearTimeout(this.#firstSync);
     const store = this.#store;
     const asOf = store.now();
-    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.conversations.length);
+    // Further down it is asked for again when the reader comes there.
+    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.listedDownTo);
     const found = [];
     let cursor;
     try {
@@ -237,7 +244,7 @@ export class Session {
     store.countReply(message);
     if (!store.isRead(message)) this.#onMessage(message);
     const conversation = store.conversation(message.conversationId);
-    if (!conversation) this.#fetchConversation(message.conversationId);
+    if (!conversation) this.#fetchFor(message);
     else if (!store.isRead(message)) this.#confirm(message.conversationId);
   }
 
@@ -268,10 +275,17 @@ export class Session {
     });
   }
 
-  async #fetchConversation(conversationId) {
+  /** A conversation that was not known begins with this message, as far as the list shows. */
+  async #fetchFor(message) {
+    await this.#fetchConversation(message.conversationId, { isAside: false });
+    if (isInMain(message)) this.#store.setPreview(message.conversationId, message);
+  }
+
+  async #fetchConversation(conversationId, { isAside = true } = {}) {
     const asOf = this.#store.now();
     try {
-      this.#store.putConversation(await this.#chat.getConversation(conversationId), asOf);
+      const conversation = await this.#chat.getConversation(conversationId);
+      this.#store.putConversation(conversation, asOf, { isAside });
     } catch (error) {
       if (isGone(error)) this.#left(conversationId);
     }
@@ -289,6 +303,22 @@ export class Session {
   async readAll() {
     const { open } = this.#store;
     if (open) await this.markRead(open.id);
+  }
+
+  /** A message is before the reader's eyes, below the line: those up to it are read. */
+  saw(timeline, messageId) {
+    const conversation = this.#store.conversation(timeline.conversationId);
+    const seen = timeline.get(messageId);
+    const first = timeline.get(timeline.unread.firstId);
+    const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
+    if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
+    timeline.unread.seenSeq = seen.seq;
+    this.#readings(async () => {
+      // All of it may have been read meanwhile.
+      if (!this.#store.conversation(conversation.id)?.unreadCount) return;
+      await this.#chat.markRead(conversation.id, messageId).catch(() => {});
+      this.#confirm(conversation.id);
+    });
   }
 
   /** Tell the service what is being read. */

@@ -30,6 +30,8 @@ export class Store {
   happenings = new Happenings();
   nextCursor = null;
   isListed = false;
+  /** How many conversations the list shows, down to the last that is before the reader's eyes. */
+  listedDownTo = 0;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
 
@@ -41,9 +43,10 @@ export class Store {
   #isTelling = false;
   #clock = 0;
 
-  constructor(userId) {
+  /** With `keepsNewest` lists always reach the newest message, however far back one goes. */
+  constructor(userId, { keepsNewest = false } = {}) {
     this.userId = userId;
-    this.#lists = new MessageLists(userId, () => this.now());
+    this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() });
   }
 
   /** The answer ends it. */
@@ -121,12 +124,14 @@ export class Store {
   }
 
   get totalUnread() {
-    const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !this.conversation(id));
-    const counts = elsewhere.map(([, count]) => count);
-    return [...this.conversations.map((each) => this.unreadOf(each)), ...counts].reduce(
-      (sum, each) => sum + each,
-      0,
-    );
+    const listed = new Set(this.conversations.map((each) => each.id));
+    const elsewhere = [...this.#unreadElsewhere].filter(([id]) => !listed.has(id));
+    const countOf = ([id, count]) => {
+      const known = this.conversation(id);
+      return known ? this.unreadOf(known) : count;
+    };
+    const here = this.conversations.map((each) => this.unreadOf(each));
+    return [...here, ...elsewhere.map(countOf)].reduce((sum, each) => sum + each, 0);
   }
 
   /** A moment to compare with: take it before a request whose answer has unread counts. */
@@ -149,7 +154,8 @@ export class Store {
   addHeads({ conversations, lastMessages = {}, heads = {} }) {
     for (const { id } of conversations) {
       this.setPreview(id, lastMessages[id] ?? null);
-      this.#assign(id, { unreadMentions: heads[id]?.unreadMentionCount ?? 0 });
+      const { unreadMentionCount = 0, firstUnreadSeq = null } = heads[id] ?? {};
+      this.#assign(id, { unreadMentions: unreadMentionCount, firstUnreadSeq });
     }
   }
 
@@ -158,18 +164,25 @@ export class Store {
     this.changed();
   }
 
-  /** Take a snapshot, asked for at `asOf`; a new conversation comes first in the list. */
-  putConversation(snapshot, asOf = this.now()) {
+  /**
+   * Take a snapshot, asked for at `asOf`; a new conversation comes first in the list, unless it is
+   * `aside`: its place may be further down.
+   */
+  putConversation(snapshot, asOf = this.now(), { isAside = false } = {}) {
+    const isNew = this.conversation(snapshot.id) === null;
     this.#conversations.put(snapshot, asOf);
+    if (isNew && !isAside) this.#conversations.list(snapshot.id);
     this.changed();
   }
 
   /** Take an event about a conversation, with its snapshot. */
   tellConversation(event) {
-    const { conversation } = event;
+    const { type, affectedUserIds = [], conversation } = event;
     const found = happeningsOf(event, this.conversation(conversation.id));
-    this.happenings.add(conversation.id, found, this.timeline(conversation.id).newest?.seq ?? 0);
-    this.putConversation(conversation);
+    const newest = this.conversation(conversation.id) && this.newestIn(conversation.id);
+    this.happenings.add(conversation.id, found, newest?.seq ?? 0);
+    const isNew = type === "conversation.created" || affectedUserIds.includes(this.userId);
+    this.putConversation(conversation, this.now(), { isAside: !isNew });
     this.#assign(conversation.id, { toldAt: this.now() });
   }
 
@@ -184,8 +197,8 @@ export class Store {
   receive(message) {
     const { conversationId, senderId, seq } = message;
     this.#takeFromOutbox(message);
-    if (isInMain(message)) this.timeline(conversationId).put(message);
-    for (const each of this.#lists.threadsOf(conversationId)) each.put(message);
+    if (isInMain(message)) this.#lists.heldTimeline(conversationId)?.receive(message);
+    for (const each of this.#lists.threadsOf(conversationId)) each.receive(message);
     const conversation = this.conversation(conversationId);
     if (conversation && seq > lastSeqOf(conversation)) {
       if (senderId !== this.userId) this.#countUnread(conversation, message);
@@ -198,7 +211,7 @@ export class Store {
 
   /** A message was told to be new, once: if it is a reply, the root of its thread counts it. */
   countReply(message) {
-    this.timeline(message.conversationId).countReply(message);
+    this.#lists.heldTimeline(message.conversationId)?.countReply(message);
     for (const each of this.#lists.threadsOf(message.conversationId)) each.countReply(message);
     this.changed();
   }
@@ -206,7 +219,7 @@ export class Store {
   /** A message was changed: edited, deleted, reacted to. */
   update(message, asOf) {
     const { conversationId } = message;
-    this.timeline(conversationId).update(message, asOf);
+    this.#lists.heldTimeline(conversationId)?.update(message, asOf);
     for (const each of this.#lists.threadsOf(conversationId)) each.update(message, asOf);
     const last = this.conversation(conversationId)?.lastMessage;
     if (last?.id === message.id) this.#assign(conversationId, { lastMessage: message });
@@ -225,7 +238,7 @@ export class Store {
       this.#unreadElsewhere.set(conversationId, unreadCount);
     }
     const read = unreadCount === 0 ? { unreadMentions: 0 } : {};
-    this.#assign(conversationId, { unreadCount, ...read });
+    this.#assign(conversationId, { unreadCount, firstUnreadSeq: null, ...read });
   }
 
   /** The service has been told what is read: counts asked for before now are outdated. */
@@ -247,8 +260,19 @@ export class Store {
     this.changed();
   }
 
+  /** A page from somewhere within a list, in place of what was held of it. */
+  addAround(timeline, page, asOf) {
+    timeline.addAround(page, asOf);
+    this.changed();
+  }
+
   addOlder(timeline, page, asOf) {
     timeline.addOlder(page, asOf);
+    this.changed();
+  }
+
+  addNewer(timeline, page, asOf) {
+    timeline.addNewer(page, asOf);
     this.changed();
   }
 
@@ -262,10 +286,13 @@ export class Store {
 
   #countUnread({ id, unreadCount }, message) {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
-    if (isFirst && isInMain(message)) this.timeline(id).firstUnreadId = message.id;
-    const { unreadMentions = 0 } = this.conversation(id);
+    if (isFirst && isInMain(message)) this.timeline(id).unread.drawAbove(message.id);
+    const { unreadMentions = 0, firstUnreadSeq = null } = this.conversation(id);
     const isMine = (message.mentions ?? []).includes(this.userId);
-    const fields = { unreadMentions: unreadMentions + (isMine ? 1 : 0) };
+    const fields = {
+      unreadMentions: unreadMentions + (isMine ? 1 : 0),
+      firstUnreadSeq: unreadCount === 0 ? message.seq : firstUnreadSeq,
+    };
     this.#assign(id, { unreadCount: unreadCount + 1, ...fields });
   }
 

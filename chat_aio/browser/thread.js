@@ -27,8 +27,8 @@ export class Thread {
     this.timeline.becomeStale();
   }
 
-  put(message) {
-    if (message.threadRootMessageId === this.rootId) this.timeline.put(message);
+  receive(message) {
+    if (message.threadRootMessageId === this.rootId) this.timeline.receive(message);
   }
 
   update(message, asOf) {

@@ -1,24 +1,33 @@
 /**
- * The messages of a conversation's main list, or of a thread (`rootId`), as far as they are known:
- * each once, ordered by seq.
+ * The messages of a conversation's main list, or of a thread (`rootId`), as far as they are held:
+ * each once, ordered by seq, without a gap. Of a main list that is a window: where it grows at one
+ * end it is cut at the other, and it need not reach the newest message.
  */
 
 import { isOlderState, laterSummary, previewOf, withReply } from "./messages.js";
+import { UnreadLine } from "./unread-line.js";
+
+/** From so many messages on the window is cut, to so many. */
+const MOST_HELD = 400;
+const KEPT = 300;
 
 export class Timeline {
   /** Ascending seq. */
   messages = [];
-  /** Where older messages go on: undefined before the first page, null at the beginning. */
-  olderCursor = undefined;
-  /** Whether the newest page is to be asked for, as after a broken connection. */
+  /** How to ask for older messages: undefined before the first page, null at the beginning. */
+  older = undefined;
+  /** How to ask for newer messages; null where the newest is held. */
+  newer = null;
+  /** Whether what is held is to be asked for again, as after a broken connection. */
   isStale = true;
-  /** What a request is doing: null, "newest", "older", or "failed". */
+  /** What a request is doing: null, "newest", "older", "newer", "around", or "failed". */
   loading = null;
-  /** The first message that was unread when the reader came; a line is drawn above it. */
-  firstUnreadId = null;
-
-  /** How many messages were unread when the reader came. */
-  unreadCount = 0;
+  /** Whether the reader is at the end, and stays there when messages come. */
+  isFollowed = true;
+  /** The message that the reader looks at; null for the newest. */
+  seenId = null;
+  /** The line above what was unread when the reader came. */
+  unread;
   /** How many messages a page is to have while what is unread is brought; null otherwise. */
   pageSize = null;
 
@@ -28,21 +37,30 @@ export class Timeline {
   /** Since when tombstones were known to be there: what is asked for later may be restored. */
   #deletedAsOf = new Map();
   #now;
+  /** What came while it was not known whether the window reaches it. */
+  #beyond = [];
   /** Up to this seq nothing is missing; while the connection holds that is all there is. */
   #wholeUpTo = 0;
   #isWhole = false;
-  #unread = { count: 0, upTo: null };
 
   /** `now()` is the clock that answers are dated with, by when they were asked for. */
-  constructor(readerId, { conversationId = null, rootId = null, now = () => 0 } = {}) {
+  constructor(readerId, about = {}) {
+    const { conversationId = null, rootId = null, keepsNewest = false, now = () => 0 } = about;
     this.#now = now;
     this.readerId = readerId;
     this.conversationId = conversationId;
     this.rootId = rootId;
+    /** Whether it always reaches the newest message. Of a thread that is so. */
+    this.keepsNewest = keepsNewest || rootId !== null;
+    this.unread = new UnreadLine(readerId);
   }
 
   get isLoaded() {
-    return this.olderCursor !== undefined;
+    return this.older !== undefined;
+  }
+
+  get isAsking() {
+    return this.loading !== null && this.loading !== "failed";
   }
 
   /** Whether it can be shown: not while the first unread message is still being looked for. */
@@ -60,6 +78,14 @@ export class Timeline {
 
   get(messageId) {
     return this.#byId.get(messageId) ?? null;
+  }
+
+  /** A message was created. Where the window does not reach the newest one it is left out. */
+  receive(message) {
+    if (this.isAsking) this.#beyond.push(message);
+    if (this.newer !== null) return;
+    this.put(message);
+    this.#cut(this.isFollowed ? "older" : "newer");
   }
 
   /** Add a message, or take its newer state: an answer's only if nothing was told since `asOf`. */
@@ -83,7 +109,7 @@ export class Timeline {
   update(message, asOf = Infinity) {
     if (this.has(message.id)) this.put(message, asOf);
     const newest = this.get(message.id) ?? message;
-    if (this.has(message.id) || this.loading) {
+    if (this.has(message.id) || this.isAsking) {
       this.#told.set(message.id, { at: this.#now(), message: newest });
     }
     for (const each of this.messages) {
@@ -107,55 +133,98 @@ export class Timeline {
   /** The newest page. If it does not reach what was held before, that is let go: no gaps. */
   addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
-    const reaches = this.isLoaded && (nextCursor === null || first <= this.#wholeUpTo);
+    const reaches = this.isLoaded && first <= this.#wholeUpTo;
     if (!reaches) {
-      for (const each of this.messages) if (each.seq < first) this.#byId.delete(each.id);
-      this.messages = this.messages.filter((each) => each.seq >= first);
-      this.olderCursor = nextCursor;
+      this.#letGo((each) => each.seq < first);
+      this.older = nextCursor && { cursor: nextCursor };
     }
     for (const each of messages) this.put(each, asOf);
-    // It may have become stale again while the page was on its way.
-    this.#isWhole = !this.isStale;
-    this.#wholeUpTo = messages[0]?.seq ?? 0;
-    this.#drawUnread();
+    this.#reachesNewest(messages[0]);
+    this.#grown("newer");
+  }
+
+  /** A page from somewhere within, in place of what was held. */
+  addAround({ messages, nextCursor, previousCursor }, asOf) {
+    const ids = new Set(messages.map((each) => each.id));
+    this.#letGo((each) => !ids.has(each.id));
+    for (const each of messages) this.put(each, asOf);
+    this.older = nextCursor && { cursor: nextCursor };
+    this.#newerFrom(previousCursor);
+    this.#grown("newer");
   }
 
   addOlder({ messages, nextCursor }, asOf) {
     for (const each of messages) this.put(each, asOf);
-    this.olderCursor = nextCursor;
-    this.#drawUnread();
+    this.older = nextCursor && { cursor: nextCursor };
+    this.#grown("older");
   }
 
-  /** Draw the line above the oldest of the last `count` messages of others, once it is held. */
-  markUnread(count) {
-    this.firstUnreadId = null;
-    this.unreadCount = count;
-    this.#unread = { count, upTo: null };
-    this.#drawUnread();
+  addNewer({ messages, previousCursor }, asOf) {
+    for (const each of messages) this.put(each, asOf);
+    this.#newerFrom(previousCursor);
+    this.#grown("newer");
   }
 
   /** Whether the line of what is unread is to be drawn, and belongs in front of what is held. */
   get isUnreadFurtherBack() {
-    return this.#unread.count > 0 && this.isLoaded && this.olderCursor !== null;
+    return this.unread.isWanted && this.isLoaded && this.older !== null;
   }
 
-  /** Where the first unread message is too far back, the line stands above the oldest one held. */
-  endUnread() {
-    if (!this.isLoaded) return;
-    if (this.#unread.count > 0) this.firstUnreadId = this.messages[0]?.id ?? null;
-    this.#unread = { count: 0, upTo: null };
+  /** From now on the newest message is looked at. */
+  leave() {
+    this.seenId = null;
+    this.isFollowed = true;
   }
 
-  #drawUnread() {
-    if (this.#unread.count === 0 || this.isStale || !this.isLoaded) return;
-    // What comes later is not counted: the line would move down with each message.
-    this.#unread.upTo ??= this.newest?.seq ?? 0;
-    const { count, upTo } = this.#unread;
-    const isCounted = (each) => each.seq <= upTo && each.senderId !== this.readerId;
-    const first = this.messages.filter(isCounted).at(-count);
-    if (!first) return;
-    this.firstUnreadId = first.id;
-    this.#unread = { count: 0, upTo: null };
+  #newerFrom(previousCursor) {
+    if (previousCursor) this.newer = { cursor: previousCursor };
+    else this.#reachesNewest(this.newest);
+  }
+
+  #reachesNewest(newest) {
+    this.newer = null;
+    // It may have become stale again while the page was on its way.
+    this.#isWhole = !this.isStale;
+    this.#wholeUpTo = newest?.seq ?? 0;
+  }
+
+  /** After a page at one end: what came meanwhile is behind it, and the other end is cut. */
+  #grown(end) {
+    if (this.newer === null) for (const each of this.#beyond) this.put(each);
+    this.#beyond = [];
+    this.unread.draw(this);
+    this.#cut(end === "older" ? "newer" : "older");
+    if (!this.isAsking) this.#forget();
+  }
+
+  /** Keep the window in bounds. While the first unread message is looked for, it grows. */
+  #cut(end) {
+    const most = this.pageSize === null ? MOST_HELD : Infinity;
+    const isKept = this.rootId !== null || (end === "newer" && this.keepsNewest);
+    if (isKept || this.messages.length <= most) return;
+    if (end === "older") {
+      const [first] = this.messages.slice(-KEPT);
+      this.#letGo((each) => each.seq < first.seq);
+      this.older = { around: first.id };
+      return;
+    }
+    const last = this.messages[KEPT - 1];
+    this.#letGo((each) => each.seq > last.seq);
+    this.newer = { after: last.id };
+    this.#isWhole = false;
+    this.#wholeUpTo = last.seq;
+  }
+
+  #letGo(isOutside) {
+    for (const each of this.messages) if (isOutside(each)) this.#byId.delete(each.id);
+    this.messages = this.messages.filter((each) => !isOutside(each));
+  }
+
+  /** What was told of messages that are not held is of use while a page is on its way. */
+  #forget() {
+    for (const told of [this.#told, this.#deletedAsOf]) {
+      for (const id of told.keys()) if (!this.has(id)) told.delete(id);
+    }
   }
 
   #noteDeletion({ id, deletedAt }, asOf) {

@@ -187,6 +187,15 @@ async def empty(open_page: Visit, modules_url: str) -> Page:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
+async def host_cable(host: Host, ports: Ports) -> AsyncIterator[Cable]:
+    """A way to the host that can be cut."""
+    laid = Cable(host, ports.of("host cable"))
+    await laid.mend()
+    yield laid
+    await laid.cut()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def cable(demo: Demo, ports: Ports) -> AsyncIterator[Cable]:
     """A way to the demo that can be cut: open a page with `port=cable.port`."""
     laid = Cable(demo, ports.of("cable"))

@@ -1,12 +1,11 @@
-"""A host's pages with the chat in them: the app of examples/chat_in_pages.py, on a loopback port."""
+"""A host's pages with the chat in them: examples/chat_in_pages.py, on a loopback port."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 from aiohttp import ClientSession, web
-from playwright.async_api import Page
+from playwright.async_api import Page, Route
 
 from chat_aio.client import ChatClient
 from tests.browser.serving import Ports
@@ -38,6 +37,14 @@ class Host:
         if name != "plain.html":
             await page.goto(f"{self.origin}/{name}")
 
+    async def empty(self, page: Page, user_id: str, *, port: int | None = None) -> None:
+        """A page that nothing is in, as somebody."""
+        origin = f"http://127.0.0.1:{port or self.port}"
+        await page.context.clear_cookies()
+        await page.route("**/empty", _answer_empty)
+        await page.goto(f"{origin}/login?name={user_id}")
+        await page.goto(f"{origin}/empty")
+
     @asynccontextmanager
     async def person(self, user_id: str) -> AsyncIterator[ChatClient]:
         """Somebody who talks without a page."""
@@ -50,14 +57,19 @@ class Host:
             yield client
 
 
+async def _answer_empty(route: Route) -> None:
+    html = '<!doctype html><html lang="en"><title>Empty</title><link rel="icon" href="data:,">'
+    await route.fulfill(body=html, content_type="text/html")
+
+
 @asynccontextmanager
 async def hosting(
     mongo_url: str, database: str, ports: Ports, patch: pytest.MonkeyPatch
 ) -> AsyncIterator[Host]:
     host = Host(ports.of("host"))
-    given: dict[str, Any] = {
+    given = {
         "MONGO_URL": mongo_url.replace("/?", f"/{database}?"),
-        "ORIGIN": host.origin,
+        "ORIGINS": f"{host.origin},http://127.0.0.1:{ports.of('host cable')}",
     }
     for name, value in given.items():
         patch.setenv(name, value)

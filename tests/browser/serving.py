@@ -4,7 +4,7 @@ import asyncio
 import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from aiohttp import ClientSession, web
 from playwright.async_api import ConsoleMessage, Error, Page
@@ -177,15 +177,21 @@ class Demo:
             return await response.json()
 
 
+class HasPort(Protocol):
+    """A server on this machine."""
+
+    port: int
+
+
 class Cable:
-    """A TCP proxy to the demo on a port of its own: cut it, and nothing is there any more.
+    """A TCP proxy to a server on a port of its own: cut it, and nothing is there any more.
 
     Going offline by the browser's own means would leave a stream that is open untouched.
     """
 
-    def __init__(self, demo: Demo, port: int) -> None:
+    def __init__(self, served: HasPort, port: int) -> None:
         self.port = port
-        self._demo = demo
+        self._served = served
         self._server: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
 
@@ -203,7 +209,7 @@ class Cable:
             self._server = None
 
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._demo.port)
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._served.port)
         self._ends |= {writer, far_writer}
         await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
         self._ends -= {writer, far_writer}

@@ -177,6 +177,21 @@ async def test_a_message_is_sent_delivered_read(visit: Visit, demo: Demo) -> Non
     await expect(main_list(dennis).get_by_role("img")).to_have_count(0)
 
 
+async def test_what_was_read_is_known_after_reloading(visit: Visit, demo: Demo) -> None:
+    """Also where what the other one has read last is not in the main list."""
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write("linus", place, "one")
+    reply = await demo.write("linus", place, "in the thread", threadRootMessageId=root["id"])
+    await demo.write("linus", place, "two")
+    await demo.post("dennis", f"/conversations/{place}/read", messageId=reply["id"])
+    linus = await visit("linus", place)
+    ticks = main_list(linus).locator(".ticks:visible")
+    await expect(ticks).to_have_count(1)
+    await expect(ticks).to_have_attribute("title", "Read")
+    await linus.reload()
+    await expect(ticks).to_have_attribute("title", "Read")
+
+
 async def test_in_a_group_it_is_said_how_many_have_read(visit: Visit, demo: Demo) -> None:
     twin = await demo.twin()
     group_id = await demo.group("linus", "dennis", "grace", "margaret", name="Kernel")

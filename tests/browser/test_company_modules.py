@@ -46,7 +46,7 @@ async def test_receipts_count_each_reader_once_and_never_back(empty: Page) -> No
     script = """
         const { Receipts } = await import("/browser/receipts.js");
         const store = new Store("ada");
-        const receipts = new Receipts(store);
+        const receipts = new Receipts({ getMessage: async () => { throw new Error(); } }, store);
         const group = (lastReadMessageId) => ({
           ...conversation("c", 0), type: "group",
           participants: ["ada", "grace", "linus"].map((userId) => ({ userId, lastReadMessageId })),
@@ -63,6 +63,7 @@ async def test_receipts_count_each_reader_once_and_never_back(empty: Page) -> No
           const payload = { messageId: `m${seq}` };
           receipts.tell({ type: `receipt.${type}`, conversationId: "c", senderId, payload });
         };
+        store.timeline("c");
         for (const seq of [1, 2, 3]) store.receive(message(seq, { senderId: "ada" }));
         for (const user of ["grace", "grace"]) tell("delivered", user, 3);
         say();

@@ -1,28 +1,327 @@
 """<chat-aio> in a page of somebody else's, which forbids styles and scripts within it."""
 
+from typing import Any
+
 import pytest
-from playwright.async_api import expect
+import pytest_asyncio
+from playwright.async_api import Locator, Page, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.hosting import Host
+from tests.browser.looking import Looking, fits
+from tests.browser.serving import Cable, Complaints
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+MADE = """async ([attributes, fields]) => {
+  await import("/chat-aio/element.js");
+  const made = document.createElement("chat-aio");
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  Object.assign(made, fields);
+  window.heard = [];
+  for (const name of ["unread", "open", "status", "message"]) {
+    made.addEventListener(`chat-aio:${name}`, ({ type, detail }) => heard.push([type, detail]));
+  }
+  document.body.append(made);
+}"""
+
+
+def composer(page: Page) -> Locator:
+    return page.get_by_label("Message", exact=True)
+
+
+def messages(page: Page) -> Locator:
+    return page.get_by_role("log", name="Messages").locator(".message")
+
+
+def shown(page: Page, body: str) -> Locator:
+    return page.get_by_role("log").get_by_text(body, exact=True)
+
+
+async def say(page: Page, body: str) -> None:
+    await composer(page).fill(body)
+    await page.keyboard.press("Enter")
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def ada(host: Host, open_page: Visit) -> Page:
+    """A page that nothing is in, logged in as Ada."""
+    page = await open_page()
+    await host.empty(page, "ada")
+    return page
+
 
 async def test_two_people_talk(host: Host, open_page: Visit) -> None:
+    """In the page of the example, whose policy allows no styles and scripts within HTML."""
     ada, grace = await open_page(), await open_page()
     await host.visit(ada, "ada")
     await host.visit(grace, "grace")
+    await expect(ada.get_by_text("No conversations yet.")).to_be_visible()
     await ada.get_by_role("button", name="Ask Grace").click()
-    await ada.get_by_label("Message", exact=True).fill(
-        "Do you ship to *Mars*? https://example.org/x."
-    )
-    await ada.keyboard.press("Enter")
-    await expect(ada.locator(".message")).to_have_count(1)
+    await say(ada, "Do you ship to *Mars*?")
+    await expect(messages(ada)).to_have_count(1)
     await expect(grace.locator("#unread")).to_have_text("1")
-    await grace.get_by_role("button", name="Ada Lovelace").click()
-    await grace.get_by_label("Message", exact=True).fill("We do")
-    await grace.keyboard.press("Enter")
-    await expect(ada.locator(".message")).to_have_count(2)
-    await ada.locator(".message").last.hover()
+    row = grace.get_by_role("button", name="Ada Lovelace")
+    await expect(row).to_contain_text("Do you ship to *Mars*?")
+    await expect(row).to_contain_text("1 unread")
+    await row.click()
+    await expect(composer(grace)).to_be_focused()
     await expect(grace.locator("#unread")).to_have_text("0")
+    await composer(grace).press_sequentially("We do")
+    await expect(ada.get_by_role("status").get_by_text("Grace Hopper …")).to_be_visible()
+    await grace.keyboard.press("Enter")
+    await expect(messages(ada).last.locator(".body")).to_have_text("We do")
+    await expect(ada.get_by_text("Grace Hopper …")).to_be_hidden()
+    await expect(ada.locator("em")).to_have_text("Mars")
+    accent = await ada.get_by_role("button", name="Send").evaluate(
+        "each => getComputedStyle(each).backgroundColor"
+    )
+    assert accent == "rgb(122, 62, 161)"
+
+
+async def test_what_is_shown_of_messages(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        first = await grace.send_message(group.id, "See https://example.org/a, @Ada Lovelace.")
+        second = await grace.send_message(group.id, "<b>no markup</b>", mentions=["ada"])
+        await grace.send_message(group.id, "an answer", reply_to_message_id=first.id)
+        await ada.evaluate(MADE, [{"user": "ada", "conversation": group.id}, {}])
+        rows = messages(ada)
+        await expect(rows).to_have_count(3)
+        await expect(ada.get_by_role("heading", name="Engines")).to_be_visible()
+        await expect(ada.get_by_role("navigation")).to_be_hidden()
+        await expect(ada.locator(".line")).to_have_text(
+            ["This is the beginning.", "today", "New messages"]
+        )
+        link = rows.first.get_by_role("link", name="https://example.org/a", exact=True)
+        assert await link.get_attribute("rel") == "noopener noreferrer nofollow"
+        await expect(rows.first.locator(".author")).to_have_text("Grace Hopper")
+        await expect(rows.nth(1).locator(".body")).to_have_text("<b>no markup</b>")
+        await expect(rows.nth(1).locator(".author")).to_have_count(0)
+        quote = f"Grace Hopper: {first.body}"
+        await expect(rows.nth(2).locator(".quote")).to_have_text(quote)
+        await grace.edit_message(first.id, "better")
+        await grace.delete_message(second.id)
+        await expect(rows.first.locator(".body")).to_have_text("better")
+        await expect(rows.first.locator(".edited")).to_be_visible()
+        await expect(rows.nth(1).locator(".body")).to_have_text("This message was deleted.")
+        await expect(rows.nth(2).locator(".quote")).to_have_text("Grace Hopper: better")
+
+
+async def test_reactions_and_replies(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        sent = await grace.send_message(direct.id, "Hello!")
+        await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+        row = messages(ada).first
+        await row.hover()
+        await row.get_by_role("button", name="React with 👍").click()
+        chip = row.get_by_role("button", name="👍 1: You")
+        await expect(chip).to_have_attribute("aria-pressed", "true")
+        await grace.add_reaction(sent.id, "👍")
+        both = row.get_by_role("button", name="👍 2")
+        await both.click()
+        grace_only = row.get_by_role("button", name="👍 1: Grace Hopper")
+        await expect(grace_only).to_have_attribute("aria-pressed", "false")
+
+        await row.hover()
+        await row.get_by_role("button", name="Reply").click()
+        await expect(ada.get_by_text("Replying to Grace Hopper")).to_be_visible()
+        await say(ada, "Hi!")
+        await expect(messages(ada).last.locator(".quote")).to_have_text("Grace Hopper: Hello!")
+        await expect(ada.get_by_text("Replying to Grace Hopper")).to_be_hidden()
+        await expect(messages(ada).last).to_have_attribute("data-state", "sent")
+        page = await grace.list_messages(direct.id)
+        assert page.messages[0].reply_to_message_id == sent.id
+
+
+async def test_older_messages_and_new_ones_leave_the_reader_where_he_is(
+    host: Host, ada: Page
+) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        for number in range(120):
+            last = await grace.send_message(direct.id, f"message {number}")
+        async with host.person("ada") as herself:
+            await herself.mark_read(direct.id, last.id)
+        await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+        await expect(messages(ada)).to_have_count(50)
+        await expect(shown(ada, "message 119")).to_be_in_viewport()
+        log = ada.get_by_role("log")
+        await log.evaluate("log => { log.scrollTop = 300; }")
+        await expect(messages(ada)).to_have_count(100)
+        seen = shown(ada, "message 75")
+        await expect(seen).to_be_in_viewport()
+        before = await seen.bounding_box()
+        await grace.send_message(direct.id, "come down")
+        jump = ada.get_by_role("button", name="New messages")
+        await expect(jump).to_be_visible()
+        assert await seen.bounding_box() == before
+        assert await ada.evaluate("heard.at(-1)") == ["chat-aio:unread", {"total": 1}]
+        await jump.click()
+        await expect(shown(ada, "come down")).to_be_in_viewport()
+        await expect(jump).to_be_hidden()
+        await ada.wait_for_function("heard.at(-1)[1].total === 0")
+
+
+async def test_what_cannot_be_sent_is_sent_later(
+    host: Host, open_page: Visit, host_cable: Cable, complaints: Complaints
+) -> None:
+    complaints.excuse("ERR_")
+    complaints.excuse("Failed to load resource")
+    page = await open_page()
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await host.empty(page, "ada", port=host_cable.port)
+        given = [{"user": "ada", "conversation": direct.id}, {}]
+        await page.evaluate(MADE, given)
+        await expect(page.get_by_text("This is the beginning.")).to_be_visible()
+        await page.wait_for_function("heard.some(([, { status }]) => status === 'live')")
+        await host_cable.cut()
+        await expect(page.get_by_text("No connection. Trying again…")).to_be_visible()
+        await say(page, "Are you there?")
+        row = messages(page).first
+        await expect(row).to_contain_text("Not sent. The chat is out of reach.")
+        await row.get_by_role("button", name="Discard").click()
+        await expect(messages(page)).to_have_count(0)
+        await say(page, "Hello?")
+        await expect(row.get_by_role("button", name="Retry")).to_be_visible()
+        await host_cable.mend()
+        await page.get_by_role("button", name="Try again").click()
+        await expect(row).to_have_attribute("data-state", "sent")
+        await expect(page.get_by_text("No connection. Trying again…")).to_be_hidden()
+        assert [each.body for each in (await grace.list_messages(direct.id)).messages] == ["Hello?"]
+
+
+async def test_what_nobody_sees_is_not_read(host: Host, ada: Page) -> None:
+    """A chat in a part of the page that is folded away."""
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await grace.get_or_create_conversation("ada")
+        await ada.evaluate("document.body.hidden = true")
+        await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+        await ada.wait_for_function("heard.some(([, { status }]) => status === 'live')")
+        await grace.send_message(direct.id, "one")
+        await ada.wait_for_function("heard.at(-1)[1].total === 1")
+        assert (await herself.get_conversation(direct.id)).unread_count == 1
+        named = [name for name, _ in await ada.evaluate("heard")]
+        assert "chat-aio:message" in named
+        await ada.evaluate("document.body.hidden = false")
+        await ada.wait_for_function("heard.at(-1)[1].total === 0")
+
+
+async def test_a_token_words_and_another_language(host: Host, ada: Page) -> None:
+    asked: list[str | None] = []
+    ada.on("request", lambda each: asked.append(each.headers.get("authorization")))
+    await ada.evaluate(
+        """async ([made]) => {
+          const early = document.createElement("chat-aio");
+          early.token = async () => "secret";
+          early.words = { none: "Noch keine Gespräche.", messages: "Nachrichten" };
+          for (const [name, value] of Object.entries(made)) early.setAttribute(name, value);
+          document.body.append(early);
+          await import("/chat-aio/element.js");
+        }""",
+        [{"user": "ada", "base": "/api/chat", "lang": "de"}],
+    )
+    await expect(ada.get_by_text("Noch keine Gespräche.")).to_be_visible()
+    assert "Bearer secret" in asked
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hallo!")
+        await ada.get_by_role("button", name="Grace Hopper").click()
+        await expect(
+            ada.get_by_role("log", name="Nachrichten").get_by_text("heute")
+        ).to_be_visible()
+
+
+async def test_it_ends_with_its_place_and_follows_its_attributes(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        await ada.evaluate(MADE, [{"conversation": direct.id}, {}])
+        assert await ada.evaluate("document.querySelector('chat-aio').store") is None
+        await ada.evaluate("document.querySelector('chat-aio').setAttribute('user', 'ada')")
+        await expect(ada.get_by_role("heading")).to_have_text("Grace Hopper")
+        script = "id => document.querySelector('chat-aio').setAttribute('conversation', id)"
+        await ada.evaluate(script, group.id)
+        await expect(ada.get_by_role("heading")).to_have_text("Engines")
+        status = await ada.evaluate(
+            """async () => {
+              const made = document.querySelector("chat-aio");
+              const { store } = made;
+              made.remove();
+              await Promise.resolve();
+              return store.state().status;
+            }"""
+        )
+        assert status == "closed"
+
+
+async def test_a_phone_shows_one_thing_at_a_time(host: Host, open_page: Visit) -> None:
+    page = await open_page(**PHONE)
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
+        await host.visit(page, "ada")
+        looking = Looking(is_phone=True)
+        row = page.get_by_role("button", name="Grace Hopper")
+        await expect(row).to_be_visible()
+        await expect(composer(page)).to_be_hidden()
+        await looking.at(page, "list")
+        await row.tap()
+        await expect(composer(page)).to_be_visible()
+        await expect(row).to_be_hidden()
+        await looking.at(page, "conversation")
+        assert await fits(page)
+        await page.get_by_role("button", name="Back to the conversations").tap()
+        await expect(row).to_be_focused()
+        assert looking.faults == []
+
+
+async def test_everybody_can_use_it(host: Host, open_page: Visit) -> None:
+    """By its roles and colours, light and dark; and by the keyboard alone."""
+    page = await open_page()
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        sent = await grace.send_message(direct.id, "Hello! https://example.org")
+        await grace.add_reaction(sent.id, "👍")
+        await host.visit(page, "ada")
+        looking = Looking(is_phone=False)
+        await expect(page.get_by_role("button", name="Grace Hopper")).to_be_visible()
+        await looking.at(page, "list")
+        await page.get_by_role("button", name="Ask Grace").focus()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(composer(page)).to_be_focused()
+        await page.keyboard.type("Hi!")
+        await page.keyboard.press("Enter")
+        await expect(messages(page)).to_have_count(2)
+        await page.keyboard.press("Shift+Tab")
+        log = page.get_by_role("log")
+        while not await log.evaluate("log => log.getRootNode().activeElement === log"):
+            await page.keyboard.press("Shift+Tab")
+        await page.keyboard.press("ArrowUp")
+        await page.keyboard.press("ArrowUp")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("link", name="https://example.org")).to_be_focused()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("button", name="👍 2")).to_be_visible()
+        await looking.at(page, "conversation")
+        assert looking.faults == []
+
+
+async def announced(page: Page) -> Any:
+    return await page.get_by_role("log").get_attribute("aria-live")
+
+
+async def test_only_what_happens_now_is_read_out(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "before")
+        await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+        await expect(messages(ada)).to_have_count(1)
+        await grace.send_message(direct.id, "now")
+        await expect(messages(ada)).to_have_count(2)
+        assert await announced(ada) == "polite"

@@ -50,7 +50,7 @@ async def test_a_timeline_has_no_gaps(
         timeline.put(message(5));
         timeline.isStale = false;
         timeline.addNewest({newest});
-        return [timeline.messages.map((each) => each.seq), timeline.olderCursor];
+        return [timeline.messages.map((each) => each.seq), timeline.older?.cursor];
     """
     assert await run(empty, script) == [held, cursor]
 
@@ -58,14 +58,14 @@ async def test_a_timeline_has_no_gaps(
 async def test_the_line_above_unread_messages_waits_for_them_and_stays(empty: Page) -> None:
     script = """
         const timeline = new Timeline("ada");
-        timeline.markUnread(3);
+        timeline.unread.mark({ count: 3 });
         timeline.isStale = false;
         timeline.addNewest(pageOf(5, 6, "further"));
-        const lines = [timeline.firstUnreadId];
+        const lines = [timeline.unread.firstId];
         timeline.put(message(7));
         timeline.addOlder(pageOf(1, 4, null));
         timeline.put(message(8));
-        return [...lines, timeline.firstUnreadId];
+        return [...lines, timeline.unread.firstId];
     """
     assert await run(empty, script) == [None, "m4"]
 
@@ -183,6 +183,7 @@ async def test_a_reply_to_a_thread_only_stays_out_of_the_main_list(empty: Page) 
     script = """
         const store = new Store("ada");
         store.setConversations([conversation("c", 0)], null, store.now());
+        store.timeline("c");
         const thread = store.thread("c", "m1");
         for (const [seq, alsoSendToMain] of [[2, false], [3, true]]) {
           store.receive(message(seq, { threadRootMessageId: "m1", alsoSendToMain }));
@@ -249,6 +250,7 @@ async def test_what_a_moderator_restores_is_there_again(empty: Page) -> None:
 async def test_a_preview_follows_its_parent_also_where_that_is_not_held(empty: Page) -> None:
     script = """
         const store = new Store("ada");
+        store.timeline("c");
         const replyTo = { id: "m1", senderId: "grace", excerpt: "body 1", deleted: false };
         store.receive(message(9, { replyToMessageId: "m1", replyTo }));
         const shown = () => store.timeline("c").get("m9").replyTo;

@@ -56,6 +56,23 @@ async def test_a_conversation_is_held_in_german(visit: Visit, demo: Demo) -> Non
     await expect(linus.get_by_role("link", name="Dennis")).to_contain_text("Du: Wie geht's?")
 
 
+async def test_what_happens_in_a_group_is_told_in_german(visit: Visit, demo: Demo) -> None:
+    place = await demo.group("linus", "dennis", name="Kernel")
+    await demo.send("linus", place, "Moin")
+    linus = await visit("linus", place, language=GERMAN)
+    dennis = await visit("dennis", place, language=GERMAN)
+    for page in (linus, dennis):
+        await expect(page.locator("#timeline .message")).to_have_count(1)
+    path = f"/conversations/{place}"
+    await demo.post("linus", f"{path}/participants", userIds=["ada", "grace"])
+    await demo.patch("linus", path, name="Kern")
+    await demo.delete("ada", f"{path}/participants", userId="ada")
+    for page, who in ((dennis, "Linus hat"), (linus, "Du hast")):
+        told = [f"{who} Ada und Grace hinzugefügt", f"{who} die Gruppe „Kern“ genannt"]
+        lines = page.locator(".happening")
+        await expect(lines).to_have_text([*told, "Ada hat die Gruppe verlassen"])
+
+
 async def test_refusals_are_told_in_german(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:

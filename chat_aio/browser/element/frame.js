@@ -19,6 +19,7 @@ export class Frame {
   #problem = element("span");
   #typing = element("div", { class: "typing", role: "status" });
   #empty = element("p", { class: "hint" });
+  #header;
   #talk;
   node;
 
@@ -83,8 +84,8 @@ export class Frame {
     const back = element("button", { type: "button", class: "back", onclick: () => choose(null) });
     setAttribute(back, "aria-label", this.#say("back"));
     setText(back, "←");
-    const header = element("header", { part: "header" }, back, this.#title);
-    const parts = [header, this.#banner, this.#empty, this.#log.node, this.#typing];
+    this.#header = element("header", { part: "header" }, back, this.#title);
+    const parts = [this.#header, this.#banner, this.#empty, this.#log.node, this.#typing];
     return element("section", { class: "talk", part: "talk" }, ...parts, this.#composer.node);
   }
 
@@ -96,6 +97,7 @@ export class Frame {
     setText(this.#empty, words);
     this.#empty.hidden = words === "";
     const isShown = open !== null && !isBanned;
+    this.#header.hidden = open === null;
     for (const each of [this.#log.node, this.#typing, this.#composer.node]) each.hidden = !isShown;
     if (!isShown) return;
     const { userId } = this.#store;

@@ -235,6 +235,9 @@ export class Page {
     return {
       ...this.#tools.forRows(isThread),
       older: () => history.loadOlder(current()),
+      newer: () => history.loadNewer(current()),
+      latest: () => history.loadLatest(current()),
+      saw: (id) => this.#saw(current(), id),
       again: () => history.loadAgain(current()),
       moved: () => this.#store.changed(),
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
@@ -244,6 +247,10 @@ export class Page {
       rewrite: (key) => this.#rewrite(sender.takeBack(key)),
       discard: (key) => sender.discard(key),
     };
+  }
+
+  #saw(timeline, messageId) {
+    if (document.visibilityState === "visible") this.#session.saw(timeline, messageId);
   }
 
   /** What was not sent goes back to where it was written. */
@@ -269,7 +276,9 @@ export class Page {
 
   #send(written) {
     const { openId } = this.#store;
-    this.#store.timeline(openId).firstUnreadId = null;
+    const timeline = this.#store.timeline(openId);
+    timeline.unread.clear();
+    if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
     // Files stand beside what is written to the conversation; a thread has none.
     const attachments = written.threadRootMessageId ? [] : this.#uploads.take(openId);
     this.#session.sender.send(openId, { ...written, attachments });

@@ -83,7 +83,9 @@ export function languagesToChoose() {
 
 /** The page is loaded anew: what has been said so far is in another language. */
 export function speak(code) {
-  kept.set("language", code);
+  const here = new URL(location.href);
+  here.searchParams.set("lang", code);
+  history.replaceState(history.state, "", here);
   location.reload();
 }
 
@@ -94,7 +96,10 @@ function chosenLanguage() {
   return wanted.flatMap((each) => [each, baseOf(each)]).find(isKnown) ?? USUAL;
 }
 
-/** It then stands in the address no more: who is given a link reads in their own language. */
+/**
+ * It then stands in the address no more: who is given a link reads in their own language. In a
+ * browser that keeps nothing it stays there.
+ */
 function keepAsked(asked) {
   kept.set("language", asked);
   if (kept.get("language") !== asked) return;

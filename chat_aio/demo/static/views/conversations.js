@@ -5,6 +5,7 @@ import { icon } from "../icons.js";
 import { problemOf } from "../problems.js";
 import { agoOf, momentOf } from "../times.js";
 import { numberOf, say } from "../words.js";
+import { ListWindow } from "./list-window.js";
 import { picturedWithDot } from "./presence-mark.js";
 
 const MOST_SHOWN = 99;
@@ -15,6 +16,7 @@ export class ConversationList {
   #store;
   #people;
   #rows;
+  #window;
   #needs;
   #visible = new Set();
 
@@ -29,26 +31,32 @@ export class ConversationList {
     this.#needs = needs;
     const watcher = new IntersectionObserver((entries) => this.#seen(entries));
     this.#rows = new Rows(this.#list, { watcher });
+    this.#window = new ListWindow(this.#list, () => this.show());
   }
 
   show() {
     const { conversations, isListed, listProblem } = this.#store;
-    this.#rows.show(conversations.map((each) => this.#rowOf(each)));
+    const count = conversations.length;
+    const [from, to] = this.#window.show(count);
+    const rows = conversations.slice(from, to);
+    this.#rows.show(rows.map((each, index) => this.#rowOf(each, { place: from + index, count })));
     setText(this.#hint, hintOf({ isListed, listProblem, isEmpty: conversations.length === 0 }));
     this.#hint.hidden = this.#hint.textContent === "";
     this.#askForMissing();
   }
 
   focus(conversationId) {
+    const place = this.#store.conversations.findIndex((each) => each.id === conversationId);
+    if (place >= 0) this.#window.reveal(place);
     this.#rows.nodeOf(conversationId)?.querySelector("a").focus();
   }
 
-  #rowOf(conversation) {
+  #rowOf(conversation, { place, count }) {
     const { id, lastMessage, createdAt } = conversation;
     const picture = this.#people.pictureOf(conversation);
     const at = lastMessage?.createdAt ?? createdAt;
     const state = {
-      ...{ id, ...picture, at, ago: agoOf(at), href: this.#needs.hrefOf(id) },
+      ...{ id, ...picture, at, ago: agoOf(at), href: this.#needs.hrefOf(id), place, count },
       title: this.#people.titleOf(conversation),
       preview: this.#previewOf(conversation),
       unread: this.#store.unreadOf(conversation),
@@ -83,13 +91,15 @@ export class ConversationList {
   }
 
   #askForMissing() {
-    const visible = this.#store.conversations.filter(({ id }) => this.#visible.has(id));
+    const { conversations } = this.#store;
+    const visible = conversations.filter(({ id }) => this.#visible.has(id));
+    this.#store.listedDownTo = conversations.indexOf(visible.at(-1)) + 1;
     // The list itself comes with them.
     const { isListed } = this.#store;
     for (const { id, hasPreview } of visible) if (isListed && !hasPreview) this.#needs.preview(id);
     const others = visible.map((each) => this.#people.otherIn(each));
     this.#needs.presence.watch("list", others.filter(Boolean));
-    const last = this.#store.conversations.at(-1);
+    const last = conversations.at(-1);
     if (last && this.#visible.has(last.id)) this.#needs.more();
   }
 }
@@ -124,7 +134,9 @@ class ConversationRow {
 
   show(state) {
     const { id, href, title, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
-    const { unread, mentions, ...picture } = rest;
+    const { unread, mentions, place, count, ...picture } = rest;
+    setAttribute(this.node, "aria-posinset", place + 1);
+    setAttribute(this.node, "aria-setsize", count);
     const isNew = this.node.dataset.id === undefined;
     this.node.dataset.id = id;
     if (isNew) this.#watcher.observe(this.node);

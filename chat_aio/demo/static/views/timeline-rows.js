@@ -7,6 +7,8 @@ import { happeningWords } from "./happening-words.js";
 const GROUP_MS = 5 * 60_000;
 /** One array for all, so that a row without any does not seem changed. */
 const NONE = [];
+/** What is said of a message's time: a render asks for it of each message that is held. */
+const saidTimes = new WeakMap();
 
 /**
  * Rows of the open conversation's main list, as {kind, key, state}. `receipts` tell how far one's
@@ -15,12 +17,11 @@ const NONE = [];
 export function mainRows(store, people, receipts) {
   const conversation = store.open;
   const timeline = store.timeline(conversation.id);
-  const { firstUnreadId } = timeline;
+  const { firstId: firstUnreadId, count: unreadCount } = timeline.unread;
   const isDirect = conversation.type === "direct";
   const rows = [historyRow(timeline, beginningOf(people.titleOf(conversation), isDirect))];
   const entries = entriesOf(timeline, draftsOf(store));
   const standingOf = receipts.standingIn(conversation);
-  const { unreadCount } = timeline;
   const happenings = store.happenings.in(conversation.id);
   const options = { isNamed: !isDirect, firstUnreadId, unreadCount, standingOf, happenings };
   return [...rows, ...rowsOf(entries, people, options), ...writingRows(store, people, null)];
@@ -72,8 +73,9 @@ function writingRows(store, people, rootId) {
   });
 }
 
+/** What is being sent stands behind the newest message. */
 function entriesOf(timeline, drafts) {
-  return [...(timeline.isReady ? timeline.messages : []), ...drafts];
+  return [...(timeline.isReady ? timeline.messages : []), ...(timeline.newer ? [] : drafts)];
 }
 
 /** `root` is the message that stands above, and has its day there. */
@@ -134,8 +136,7 @@ function stateOf(message, people, isInThread) {
     isOwn: senderId === people.userId,
     author: people.nameOf(senderId),
     ...{ mark: null, count: 0, all: 0, isDirect: false },
-    time: timeOf(createdAt),
-    moment: momentOf(createdAt),
+    ...saidOf(message),
     isEdited: Boolean(message.editedAt) && !message.deletedAt,
     isDeleted: Boolean(message.deletedAt),
     sending: message.sending ?? null,
@@ -150,20 +151,35 @@ function draftAsMessage({ state, ...draft }, userId) {
 
 function belongTogether(first, second) {
   if (!first || !second || first.senderId !== second.senderId) return false;
-  const isSameDay = dayKeyOf(first.createdAt) === dayKeyOf(second.createdAt);
-  return isSameDay && new Date(second.createdAt) - new Date(first.createdAt) < GROUP_MS;
+  const [one, other] = [first, second].map(timesOf);
+  return one.dayKey === other.dayKey && other.at - one.at < GROUP_MS;
 }
 
-function isNewDay(before, { createdAt }) {
-  return !before || dayKeyOf(before.createdAt) !== dayKeyOf(createdAt);
+function isNewDay(before, message) {
+  return !before || timesOf(before).dayKey !== timesOf(message).dayKey;
+}
+
+function saidOf(message) {
+  const { time, moment } = timesOf(message);
+  return { time, moment };
+}
+
+function timesOf(message) {
+  const { createdAt } = message;
+  const known = saidTimes.get(message);
+  if (known) return known;
+  const said = { time: timeOf(createdAt), moment: momentOf(createdAt) };
+  const times = { ...said, at: Date.parse(createdAt), dayKey: dayKeyOf(createdAt) };
+  saidTimes.set(message, times);
+  return times;
 }
 
 function dayRow(iso) {
   return { kind: "day", key: `day:${dayKeyOf(iso)}`, state: { words: dayOf(iso), iso } };
 }
 
-function historyRow({ loading, olderCursor, isLoaded }, beginning) {
-  const isBeginning = isLoaded && olderCursor === null;
+function historyRow({ loading, older, isLoaded }, beginning) {
+  const isBeginning = isLoaded && older === null;
   const phase = loading === "failed" ? "failed" : isBeginning ? "beginning" : "loading";
   return { kind: "history", key: "history", state: { phase, beginning } };
 }

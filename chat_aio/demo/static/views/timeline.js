@@ -1,15 +1,15 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows } from "../../../browser/dom.js";
-import { enableKeys } from "../../../browser/log-keys.js";
 import { say } from "../words.js";
+import { enableKeys } from "../../../browser/log-keys.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
 import { DayRow, HappeningRow, HistoryRow, UnreadRow } from "./marks.js";
 
 const NEAR_END_PX = 60;
-const NEAR_TOP_PX = 600;
-const NOT_SHOWN = { timeline: null, firstSeq: null, sent: 0, isLoaded: false };
+const NEAR_EDGE_PX = 600;
+const NOT_SHOWN = { timeline: null, firstSeq: 0, sent: 0, isLoaded: false, isAtNewest: false };
 const ROWS = {
   ...{ day: DayRow, draft: DraftRow, happening: HappeningRow, history: HistoryRow },
   ...{ message: MessageRow, unread: UnreadRow },
@@ -24,12 +24,14 @@ export class TimelineView {
   #shown = NOT_SHOWN;
   #sticks = true;
   #wantedId = null;
+  #wantsEnd = false;
 
   /**
    * `stage` holds the log. `read()` tells what to show, {timeline, rows, drafts, unread}, or null.
    *
-   * `tools` are what rows can do, and `older()` and `again()`, which ask for messages, and
-   * `moved()`, which is told of scrolling.
+   * `tools` are what rows can do, and `older()`, `newer()`, `latest()` and `again()`, which ask for
+   * messages, `moved()`, which is told of scrolling, and `saw(messageId)`, of the last message that
+   * is before the reader's eyes.
    */
   constructor(stage, read, tools) {
     this.#log = stage.querySelector("[role=log]");
@@ -39,8 +41,8 @@ export class TimelineView {
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
     this.#toNewest.addEventListener("click", () => {
-      this.#goToEnd();
-      // The scroll event finds the reader at the end already: it tells of no change.
+      if (!this.#shown.isAtNewest) tools.latest();
+      this.#wantsEnd = true;
       tools.moved();
     });
     // The composer grows, a phone's keyboard opens: what was at the end stays there.
@@ -49,8 +51,11 @@ export class TimelineView {
 
   /** Whether the newest message is before the reader's eyes. */
   get isAtEnd() {
-    const isCovered = getComputedStyle(this.#log).visibility !== "visible";
-    return this.#shown.isLoaded && this.#sticks && !isCovered;
+    return this.#isBeforeEyes && this.#shown.isAtNewest && this.#sticks;
+  }
+
+  get #isBeforeEyes() {
+    return this.#shown.isLoaded && getComputedStyle(this.#log).visibility === "visible";
   }
 
   /** Go to a message and point at it, as soon as it is shown. */
@@ -67,18 +72,28 @@ export class TimelineView {
     const before = this.#shown;
     // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
     if (before.isLoaded) this.#sticks = this.#isNearEnd();
-    const firstSeq = timeline.messages[0]?.seq ?? null;
-    this.#shown = { timeline, firstSeq, sent: drafts.length, isLoaded: timeline.isReady };
+    const firstSeq = timeline.messages[0]?.seq ?? 0;
+    const isAtNewest = timeline.newer === null;
+    const isLoaded = timeline.isReady;
+    this.#shown = { timeline, firstSeq, sent: drafts.length, isLoaded, isAtNewest };
     // Only what happens now is read out, not what was said before the reader came.
-    const isNews = before.isLoaded && before.firstSeq === firstSeq;
+    const isNews = before.isLoaded && before.isAtNewest && before.firstSeq <= firstSeq;
     this.#log.ariaLive = isNews ? "polite" : "off";
     const anchor = this.#anchor();
     this.#showRows(rows);
-    if (!before.isLoaded && timeline.isReady) this.#goToFirstUnread(timeline);
-    else if (this.#sticks || drafts.length > before.sent) this.#goToEnd();
+    if (!before.isLoaded && isLoaded) this.#goToFirstUnread(timeline);
+    else if (this.#isEndWanted(before, drafts)) this.#goToEnd();
     else anchor();
     this.#goToWanted(rows);
     this.#afterShowing(shown);
+  }
+
+  /** Whether to go where the newest message is: not to the end of what is held further back. */
+  #isEndWanted(before, drafts) {
+    if (!this.#shown.isAtNewest) return false;
+    const isWanted = this.#wantsEnd || drafts.length > before.sent;
+    this.#wantsEnd = false;
+    return isWanted || (this.#sticks && before.isAtNewest);
   }
 
   #afterShowing({ timeline, unread: count }) {
@@ -86,12 +101,13 @@ export class TimelineView {
       this.#log.ariaLive = "polite";
     });
     this.#log.ariaBusy = String(timeline.loading !== null && timeline.loading !== "failed");
-    this.#toNewest.hidden = this.#sticks;
+    this.#noteWhere(timeline);
+    this.#toNewest.hidden = this.#sticks && this.#shown.isAtNewest;
     this.#toNewest.dataset.count = count || "";
     this.#toNewest.dataset.words = count ? say("timeline.countNew", { count }) : "";
     const words = count ? say("timeline.goToNew", { count }) : say("timeline.goToNewest");
     this.#toNewest.ariaLabel = words;
-    this.#askForOlder(timeline);
+    this.#askForMore(timeline);
   }
 
   #showRows(rows) {
@@ -103,6 +119,7 @@ export class TimelineView {
     this.#rows = new Rows(this.#log, this.#tools);
     this.#shown = NOT_SHOWN;
     this.#sticks = true;
+    this.#wantsEnd = false;
     this.#toNewest.hidden = true;
   }
 
@@ -110,13 +127,24 @@ export class TimelineView {
   #anchor() {
     const top = this.#log.scrollTop;
     // Only messages stay where they are: a day's line moves up when older ones of it come.
-    const seen = [...this.#log.querySelectorAll(".message")].find(
-      (each) => each.offsetTop + each.offsetHeight > top,
-    );
+    const seen = this.#firstInView();
     const offset = seen ? seen.offsetTop - top : 0;
     return () => {
       if (seen?.isConnected) this.#log.scrollTop = seen.offsetTop - offset;
     };
+  }
+
+  /** The first message that is not wholly above the view. */
+  #firstInView() {
+    const messages = this.#log.querySelectorAll(".message");
+    return messages[countEndingBy(messages, this.#log.scrollTop)];
+  }
+
+  /** The last message that is not below the view, not even in part. */
+  #lastInView() {
+    const messages = this.#log.querySelectorAll(".message");
+    const { scrollTop, clientHeight } = this.#log;
+    return messages[countEndingBy(messages, scrollTop + clientHeight) - 1];
   }
 
   #goToEnd() {
@@ -125,9 +153,9 @@ export class TimelineView {
   }
 
   /** With more unread messages than fit, begin at the first of them. */
-  #goToFirstUnread({ firstUnreadId }) {
+  #goToFirstUnread({ unread }) {
     this.#goToEnd();
-    const mark = firstUnreadId && this.#rows.nodeOf("unread");
+    const mark = unread.firstId && this.#rows.nodeOf("unread");
     if (mark) mark.scrollIntoView({ block: "nearest" });
     this.#scrolled();
   }
@@ -148,7 +176,20 @@ export class TimelineView {
     const hasChanged = sticks !== this.#sticks;
     this.#sticks = sticks;
     if (hasChanged) this.#tools.moved();
-    if (this.#shown.timeline) this.#askForOlder(this.#shown.timeline);
+    const { timeline } = this.#shown;
+    if (!timeline) return;
+    this.#noteWhere(timeline);
+    this.#askForMore(timeline);
+  }
+
+  /** What is let go, where too much is held, depends on where the reader is. */
+  #noteWhere(timeline) {
+    if (!this.#shown.isLoaded) return;
+    timeline.isFollowed = this.#sticks;
+    const isAtEnd = this.#sticks && this.#shown.isAtNewest;
+    timeline.seenId = isAtEnd ? null : (this.#firstInView()?.dataset.id ?? null);
+    const last = this.#lastInView()?.dataset.id;
+    if (last && this.#isBeforeEyes) this.#tools.saw(last);
   }
 
   #isNearEnd() {
@@ -156,10 +197,24 @@ export class TimelineView {
     return scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
   }
 
-  #askForOlder(timeline) {
-    const isNearTop = this.#log.scrollTop < NEAR_TOP_PX;
-    if (isNearTop && timeline.isReady && timeline.loading === null) this.#tools.older();
+  #askForMore(timeline) {
+    if (!timeline.isReady || timeline.loading !== null) return;
+    const { scrollTop, scrollHeight, clientHeight } = this.#log;
+    if (scrollTop < NEAR_EDGE_PX && timeline.older) this.#tools.older();
+    else if (scrollHeight - scrollTop - clientHeight < NEAR_EDGE_PX) this.#tools.newer();
   }
+}
+
+/** How many messages, which are one below the other, end above a height. */
+function countEndingBy(messages, height) {
+  let [from, to] = [0, messages.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const { offsetTop, offsetHeight } = messages[middle];
+    if (offsetTop + offsetHeight > height) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 /** The animation begins anew also where it has run before. */

@@ -1,0 +1,82 @@
+/** The line above the first message that was unread when the reader came. No DOM. */
+
+export class UnreadLine {
+  /** The message below the line; null without one, or while that is not held. */
+  firstId = null;
+  /** How many messages were unread then; 0 if they have come since. */
+  count = 0;
+  /** Up to here the reader has looked at what is below the line. */
+  seenSeq = 0;
+  /** Whether the line is still to be drawn. */
+  isWanted = false;
+  /** What the reader had read last, where that is known. */
+  lastReadId = null;
+  #readerId;
+  #firstSeq = null;
+  /** What comes later is not counted: the line would move down with each message. */
+  #upTo = null;
+
+  constructor(readerId) {
+    this.#readerId = readerId;
+  }
+
+  /**
+   * `count` messages of others are unread: those from `firstSeq` on, or after `lastReadId`; where
+   * neither is known, the newest ones.
+   */
+  mark({ count, firstSeq = null, lastReadId = null }) {
+    this.clear();
+    this.seenSeq = 0;
+    this.count = count;
+    this.isWanted = count > 0;
+    this.#firstSeq = firstSeq;
+    this.lastReadId = lastReadId;
+  }
+
+  clear() {
+    this.firstId = null;
+    this.isWanted = false;
+    this.#upTo = null;
+  }
+
+  /** A message has come that is not read at once. */
+  drawAbove(messageId) {
+    this.clear();
+    this.firstId = messageId;
+    this.count = 0;
+  }
+
+  /** Draw the line if its place is held. */
+  draw(timeline) {
+    if (!this.isWanted || !timeline.isLoaded) return;
+    const { isKnown, first } = this.#firstIn(timeline);
+    if (!isKnown) return;
+    this.clear();
+    this.firstId = first?.id ?? null;
+  }
+
+  /** Where its place is too far back, it stands above the oldest message that is held. */
+  end(timeline) {
+    if (!this.isWanted || !timeline.isLoaded) return;
+    this.drawAbove(timeline.messages[0]?.id ?? null);
+  }
+
+  #firstIn({ messages, newer, older, newest, isStale }) {
+    const fromOthers = messages.filter((each) => each.senderId !== this.#readerId);
+    const from = this.#firstSeq ?? this.#seqAfterLastRead(messages);
+    if (from !== null) {
+      const first = fromOthers.find((each) => each.seq >= from);
+      const reaches = older === null || messages[0]?.seq <= from;
+      return { isKnown: reaches && (first !== undefined || newer === null), first };
+    }
+    if (newer !== null || isStale) return { isKnown: false };
+    this.#upTo ??= newest?.seq ?? 0;
+    const first = fromOthers.filter((each) => each.seq <= this.#upTo).at(-this.count);
+    return { isKnown: first !== undefined, first };
+  }
+
+  #seqAfterLastRead(messages) {
+    const lastRead = messages.find((each) => each.id === this.lastReadId);
+    return lastRead ? lastRead.seq + 1 : null;
+  }
+}

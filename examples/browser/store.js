@@ -1,0 +1,50 @@
+// A page of one's own, over the store: what is shown is asked for, what is done is told to it.
+import { Chat } from "/chat-aio/chat.js";
+import { ChatStore } from "/chat-aio/chat-store.js";
+
+const store = new ChatStore(new Chat("/api/chat"), { userId: document.body.dataset.user });
+const [log, form] = ["#log", "form"].map((each) => document.querySelector(each));
+
+const NOTES = { pending: " (on its way)", failed: " (not sent)", sent: "" };
+
+function lineOf(entry) {
+  const { name } = store.user(entry.senderId);
+  const textContent = `${name}: ${entry.deletedAt ? "…" : entry.body}${NOTES[entry.state]}`;
+  const line = Object.assign(document.createElement("li"), { textContent });
+  if (entry.state === "failed") line.append(buttonOf("Retry", () => store.retry(entry.clientMessageId)));
+  return line;
+}
+
+function buttonOf(textContent, onclick) {
+  return Object.assign(document.createElement("button"), { type: "button", textContent, onclick });
+}
+
+let shown = null;
+
+function show() {
+  const { openId, unread } = store.state();
+  document.querySelector("#unread").value = unread;
+  if (openId === null) return;
+  const timeline = store.timeline(openId);
+  // The same object as long as nothing in it has changed.
+  if (timeline === shown) return;
+  shown = timeline;
+  log.replaceChildren(...timeline.messages.map(lineOf));
+  const names = timeline.typing.map((each) => each.name);
+  document.querySelector("#typing").textContent = names.map((each) => `${each} …`).join(" ");
+  store.setReading(document.visibilityState === "visible");
+}
+
+store.subscribe(show);
+store.start();
+document.addEventListener("visibilitychange", () => {
+  store.setReading(document.visibilityState === "visible");
+});
+
+const conversationId = await store.openDirect("grace");
+form.addEventListener("input", () => store.typed(conversationId, form.body.value));
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  store.send(conversationId, form.body.value);
+  form.reset();
+});

@@ -1,0 +1,65 @@
+"""The pages of examples/browser: over the store, by themselves and with React."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from chat_aio.client import ChatClient
+from tests.browser.conftest import Visit
+from tests.browser.hosting import Host
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+REACT = Path("/usr/share/nodejs/react-dom/umd/react-dom.production.min.js")
+needs_react = pytest.mark.skipif(
+    not REACT.is_file() and "CI" not in os.environ,
+    reason="no React: apt-get install --no-install-recommends node-react node-react-dom",
+)
+
+
+async def test_a_page_over_the_store(host: Host, open_page: Visit) -> None:
+    page = await open_page()
+    await host.visit(page, "ada", "store.html")
+    log = page.get_by_role("log").get_by_role("listitem")
+    await page.get_by_label("Message", exact=True).fill("Do you ship to Mars?")
+    await page.get_by_role("button", name="Send").click()
+    await expect(log).to_have_text(["Ada Lovelace: Do you ship to Mars?"])
+    async with host.person("grace") as grace:
+        (direct,) = (await grace.list_conversations()).conversations
+        assert direct.unread_count == 1
+        await tell_typing(grace, direct.id)
+        await expect(page.locator("#typing")).to_have_text("Grace Hopper …")
+        await grace.send_message(direct.id, "We do")
+    await expect(log.last).to_have_text("Grace Hopper: We do")
+    await expect(page.locator("#typing")).to_have_text("")
+    await expect(page.locator("#unread")).to_have_text("0")
+
+
+async def tell_typing(person: ChatClient, conversation_id: str) -> None:
+    path = ("conversations", conversation_id, "typing")
+    await person._connection.call("POST", path, body={"isTyping": True})
+
+
+@needs_react
+async def test_a_page_with_react(host: Host, open_page: Visit) -> None:
+    page = await open_page()
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        first = await grace.send_message(direct.id, "Hello!")
+        await host.visit(page, "ada", "react.html")
+        await expect(page.get_by_role("heading")).to_have_text("Messages (1)")
+        await page.get_by_role("button", name="Grace Hopper (1)").click()
+        await expect(page.get_by_role("heading")).to_have_text("Messages (0)")
+        rows = page.get_by_role("log").get_by_role("listitem")
+        await expect(rows).to_have_text(["Grace Hopper: Hello! 👍 0"])
+
+        await page.get_by_role("button", name="Like").click()
+        await expect(rows).to_have_text(["Grace Hopper: Hello! 👍 1"])
+        await page.get_by_label("Message", exact=True).fill("Hi!")
+        await page.keyboard.press("Enter")
+        await expect(rows.last).to_have_text("Ada Lovelace: Hi! 👍 0")
+        await grace.edit_message(first.id, "Good morning!")
+        await expect(rows.first).to_have_text("Grace Hopper: Good morning! 👍 1")
+        assert (await grace.get_conversation(direct.id)).unread_count == 1

@@ -1,0 +1,277 @@
+"""The store for frameworks: what it shows, what stays the same object, what people do with it."""
+
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Page, expect
+
+from tests.browser.conftest import Visit
+from tests.browser.hosting import Host
+from tests.browser.serving import Complaints
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+HELPERS = """
+    const { Chat } = await import("/chat-aio/chat.js");
+    const { ChatStore } = await import("/chat-aio/chat-store.js");
+    const until = (store, isSo) => new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error(`not within 15 seconds: ${isSo}`)), 15_000);
+      const look = () => {
+        if (!isSo()) return false;
+        resolve();
+        return true;
+      };
+      const unsubscribe = store.subscribe(() => look() && unsubscribe());
+      look();
+    });
+    const begun = async (options) => {
+      const store = new ChatStore(new Chat("/api/chat"), { userId: "ada", ...options });
+      store.start();
+      await until(store, () => store.state().isListed && store.state().status === "live");
+      return store;
+    };
+    const bodies = (store, id) => store.timeline(id).messages.map((each) => each.body);
+"""
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(host: Host, open_page: Visit) -> Page:
+    """A page that nothing is in, logged in as Ada."""
+    page = await open_page()
+    await host.empty(page, "ada")
+    return page
+
+
+async def run(page: Page, script: str, given: Any = None) -> Any:
+    return await page.evaluate(f"async (given) => {{ {HELPERS} {script} }}", given)
+
+
+async def test_a_snapshot_is_the_same_until_something_in_it_changes(host: Host, page: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        await grace.send_message(direct.id, "one")
+        script = """
+            const [direct, group] = given;
+            const store = await begun();
+            await store.open(direct);
+            const taken = () => [
+              store.state(), store.conversations(), store.conversation(direct),
+              store.conversation(group), store.timeline(direct), store.timeline(direct).messages,
+              store.timeline(direct).messages[0], store.timeline(direct).typing,
+            ];
+            const compare = (before) => taken().map((each, at) => Object.is(each, before[at]));
+            let before = taken();
+            const told = compare(before);
+            let calls = 0;
+            const unsubscribe = store.subscribe(() => { calls += 1; });
+            store.send(direct, "two");
+            await until(store, () => store.timeline(direct).messages[1]?.state === "sent");
+            const changed = compare(before);
+            unsubscribe();
+            const before_calls = calls;
+            await store.react(store.timeline(direct).messages[1], "👍");
+            await until(store, () => store.timeline(direct).messages[1].reactions.length > 0);
+            const frozen = [
+              store.state(), store.timeline(direct).messages, store.timeline(direct).messages[0],
+              store.conversation(direct), store.conversations(), store.user("ada"),
+            ];
+            const areFrozen = frozen.every(Object.isFrozen);
+            return [told, changed, calls === before_calls && calls > 0, areFrozen];
+        """
+        told, changed, is_unsubscribed, are_frozen = await run(page, script, [direct.id, group.id])
+        assert told == [True] * 8
+        assert changed == [True, False, False, True, False, False, True, True]
+        assert is_unsubscribed
+        assert are_frozen
+
+
+async def test_what_is_shown_of_conversations(host: Host, page: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "one", mentions=["ada"])
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        script = """
+            const store = await begun();
+            const shown = store.conversations().map((each) => [
+              each.id, each.name, each.others.map(({ name }) => name), each.unread,
+              each.unreadMentions, each.lastMessage?.body ?? null, each.isMuted,
+            ]);
+            return [shown, store.state(), store.conversation("nowhere"), store.user("bob").name];
+        """
+        shown, state, nowhere, unknown = await run(page, script)
+        assert shown == [
+            [group.id, "Engines", ["Grace Hopper"], 0, 0, None, False],
+            [direct.id, None, ["Grace Hopper"], 1, 1, "one", False],
+        ]
+        assert (nowhere, unknown) == (None, "bob")
+        assert state == {
+            "status": "live",
+            "openId": None,
+            "isListed": True,
+            "isBanned": False,
+            "unread": 1,
+            "hasMore": False,
+            "problem": None,
+        }
+
+
+async def test_names_are_known_of_those_who_come_later(host: Host, page: Page) -> None:
+    """The list was empty: no page has brought names."""
+    script = """
+        window.store = await begun();
+        return store.conversations().length;
+    """
+    assert await run(page, script) == 0
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
+        script = "await until(store, () => store.conversations()[0]?.others[0].name.includes(' '));"
+        await run(page, f"{script} return true;")
+
+
+async def test_messages_on_their_way_and_those_that_fail(host: Host, page: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        first = await grace.send_message(direct.id, "one")
+        script = """
+            const [id] = given;
+            const asked = [];
+            let isCut = true;
+            const fetching = (url, options) => {
+              const isSend = options.method === "POST" && String(url).endsWith("/messages");
+              if (isSend) asked.push(JSON.parse(options.body).clientMessageId);
+              return isSend && isCut ? Promise.reject(new TypeError("cut")) : fetch(url, options);
+            };
+            const store = new ChatStore(new Chat("/api/chat", { fetch: fetching, retries: 0 }),
+              { userId: "ada" });
+            store.start();
+            await store.open(id);
+            const [first] = store.timeline(id).messages;
+            const key = store.send(id, { body: "two", replyTo: first });
+            const seen = [];
+            const entry = () => store.timeline(id).messages.at(-1);
+            await until(store, () => entry().state === "pending");
+            seen.push([entry().key, entry().id, entry().isOwn, entry().replyTo.body]);
+            await until(store, () => entry().state === "failed");
+            seen.push([entry().key, entry().isTemporary, entry().problem]);
+            isCut = false;
+            store.retry(key);
+            await until(store, () => entry().state === "sent");
+            seen.push([entry().key, entry().replyTo.excerpt]);
+            isCut = true;
+            store.discard(store.send(id, "three"));
+            await until(store, () => store.timeline(id).messages.length === 2);
+            return [key, seen, new Set(asked.slice(0, 2)).size];
+        """
+        key, seen, keys = await run(page, script, [direct.id])
+        own = f"own:{key}"
+        assert seen == [
+            [own, None, True, "one"],
+            [own, True, "The chat is out of reach."],
+            [own, "one"],
+        ]
+        assert keys == 1
+        assert (await grace.get_message(direct.id, first.id)).body == "one"
+
+
+async def test_changing_reading_and_older_messages(
+    host: Host, page: Page, complaints: Complaints
+) -> None:
+    complaints.excuse("404")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        for number in range(60):
+            await grace.send_message(direct.id, f"message {number}")
+        script = """
+            const [id] = given;
+            const store = await begun({ onMessage: ({ body }) => heard.push(body) });
+            const heard = [];
+            await store.open(id);
+            const { messages, firstUnreadId, hasOlder } = store.timeline(id);
+            const seen = [messages.length, messages[0].body, hasOlder];
+            seen.push(messages.find((each) => each.id === firstUnreadId)?.body);
+            await store.loadOlder(id);
+            seen.push(store.state().unread);
+            await store.markRead(id);
+            seen.push(store.state().unread);
+            const key = store.send(id, "own");
+            const own = () => store.timeline(id).messages.find((each) => each.key === `own:${key}`);
+            await until(store, () => own().state === "sent");
+            await store.edit(own().id, "own, better");
+            await until(store, () => own().editedAt !== null);
+            seen.push(own().body);
+            await store.delete(own().id);
+            await until(store, () => own().deletedAt !== null);
+            const gone = await store.edit("nowhere", "x").catch(({ code }) => code);
+            seen.push(own().body, gone);
+            return seen;
+        """
+        seen = await run(page, script, [direct.id])
+        assert seen == [60, "message 0", False, "message 0", 60, 0, "own, better", "", seen[-1]]
+        assert seen[-1] == "MESSAGE_NOT_FOUND"
+        assert (await grace.list_messages(direct.id)).messages[0].deleted_at is not None
+
+
+async def test_what_is_read_while_it_comes(host: Host, page: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "one")
+        script = """
+            window.heard = [];
+            window.store = await begun({ onMessage: ({ body }) => heard.push(body) });
+            await store.open(given[0]);
+            store.setReading(true);
+            await until(store, () => store.state().unread === 0);
+        """
+        await run(page, script, [direct.id])
+        await grace.send_message(direct.id, "two")
+        await run(
+            page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id]
+        )
+        async with host.person("ada") as ada:
+            await page.evaluate("store.setReading(false)")
+            await grace.send_message(direct.id, "three")
+            await run(page, "await until(store, () => store.state().unread === 1);")
+            assert (await ada.get_conversation(direct.id)).unread_count == 1
+        assert await page.evaluate("heard") == ["three"]
+
+
+async def test_it_can_begin_anew_and_hears_nothing_when_it_is_closed(
+    host: Host, page: Page
+) -> None:
+    """As effects of React in its strict mode do."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        script = """
+            window.store = await begun();
+            store.close();
+            await until(store, () => store.state().status === "closed");
+            store.start();
+            store.close();
+            store.start();
+            await until(store, () => store.state().status === "live");
+        """
+        await run(page, script)
+        await grace.send_message(direct.id, "one")
+        await run(page, "await until(store, () => store.state().unread === 1);")
+
+
+async def test_a_ban_ends_it(host: Host, page: Page) -> None:
+    await expect(page.locator("body")).to_be_empty()
+    script = """
+        const banned = { error: { code: "USER_BANNED", message: "You are banned." } };
+        const fetch = async () => new Response(JSON.stringify(banned), { status: 403 });
+        class Refused extends EventTarget {
+          constructor() { super(); setTimeout(() => this.refuse()); }
+          close() { this.readyState = 2; }
+          refuse() { this.close(); this.dispatchEvent(new Event("error")); }
+        }
+        const chat = new Chat("/api/chat", { fetch, EventSource: Refused });
+        const store = new ChatStore(chat, { userId: "ada" });
+        store.start();
+        await until(store, () => store.state().isBanned && store.state().status === "closed");
+        return store.state().problem;
+    """
+    assert await run(page, script) == "You are banned."

@@ -1,0 +1,208 @@
+"""Long conversations: the page holds a window of messages, and shows it without gaps."""
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.acting import main_list
+from tests.browser.conftest import Visit
+from tests.browser.serving import Cable, Complaints, Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+COUNT = 560
+WRITERS = ("linus", "dennis")
+MOST_HELD = 400
+NUMBERS = """(log) => [...log.querySelectorAll(".message .body")].map(
+    (each) => Number(each.textContent.match(/number (\\d+)/)?.[1]))"""
+
+
+async def filled(demo: Demo) -> tuple[str, list[str]]:
+    """A conversation, and the ids of its messages."""
+    place = await demo.direct("linus", "dennis")
+    # In turn: each has a quota.
+    written = [
+        await demo.write(WRITERS[each % 2], place, f"number {each}") for each in range(COUNT)
+    ]
+    await demo.read_all("linus", place)
+    return place, [each["id"] for each in written]
+
+
+async def numbers_in(log: Locator) -> list[int]:
+    """The numbers of the messages that are held: they have no gaps."""
+    numbers: list[int] = await log.evaluate(NUMBERS)
+    assert numbers == list(range(numbers[0], numbers[-1] + 1))
+    assert len(numbers) <= MOST_HELD
+    return numbers
+
+
+async def scroll(log: Locator, *, to: int) -> None:
+    """Scroll up, or down, page by page, until a message is held."""
+    edge = "0" if to < (await numbers_in(log))[0] else "each.scrollHeight"
+    held = log.get_by_text(f"number {to}", exact=True)
+    while not await held.count():
+        before = await numbers_in(log)
+        await log.evaluate(f"(each) => each.scrollTo(0, {edge})")
+        await log.page.wait_for_function(
+            f"([log, before]) => String(({NUMBERS})(log)) !== before",
+            arg=[await log.element_handle(), ",".join(map(str, before))],
+        )
+
+
+async def test_a_window_moves_through_a_long_conversation(visit: Visit, demo: Demo) -> None:
+    """To its beginning and back to its end: what is let go comes again."""
+    place, _ = await filled(demo)
+    linus = await visit("linus", place)
+    log = main_list(linus)
+    await expect(log.get_by_text(f"number {COUNT - 1}", exact=True)).to_be_in_viewport()
+    await scroll(log, to=0)
+    await expect(log.get_by_text("This is the beginning")).to_be_attached()
+    assert (await numbers_in(log))[-1] < COUNT - 1
+    await demo.send("dennis", place, "just now")
+    row = linus.locator(".row", has_text="just now")
+    await expect(row.locator(".badge")).to_have_text("1 unread")
+    await expect(log.get_by_text("just now")).to_have_count(0)
+    await scroll(log, to=COUNT - 1)
+    await log.evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    await expect(log.get_by_text("just now")).to_be_in_viewport()
+    await expect(row.locator(".badge")).to_be_hidden()
+
+
+async def test_one_step_leads_to_the_newest(visit: Visit, demo: Demo) -> None:
+    place, _ = await filled(demo)
+    linus = await visit("linus", place)
+    log = main_list(linus)
+    await scroll(log, to=100)
+    await linus.get_by_role("button", name="to the newest message").click()
+    await expect(log.get_by_text(f"number {COUNT - 1}", exact=True)).to_be_in_viewport()
+    await numbers_in(log)
+    await scroll(log, to=100)
+    await linus.get_by_role("textbox", name="Message", exact=True).fill(f"number {COUNT}")
+    await linus.keyboard.press("Enter")
+    await expect(log.get_by_text(f"number {COUNT}", exact=True)).to_be_in_viewport()
+    await numbers_in(log)
+
+
+async def test_a_link_leads_far_back_at_once(visit: Visit, demo: Demo) -> None:
+    place, ids = await filled(demo)
+    asked: list[str] = []
+    linus = await visit("linus")
+    linus.on("request", lambda each: asked.append(each.url))
+    await linus.goto(f"{linus.url.partition('#')[0]}#linus/{place}/message/{ids[20]}")
+    log = main_list(linus)
+    await expect(log.get_by_text("number 20", exact=True)).to_be_in_viewport()
+    assert len([each for each in asked if "/messages?" in each]) <= 2
+    await numbers_in(log)
+
+
+async def test_whoever_reads_old_messages_stays_there_when_the_line_breaks(
+    visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
+) -> None:
+    """And sees what has changed meanwhile."""
+    complaints.excuse("net::ERR_")
+    place, ids = await filled(demo)
+    linus = await visit("linus", place, port=cable.port)
+    log = main_list(linus)
+    await scroll(log, to=100)
+    there = log.get_by_text("number 120", exact=True)
+    await there.evaluate("(each) => each.scrollIntoView({ block: 'center' })")
+    await expect(there).to_be_in_viewport()
+    await cable.cut()
+    await expect(linus.locator("#status")).to_have_text("Reconnecting…")
+    await demo.patch("dennis", f"/messages/{ids[121]}", body="number 121 is another")
+    await cable.mend()
+    await expect(log.get_by_text("number 121 is another")).to_be_in_viewport()
+    await expect(there).to_be_in_viewport()
+    await numbers_in(log)
+
+
+async def test_what_comes_while_one_reads_old_messages_is_bounded(empty: Page) -> None:
+    """At the end the oldest are let go; further up the newest, and asked for again."""
+    script = """async () => {
+        const { Timeline } = await import("/browser/timeline.js");
+        const message = (seq) => ({ id: `m${seq}`, senderId: "grace", seq, body: "" });
+        const page = { messages: [message(1)], nextCursor: null };
+        const held = (isFollowed) => {
+          const timeline = new Timeline("ada");
+          timeline.isStale = false;
+          timeline.addNewest(page);
+          timeline.isFollowed = isFollowed;
+          for (let seq = 2; seq <= 1_000; seq += 1) timeline.receive(message(seq));
+          const { messages, older, newer } = timeline;
+          return [messages[0].seq, messages.at(-1).seq, older, newer];
+        };
+        return [held(true), held(false)];
+    }"""
+    followed, left = await empty.evaluate(script)
+    first = followed[0]
+    assert first > 500
+    assert followed == [first, 1_000, {"around": f"m{first}"}, None]
+    assert left == [1, 300, None, {"after": "m300"}]
+
+
+@pytest.mark.parametrize("place", ["newer", "around"])
+async def test_what_comes_while_a_page_is_on_its_way_is_not_lost(empty: Page, place: str) -> None:
+    """The page ends where the newest message was when it was asked for."""
+    add = {"newer": "addNewer", "around": "addAround"}[place]
+    script = f"""async () => {{
+        const {{ Timeline }} = await import("/browser/timeline.js");
+        const message = (seq) => ({{ id: `m${{seq}}`, senderId: "grace", seq, body: "" }});
+        const timeline = new Timeline("ada");
+        timeline.isStale = false;
+        const messages = [message(2), message(1)];
+        timeline.addAround({{ messages, nextCursor: null, previousCursor: "more" }});
+        timeline.receive(message(8));
+        timeline.loading = "newer";
+        timeline.receive(message(5));
+        timeline.loading = null;
+        timeline.{add}({{ messages: [message(4), message(3)], nextCursor: null }});
+        return timeline.messages.map((each) => each.seq);
+    }}"""
+    assert await empty.evaluate(script) == ([1, 2, 3, 4, 5] if place == "newer" else [3, 4, 5])
+
+
+async def listed(demo: Demo, count: int) -> list[str]:
+    """Groups of linus, the latest first."""
+    made = [await demo.group("linus", "grace", name=f"Group {each:03}") for each in range(count)]
+    return made[::-1]
+
+
+async def test_of_many_conversations_those_in_view_are_there(visit: Visit, demo: Demo) -> None:
+    await listed(demo, 170)
+    linus = await visit("linus")
+    rows = linus.locator("#conversations .row")
+    await expect(rows.first).to_contain_text("Group 169")
+    names = {await rows.first.locator(".row-title").inner_text()}
+    nav = linus.locator("#list")
+    last = linus.get_by_role("link", name="Group 000")
+    while not await last.count():
+        assert await rows.count() < 150
+        shown = await rows.locator(".row-title").all_inner_texts()
+        assert shown == sorted(shown, reverse=True), "in their order, without gaps"
+        names |= set(shown)
+        await nav.evaluate("(each) => each.scrollBy(0, 900)")
+        await linus.evaluate("() => new Promise(requestAnimationFrame)")
+    names |= set(await rows.locator(".row-title").all_inner_texts())
+    assert names >= {f"Group {each:03}" for each in range(170)}
+    place = linus.locator("#conversations li", has=last)
+    await expect(place).to_have_attribute("aria-posinset", "170")
+    await nav.evaluate("(each) => each.scrollTo(0, 0)")
+    await expect(rows.first).to_contain_text("Group 169")
+    await expect(rows.first).to_be_in_viewport()
+    assert await rows.count() < 150
+
+
+async def test_what_a_link_opens_keeps_its_place_in_the_list(visit: Visit, demo: Demo) -> None:
+    """Further down than the list is loaded, it is not listed until its place is."""
+    groups = await listed(demo, 60)
+    linus = await visit("linus", groups[-1])
+    await expect(linus.get_by_role("heading", name="Group 000")).to_be_visible()
+    rows = linus.locator("#conversations .row")
+    await expect(rows.first).to_contain_text("Group 059")
+    await expect(linus.get_by_role("link", name="Group 000")).to_have_count(0)
+    await linus.locator("#list").evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    place = linus.locator("#conversations li", has=linus.locator("[aria-current=page]"))
+    await expect(place).to_contain_text("Group 000")
+    await expect(place).to_have_attribute("aria-posinset", "60")
+    await demo.send("grace", groups[-1], "here")
+    await linus.locator("#list").evaluate("(each) => each.scrollTo(0, 0)")
+    await expect(rows.first).to_contain_text("Group 000")
