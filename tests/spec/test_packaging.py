@@ -36,6 +36,8 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     await output_of("-m", "zipfile", "-e", str(wheel), str(installed), cwd=tmp_path)
     assert (installed / "chat_aio" / "py.typed").is_file()
     assert (installed / "chat_aio" / "demo" / "static" / "index.html").is_file()
+    assert (installed / "chat_aio" / "demo" / "integration.md").is_file()
+    assert len([*(installed / "chat_aio" / "admin" / "new_app").rglob("*.template")]) == 15
     program = (
         f"import sys; sys.path.insert(0, {str(installed)!r})\n"
         "from chat_aio.store import indexes\n"

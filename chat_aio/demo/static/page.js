@@ -17,6 +17,7 @@ import { ConnectionBanner } from "./views/connection-banner.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { FilePicker } from "./views/file-picker.js";
+import { FirstSteps } from "./views/first-steps.js";
 import { Frame } from "./views/frame.js";
 import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
@@ -120,7 +121,9 @@ export class Page {
       reconnect: () => this.#session.reconnect(),
       focus: () => this.#composer.focus(),
     });
-    makeDirectDialog(people, async (id) => this.#go((await this.#session.openDirect(id)).id));
+    const openDirect = async (id) => this.#go((await this.#session.openDirect(id)).id);
+    makeDirectDialog(people, openDirect);
+    new FirstSteps(people, openDirect);
     store.subscribe(() => this.#show());
   }
 
