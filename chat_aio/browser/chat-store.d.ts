@@ -50,6 +50,9 @@
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
  * @property {readonly User[]} typing  who is writing just now
+ * @property {readonly Writing[]} writing  what assistants have written so far
+ *
+ * @typedef {{draftId: string, senderId: string, text: string, isStopped?: boolean}} Writing
  */
 /**
  * @typedef {object} ChatStoreOptions
@@ -249,6 +252,19 @@ export type ShownTimeline = {
      * who is writing just now
      */
     typing: readonly User[];
+    /**
+     * what assistants have written so far
+     */
+    writing: readonly Writing[];
+};
+/**
+ * What is shown. None of it may be changed.
+ */
+export type Writing = {
+    draftId: string;
+    senderId: string;
+    text: string;
+    isStopped?: boolean;
 };
 export type ChatStoreOptions = {
     /**

@@ -73,6 +73,9 @@ const MOST_NAMED = 12;
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
  * @property {readonly User[]} typing  who is writing just now
+ * @property {readonly Writing[]} writing  what assistants have written so far
+ *
+ * @typedef {{draftId: string, senderId: string, text: string, isStopped?: boolean}} Writing
  */
 
 /**
@@ -305,6 +308,7 @@ export class ChatStore {
       hasOlder: isReady && Boolean(olderCursor),
       firstUnreadId,
       typing: typing.map((/** @type {string} */ each) => this.user(each)),
+      writing: this.#store.writings.filter(isHere),
     };
   }
 }

@@ -142,8 +142,12 @@ async def test_chat_in_pages(serve_example: Any) -> None:
                 async with session.get(f"/{path}", headers=headers) as answer:
                     seen[path, bool(headers)] = answer.status
     assert seen == {
-        **{("plain.html", False): 404, ("plain.html", True): 200},
-        **{("plain.js", False): 200, ("plain.js", True): 200},
-        **{("chat-aio/element.js", False): 200, ("chat-aio/element.js", True): 200},
-        **{("login?name=eve", False): 403, ("login?name=eve", True): 403},
+        ("plain.html", False): 404,
+        ("plain.html", True): 200,
+        ("plain.js", False): 200,
+        ("plain.js", True): 200,
+        ("chat-aio/element.js", False): 200,
+        ("chat-aio/element.js", True): 200,
+        ("login?name=eve", False): 403,
+        ("login?name=eve", True): 403,
     }
