@@ -59,7 +59,7 @@
  * @property {string} userId  who is calling, as the service's login knows them
  * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
  * @property {(message: Message) => void} [onMessage]  one has come that is not being read
- * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read any more
+ * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read
  */
 /** @typedef {{body: string, replyTo?: Message, mentions?: string[]}} Written */
 export class ChatStore {
@@ -280,7 +280,7 @@ export type ChatStoreOptions = {
      */
     onMessage?: ((message: Message) => void) | undefined;
     /**
-     * the open one cannot be read any more
+     * the open one cannot be read
      */
     onGone?: ((conversationId: string | null) => void) | undefined;
 };
