@@ -2,6 +2,8 @@
 
 import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
+import { Elsewhere } from "./elsewhere.js";
+import { Inbox } from "./inbox.js";
 import { Chat } from "../../browser/chat.js";
 import { Kept } from "./kept.js";
 import { Search } from "./search.js";
@@ -19,6 +21,7 @@ import { FirstSteps } from "./views/first-steps.js";
 import { Frame } from "./views/frame.js";
 import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
+import { InboxViews } from "./views/inbox.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
 import { SystemNotifications } from "./views/notifications.js";
@@ -28,6 +31,7 @@ import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
 import { TypingLine } from "./views/typing-line.js";
+import { Waiting } from "./waiting.js";
 import { say } from "./words.js";
 
 /** The demo has no passwords: each request says who is asking. */
@@ -51,6 +55,9 @@ export class Page {
   #thread;
   #search;
   #groups;
+  #inbox;
+  #inboxViews;
+  #waiting;
   #reporting;
   #blocked;
   #typingLine;
@@ -71,12 +78,17 @@ export class Page {
     this.#store = store;
     this.#session = new Session(chat, store, {
       onGone: (...gone) => this.#gone(...gone),
-      onJoinRequest: (event) => this.#groups.tellJoinRequest(event),
+      onJoinRequest: (event) => this.#toldJoinRequest(event),
+      onOpened: () => this.#opened(),
+      onEvent: ({ message }) => this.#inbox.tell(message),
       onBan: (event) => this.#groups.tellBan(event),
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.tell(message),
     });
+    this.#waiting = new Waiting(chat, store);
+    const elsewhere = new Elsewhere(chat, store);
+    this.#inbox = new Inbox(chat, store, elsewhere);
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -98,10 +110,11 @@ export class Page {
     this.#composer = this.#makeComposer();
     this.#thread = this.#makeThread();
     const go = (message) => this.#goToMessage(message);
-    this.#search = new SearchView(new Search(chat, store), store, people, go);
+    this.#search = new SearchView(new Search(chat, store, elsewhere), store, people, go);
+    this.#inboxViews = this.#makeInbox(elsewhere);
     this.#groups = this.#makeGroups(chat);
     const moderation = new ModerationScreen(casework, chat.desk, store, people);
-    this.#screens = { ...this.#groups.screens, moderation };
+    this.#screens = { ...this.#groups.screens, ...this.#inboxViews.screens, moderation };
     this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
     this.#typingLine = new TypingLine(this.#session.typing, store, people);
     this.#banner = new ConnectionBanner(store, {
@@ -168,6 +181,7 @@ export class Page {
     return new ConversationList(this.#store, this.#people, {
       hrefOf: (id) => addressOf(this.#people.userId, id),
       presence: this.#session.presence,
+      waiting: this.#waiting,
       preview: (id) => this.#session.loadPreview(id),
       more: () => this.#session.loadMoreConversations(),
     });
@@ -199,12 +213,31 @@ export class Page {
     });
   }
 
+  #makeInbox(elsewhere) {
+    return new InboxViews(this.#inbox, this.#store, this.#people, {
+      goToMessage: (message) => this.#goToMessage(message),
+      goToThread: ({ id, conversationId }) => this.#go(conversationId, id),
+      elsewhere,
+    });
+  }
+
+  #opened() {
+    this.#inbox.outdated();
+    this.#waiting.load();
+  }
+
+  #toldJoinRequest(event) {
+    this.#waiting.tell(event);
+    this.#groups.tellJoinRequest(event);
+  }
+
   #makeGroups(chat) {
     const hrefOf = (...place) => addressOf(this.#people.userId, ...place);
     return new GroupViews(chat, this.#store, this.#people, {
       groups: this.#session.groups,
       boundaries: this.#session.boundaries,
       presence: this.#session.presence,
+      waiting: this.#waiting,
       reporting: this.#reporting,
       hrefOf,
       go: (conversationId) => this.#go(conversationId),
@@ -237,7 +270,7 @@ export class Page {
       older: () => history.loadOlder(current()),
       newer: () => history.loadNewer(current()),
       latest: () => history.loadLatest(current()),
-      saw: (id) => this.#saw(current(), id),
+      saw: (id) => this.#saw(isThread ? this.#inbox : this.#session, current(), id),
       again: () => history.loadAgain(current()),
       moved: () => this.#store.changed(),
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
@@ -249,8 +282,9 @@ export class Page {
     };
   }
 
-  #saw(timeline, messageId) {
-    if (document.visibilityState === "visible") this.#session.saw(timeline, messageId);
+  /** `whose` remembers what is read: the session, or the inbox for threads. */
+  #saw(whose, timeline, messageId) {
+    if (document.visibilityState === "visible") whose.saw(timeline, messageId);
   }
 
   /** What was not sent goes back to where it was written. */
@@ -343,6 +377,7 @@ export class Page {
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();
+    this.#inboxViews.show();
     for (const each of Object.values(this.#screens)) each.show();
     this.#timeline.show();
     this.#tools.show();
