@@ -33,7 +33,7 @@ package: $(READY)  ## sdist and wheel, and the wheel used in an empty environmen
 
 docs: $(DOCS)/.ready  ## the documentation as a site, in site/
 	rm -rf build/docs && mkdir -p build/docs
-	tar -c --exclude=__pycache__ *.md docs examples dashboards chat_aio/browser/chat.js | tar -x -C build/docs
+	tar -c --exclude=__pycache__ *.md docs examples dashboards chat_aio/browser | tar -x -C build/docs
 	$(DOCS)/bin/zensical build --strict --clean
 
 audit: $(READY)  ## known vulnerabilities of what is installed
