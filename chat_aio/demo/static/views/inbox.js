@@ -15,14 +15,10 @@ export class InboxViews {
   screens;
 
   /**
-   * `needs.goToMessage(message)` shows one, `needs.goToThread(root)` its thread; `needs.elsewhere`
-   * knows conversations.
+   * `needs.goToMessage(message)` shows one, `needs.goToThread(root)` its thread;
+   * `needs.titleIn(conversationId)` names one.
    */
   constructor(inbox, store, people, needs) {
-    const titleIn = (id) => {
-      const conversation = needs.elsewhere.conversation(id);
-      return conversation ? people.titleOf(conversation) : "";
-    };
     this.#inbox = inbox;
     this.#badges = {
       threads: document.querySelector("#unread-threads"),
@@ -36,7 +32,7 @@ export class InboxViews {
     const mentionState = ({ message, unread }) => ({
       ...{ message, unread: unread ? 1 : 0, at: message.createdAt, count: null },
     });
-    const shared = { store, people, titleIn };
+    const shared = { store, people, titleIn: needs.titleIn };
     this.screens = {
       threads: new InboxScreen("threads", inbox.threads, threadState, {
         ...{ ...shared, go: needs.goToThread },

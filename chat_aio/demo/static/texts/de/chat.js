@@ -237,4 +237,11 @@ export const chat = {
     one: "Details · {count} Person möchte beitreten",
     other: "Details · {count} Personen möchten beitreten",
   },
+
+  // Strg+K
+  "palette.label": "Gehe zu",
+  "palette.placeholder": "Eine Person, eine Unterhaltung, Wörter einer Nachricht",
+  "palette.found": "Gefunden",
+  "palette.nothing": "Nichts gefunden.",
+  "palette.person": "Eine Unterhaltung beginnen",
 };

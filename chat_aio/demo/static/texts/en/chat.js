@@ -222,4 +222,11 @@ export const chat = {
     one: "Details · {count} person asks to join",
     other: "Details · {count} people ask to join",
   },
+
+  // Ctrl+K
+  "palette.label": "Go to",
+  "palette.placeholder": "A person, a conversation, words of a message",
+  "palette.found": "Found",
+  "palette.nothing": "Nothing was found.",
+  "palette.person": "Begin a conversation",
 };
