@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: run test quick check package docs audit lock bench format clean
 
 run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
-	$(BIN)/chat-aio demo
+	@$(BIN)/chat-aio demo
 
 test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest $(SPREAD)
@@ -33,7 +33,7 @@ package: $(READY)  ## sdist and wheel, and the wheel used in an empty environmen
 
 docs: $(DOCS)/.ready  ## the documentation as a site, in site/
 	rm -rf build/docs && mkdir -p build/docs
-	tar -c --exclude=__pycache__ *.md docs examples dashboards chat_aio/browser/chat.js | tar -x -C build/docs
+	tar -c --exclude=__pycache__ *.md docs examples dashboards chat_aio/browser | tar -x -C build/docs
 	$(DOCS)/bin/zensical build --strict --clean
 
 audit: $(READY)  ## known vulnerabilities of what is installed
@@ -58,22 +58,22 @@ format: $(READY)
 	$(BIN)/ruff check --fix . $(SCRIPTS)
 	$(BIN)/ruff format . $(SCRIPTS)
 
-PROJECT := $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	--no-deps --no-build-isolation --editable .
+PROJECT := echo "Installing chat_aio itself" && $(BIN)/python -m pip install --quiet \
+	--disable-pip-version-check --no-deps --no-build-isolation --editable .
 
 $(RUNS): pyproject.toml requirements-run.txt scripts/setup
-	scripts/setup $(PYTHON) $(VENV) requirements-run.txt
-	$(PROJECT)
-	touch $@
+	@scripts/setup $(PYTHON) $(VENV) requirements-run.txt
+	@$(PROJECT)
+	@touch $@
 
 $(READY): pyproject.toml requirements-dev.txt scripts/setup
-	scripts/setup $(PYTHON) $(VENV) requirements-dev.txt
-	$(PROJECT)
-	touch $(RUNS) $@
+	@scripts/setup $(PYTHON) $(VENV) requirements-dev.txt
+	@$(PROJECT)
+	@touch $(RUNS) $@
 
 $(DOCS)/.ready: requirements-docs.txt scripts/setup
-	scripts/setup $(PYTHON) $(DOCS) requirements-docs.txt
-	touch $@
+	@scripts/setup $(PYTHON) $(DOCS) requirements-docs.txt
+	@touch $@
 
 clean:
 	rm -rf $(VENV) $(DOCS) dist build site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -46,7 +46,8 @@ GC_THRESHOLDS = (50_000, 20, 20)
 END_SECONDS = 4.5
 """Less than the 5 seconds within which a process ends after a signal (docs/operations.md)."""
 
-OPERATORS = {
+LATER = {
+    "new": "chat_aio.admin.new:new",
     "check": "chat_aio.admin.check:check",
     "retention": "chat_aio.admin.retention:retention",
     "erase": "chat_aio.admin.erase:erase",
@@ -62,20 +63,20 @@ OPERATORS = {
     "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
 }
-"""The operators' commands, each as `module:command`."""
+"""Commands that are imported when they are asked for, each as `module:command`."""
 
 
 class Commands(click.Group):
-    """The commands of `chat-aio`. Those of operators are imported when they are asked for, so that
-    a process that serves does not load them."""
+    """The commands of `chat-aio`. A process that serves does not load those of developers and
+    operators."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *OPERATORS])
+        return sorted([*super().list_commands(ctx), *LATER])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in OPERATORS:
+        if cmd_name not in LATER:
             return super().get_command(ctx, cmd_name)
-        module, _, name = OPERATORS[cmd_name].partition(":")
+        module, _, name = LATER[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 

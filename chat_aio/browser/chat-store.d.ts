@@ -50,13 +50,16 @@
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
  * @property {readonly User[]} typing  who is writing just now
+ * @property {readonly Writing[]} writing  what assistants have written so far
+ *
+ * @typedef {{draftId: string, senderId: string, text: string, isStopped?: boolean}} Writing
  */
 /**
  * @typedef {object} ChatStoreOptions
  * @property {string} userId  who is calling, as the service's login knows them
  * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
  * @property {(message: Message) => void} [onMessage]  one has come that is not being read
- * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read any more
+ * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read
  */
 /** @typedef {{body: string, replyTo?: Message, mentions?: string[]}} Written */
 export class ChatStore {
@@ -249,6 +252,19 @@ export type ShownTimeline = {
      * who is writing just now
      */
     typing: readonly User[];
+    /**
+     * what assistants have written so far
+     */
+    writing: readonly Writing[];
+};
+/**
+ * What is shown. None of it may be changed.
+ */
+export type Writing = {
+    draftId: string;
+    senderId: string;
+    text: string;
+    isStopped?: boolean;
 };
 export type ChatStoreOptions = {
     /**
@@ -264,7 +280,7 @@ export type ChatStoreOptions = {
      */
     onMessage?: ((message: Message) => void) | undefined;
     /**
-     * the open one cannot be read any more
+     * the open one cannot be read
      */
     onGone?: ((conversationId: string | null) => void) | undefined;
 };

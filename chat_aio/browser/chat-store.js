@@ -73,6 +73,9 @@ const MOST_NAMED = 12;
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
  * @property {readonly User[]} typing  who is writing just now
+ * @property {readonly Writing[]} writing  what assistants have written so far
+ *
+ * @typedef {{draftId: string, senderId: string, text: string, isStopped?: boolean}} Writing
  */
 
 /**
@@ -80,7 +83,7 @@ const MOST_NAMED = 12;
  * @property {string} userId  who is calling, as the service's login knows them
  * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
  * @property {(message: Message) => void} [onMessage]  one has come that is not being read
- * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read any more
+ * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read
  */
 
 /** @typedef {{body: string, replyTo?: Message, mentions?: string[]}} Written */
@@ -235,7 +238,8 @@ export class ChatStore {
   async loadOlder(conversationId) {
     const timeline = this.#store.timeline(conversationId);
     const { history } = this.#session;
-    await (timeline.loading === "failed" ? history.loadAgain(timeline) : history.loadOlder(timeline));
+    if (timeline.loading === "failed") await history.loadAgain(timeline);
+    else await history.loadOlder(timeline);
   }
 
   /** More of the list of conversations.
@@ -305,6 +309,7 @@ export class ChatStore {
       hasOlder: isReady && Boolean(older),
       firstUnreadId: unread.firstId,
       typing: typing.map((/** @type {string} */ each) => this.user(each)),
+      writing: this.#store.writings.filter(isHere),
     };
   }
 }

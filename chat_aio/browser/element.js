@@ -19,8 +19,8 @@ const GIVEN = ["chat", "token", "words"];
 /**
  * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`, and
  * `conversation`, whose id is the only one that is shown. Events, which bubble:
- * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}), and
- * `chat-aio:message` ({message}) for one that has come and is not being read.
+ * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
+ * and `chat-aio:message` ({message}) for one that has come and is not being read.
  */
 export class ChatAio extends HTMLElement {
   static observedAttributes = ["base", "user", "conversation", "lang"];

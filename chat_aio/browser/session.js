@@ -31,6 +31,8 @@ export class Session {
   #onReports;
   #onUsers;
   #onMessage;
+  #onOpened;
+  #onEvent;
   #firstSync = null;
   #confirming = new Map();
   #readings = later(SEEN_MS);
@@ -44,7 +46,9 @@ export class Session {
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
    * may be new reports: told of one, or when the stream has opened, at first or again.
    * `onUsers(users)` gets what a page shows of users, by id, `onMessage(message)` each that has
-   * come and is not before the reader's eyes. `hasDrafts`: whether the service has the plugin.
+   * come and is not before the reader's eyes. `onOpened()` is called when the stream has opened and
+   * the list has come, at first or again, `onEvent(event)` with each event that has a message.
+   * `hasDrafts`: whether the service has the plugin.
    */
   constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...told }) {
     this.#chat = chat;
@@ -54,8 +58,11 @@ export class Session {
     this.#onBan = onBan;
     this.#onReports = onReports;
     const { onUsers = () => {}, onMessage = () => {}, hasDrafts = true } = told;
+    const { onOpened = () => {}, onEvent = () => {} } = told;
     this.#onUsers = onUsers;
     this.#onMessage = onMessage;
+    this.#onOpened = onOpened;
+    this.#onEvent = onEvent;
     this.liveDrafts = new LiveDrafts(chat, store, hasDrafts);
     this.sender = new Sender(chat, store);
     this.changes = new MessageChanges(chat, store);
@@ -157,6 +164,7 @@ export class Session {
     this.boundaries.load();
     this.sender.retryAll();
     this.#onReports();
+    this.sync().then(() => this.#onOpened());
   }
 
   #becomeStale() {
@@ -211,6 +219,7 @@ export class Session {
 
   #received(event) {
     const store = this.#store;
+    if (event.message) this.#onEvent(event);
     const isMine = event.affectedUserIds?.includes(store.userId);
     if (event.ephemeral) {
       const live = [this.typing, this.presence, this.receipts, this.liveDrafts];

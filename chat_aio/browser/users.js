@@ -1,4 +1,4 @@
-/** What the service shows of users: as pages bring it, and asked for where it is missing. No DOM. */
+/** What the service shows of users: as pages bring it, else it is asked for. No DOM. */
 
 import { gathered } from "./tasks.js";
 

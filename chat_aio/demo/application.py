@@ -12,7 +12,8 @@ from aiohttp import web
 from chat_aio.chat import Chat
 from chat_aio.demo.assistant import add_assistant
 from chat_aio.demo.page import add_page
-from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE, introduce
+from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE
+from chat_aio.demo.story import tell_story
 from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks, Profile
@@ -23,6 +24,7 @@ from chat_aio.web.openapi.routes import add_openapi
 from chat_aio.web.protecting import UNFRAMED, hide_server
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Samples = Callable[[Chat, Attachments], Awaitable[None]]
 
 HERE = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?", re.IGNORECASE)
 
@@ -34,33 +36,32 @@ async def make_demo(
     port: int,
     say: Callable[[str], None],
     database: str = "chat_demo",
+    samples: Samples = tell_story,
 ) -> web.Application:
     """Make the app, with an embedded mongod over `data` unless `mongo_url` names a replica set.
 
-    `say` is called with lines about the progress of starting. Raises SetupError.
+    `say` is called with lines about the progress of starting. A new database is filled by
+    `samples`. Raises SetupError.
     """
     stack = AsyncExitStack()
     if mongo_url is None:
-        say(f"Starting MongoDB over {data}/ ...")
+        say(f"Starting MongoDB, with its data in {data}/ ...")
         mongo_url = (await stack.enter_async_context(Mongod(data))).url
     clients = Clients(mongo_url, database)
     stack.push_async_callback(clients.close)
-    drafts = Drafts([ASSISTANT])
-    chat = _chat_over(clients, drafts)
-    app = web.Application(middlewares=[_only_from_here])
-    chat.mount(app)
-    add_openapi(app)
-    add_page(app)
-    app.router.add_get("/people", _people)
+    drafts, files = Drafts([ASSISTANT]), Attachments()
+    chat = _chat_over(clients, drafts, files)
+    app = _app_around(chat)
 
     async def opened(_: web.Application) -> None:
-        await introduce(chat)
-        say(f"Chat is ready: http://127.0.0.1:{port}  (open it twice, as two people; Ctrl+C ends)")
+        if await _is_new(chat):
+            say("Filling in sample conversations ...")
+            await samples(chat, files)
+        say(f"Ready: http://127.0.0.1:{port}  Open it twice, as two people. Ctrl+C ends it.")
 
     async def closed(_: web.Application) -> None:
         await stack.aclose()
 
-    app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
     add_assistant(app, chat, drafts, ASSISTANT)
@@ -69,7 +70,22 @@ async def make_demo(
     return app
 
 
-def _chat_over(clients: Clients, drafts: Drafts) -> Chat:
+def _app_around(chat: Chat) -> web.Application:
+    app = web.Application(middlewares=[_only_from_here])
+    chat.mount(app)
+    add_openapi(app)
+    add_page(app)
+    app.router.add_get("/people", _people)
+    app.on_response_prepare.extend((_ask_again, _unframed, hide_server))
+    return app
+
+
+async def _is_new(chat: Chat) -> bool:
+    """Whether nobody has talked here: what people have made of the samples stays."""
+    return not (await chat.api.list_conversations("ada", limit=1)).conversations
+
+
+def _chat_over(clients: Clients, drafts: Drafts, files: Attachments) -> Chat:
     """A chat with all that a page can show."""
     return Chat(
         clients.make(),
@@ -77,7 +93,7 @@ def _chat_over(clients: Clients, drafts: Drafts) -> Chat:
         auth=_picked_user,
         hooks=HOOKS,
         options=Options(extra_events=True, inbox=True, room_controls=True, moderation_desk=True),
-        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, Attachments()],
+        plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, files],
     )
 
 

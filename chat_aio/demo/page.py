@@ -9,6 +9,7 @@ from chat_aio.demo.bundle import Bundle, ages, bundled
 from chat_aio.web.browser_files import BROWSER
 
 STATIC = Path(__file__).parent / "static"
+GUIDE = "integration.md"
 
 
 def add_page(app: web.Application) -> None:
@@ -16,11 +17,24 @@ def add_page(app: web.Application) -> None:
     pages = Pages()
     app.router.add_get("/", pages.page)
     app.router.add_get("/bundle/{name}", pages.file)
+    app.router.add_get("/mount", mount)
+    app.router.add_get(f"/{GUIDE}", guide)
     # Asked for by what is no page, such as a picture in a window of its own.
     app.router.add_get("/favicon.ico", icon)
     # The paths are as on the disk, for the modules' imports.
     app.router.add_static("/demo/static", STATIC)
     app.router.add_static("/browser", BROWSER)
+
+
+async def mount(_: web.Request) -> web.FileResponse:
+    return web.FileResponse(STATIC / "mount.html")
+
+
+async def guide(_: web.Request) -> web.Response:
+    """The document of how to mount a chat: in the installed package, else in the checkout."""
+    packaged, own = STATIC.parent / GUIDE, STATIC.parents[2] / "docs" / GUIDE
+    text = await asyncio.to_thread((packaged if packaged.is_file() else own).read_text)
+    return web.Response(text=text)
 
 
 async def icon(_: web.Request) -> web.FileResponse:

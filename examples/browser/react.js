@@ -23,8 +23,9 @@ function Conversations({ store }) {
     const title = name ?? others.map((each) => each.name).join(", ");
     const isOpen = id === openId ? "true" : undefined;
     const onClick = () => store.open(id);
-    const button = { type: "button", onClick, "aria-current": isOpen };
-    return createElement("li", { key: id }, createElement("button", button, `${title} (${unread})`));
+    const about = { type: "button", onClick, "aria-current": isOpen };
+    const button = createElement("button", about, `${title} (${unread})`);
+    return createElement("li", { key: id }, button);
   });
   return createElement("ul", { "aria-label": "Conversations" }, rows);
 }

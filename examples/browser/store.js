@@ -11,7 +11,8 @@ function lineOf(entry) {
   const { name } = store.user(entry.senderId);
   const textContent = `${name}: ${entry.deletedAt ? "…" : entry.body}${NOTES[entry.state]}`;
   const line = Object.assign(document.createElement("li"), { textContent });
-  if (entry.state === "failed") line.append(buttonOf("Retry", () => store.retry(entry.clientMessageId)));
+  const retry = () => store.retry(entry.clientMessageId);
+  if (entry.state === "failed") line.append(buttonOf("Retry", retry));
   return line;
 }
 

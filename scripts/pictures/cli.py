@@ -14,7 +14,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 
 from chat_aio.admin.session import run
 from chat_aio.demo.application import make_demo
-from pictures.scene import ME, OTHERS, Scene
+from pictures.scene import ME, OTHERS, Scene, empty
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 DESKTOP = {"viewport": {"width": 1280, "height": 900}}
@@ -61,7 +61,9 @@ async def _take(into: Path, mongo_url: str | None, chromium: str) -> None:
 async def _served(mongo_url: str | None) -> AsyncIterator[str]:
     """A demo on a free port, over a database that is empty and goes when it is done."""
     with TemporaryDirectory(prefix="chat-pictures-") as data:
-        app = await make_demo(data=Path(data), mongo_url=mongo_url, port=0, say=lambda _: None)
+        app = await make_demo(
+            data=Path(data), mongo_url=mongo_url, port=0, say=lambda _: None, samples=empty
+        )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
         await runner.setup()
         try:

@@ -5,6 +5,9 @@ from typing import Any
 
 from aiohttp import ClientSession
 
+from chat_aio import Chat
+from chat_aio.plugins import Attachments
+
 ME = "ada"
 OTHERS = ("grace", "linus", "margaret", "dennis")
 THREAD = (
@@ -19,6 +22,15 @@ EARLIER = {
     "margaret": "Thank you for the review!",
 }
 UNREAD = "grace"
+ENGINE_ROOM = (
+    ("ada", "Welcome to the engine room!"),
+    ("grace", "Found a moth in the relay. Taped it into the log book."),
+    ("margaret", "Then let's write the recovery path before we need it."),
+)
+
+
+async def empty(chat: Chat, files: Attachments) -> None:
+    """No samples: the pictures have people of their own."""
 
 
 class Scene:
@@ -37,6 +49,10 @@ class Scene:
         await self._reports()
 
     async def _earlier(self) -> None:
+        given = {"name": "Engine room", "userIds": list(OTHERS)}
+        made = await self._post(ME, "/conversations/group", **given)
+        for user_id, body in ENGINE_ROOM:
+            await self._say(user_id, body, made["conversation"]["id"])
         for user_id, body in EARLIER.items():
             direct_id = await self._direct(ME, user_id)
             said = await self._say(user_id, body, direct_id)

@@ -7,7 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from chat_aio.admin.cli import OPERATORS
+from chat_aio.admin.cli import LATER
 from tests.admin.running import AS_MOD, People, Run, Tool
 from tests.conftest import Database
 
@@ -98,5 +98,5 @@ async def test_a_process_that_serves_loads_no_command_of_operators() -> None:
     got = await process(sys.executable, "-c", program)
     assert got.code == 0, got
     loaded = set(got.output.split())
-    assert not loaded & {place.partition(":")[0] for place in OPERATORS.values()}
+    assert not loaded & {place.partition(":")[0] for place in LATER.values()}
     assert not [each for each in loaded if each.startswith("chat_aio.actions.maintenance.check")]

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -70,15 +70,30 @@ def ports() -> Iterator[Ports]:
     held.release()
 
 
+Serve = Callable[..., AbstractAsyncContextManager[Demo]]
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def demo(mongo_url: str, pool: Pool, ports: Ports) -> AsyncIterator[Demo]:
-    async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
-        database = await pool.take(client)
-        served = Demo(mongo_url, database.name, http, ports)
-        await served.start()
+async def serve_demo(mongo_url: str, pool: Pool, ports: Ports) -> Serve:
+    """Serve a demo over an empty database: `async with serve_demo(samples=...) as demo`."""
+
+    @asynccontextmanager
+    async def serving(**options: Any) -> AsyncIterator[Demo]:
+        async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+            database = await pool.take(client)
+            served = Demo(mongo_url, database.name, http, ports, **options)
+            await served.start()
+            yield served
+            await served.stop()
+            pool.give_back(database)
+
+    return serving
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def demo(serve_demo: Serve) -> AsyncIterator[Demo]:
+    async with serve_demo() as served:
         yield served
-        await served.stop()
-        pool.give_back(database)
 
 
 @pytest_asyncio.fixture(loop_scope="session")

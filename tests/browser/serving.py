@@ -9,7 +9,10 @@ from typing import Any, Protocol
 from aiohttp import ClientSession, web
 from playwright.async_api import ConsoleMessage, Error, Page
 
-from chat_aio.demo.application import make_demo
+from chat_aio import Chat
+from chat_aio.demo.application import Samples, make_demo
+from chat_aio.demo.people import NAMES
+from chat_aio.plugins import Attachments
 
 NO_DATA = Path("/nowhere")
 """Where an embedded mongod would keep its data."""
@@ -44,17 +47,39 @@ async def keep(request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Cache-Control"] = "max-age=3600, immutable"
 
 
+async def few_samples(chat: Chat, _: Attachments) -> None:
+    """What most tests need: a group of all, and a direct conversation."""
+    others = [each for each in NAMES if each != "ada"]
+    made = await chat.api.create_group_conversation("ada", user_ids=others, name="Engine room")
+    for sender, body in (
+        ("ada", "Welcome to the engine room!"),
+        ("grace", "Found a moth in the relay. Taped it into the log book."),
+        ("margaret", "Then let's write the recovery path before we need it."),
+    ):
+        await chat.api.send_message(sender, made.id, body)
+    direct = await chat.api.get_or_create_conversation("ada", "grace")
+    await chat.api.send_message("grace", direct.id, "Do you have a minute for the compiler?")
+
+
 class Demo:
     """The demo app over a database of its own. It can be stopped and started again."""
 
     def __init__(
-        self, mongo_url: str, database: str, http: ClientSession, ports: Ports, name: str = "demo"
+        self,
+        mongo_url: str,
+        database: str,
+        http: ClientSession,
+        ports: Ports,
+        *,
+        name: str = "demo",
+        samples: Samples = few_samples,
     ) -> None:
         self.port = ports.of(name)
         self._mongo_url = mongo_url
         self._database = database
         self._http = http
         self._ports = ports
+        self._samples = samples
         self._runner: web.AppRunner | None = None
         self._twins: list[Demo] = []
 
@@ -65,6 +90,7 @@ class Demo:
             database=self._database,
             port=self.port,
             say=lambda _: None,
+            samples=self._samples,
         )
         # Before the demo's own handler, which leaves a header that is there.
         app.on_response_prepare.insert(0, keep)
@@ -76,7 +102,7 @@ class Demo:
     async def twin(self) -> "Demo":
         """Another server over the same database, with a port of its own; it ends with this one."""
         name = f"twin {len(self._twins)}"
-        made = Demo(self._mongo_url, self._database, self._http, self._ports, name)
+        made = Demo(self._mongo_url, self._database, self._http, self._ports, name=name)
         await made.start()
         self._twins.append(made)
         return made

@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.conftest import Visit
 from tests.browser.hosting import Host
 from tests.browser.looking import Looking, fits
-from tests.browser.serving import Cable, Complaints
+from tests.browser.serving import Cable, Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -286,6 +286,11 @@ async def test_everybody_can_use_it(host: Host, open_page: Visit) -> None:
         direct = await grace.get_or_create_conversation("ada")
         sent = await grace.send_message(direct.id, "Hello! https://example.org")
         await grace.add_reaction(sent.id, "👍")
+        async with host.person("ada") as herself:
+            gone = await herself.send_message(direct.id, "gone", reply_to_message_id=sent.id)
+            await herself.edit_message(gone.id, "changed")
+            await herself.send_message(direct.id, "see", reply_to_message_id=gone.id)
+            await herself.delete_message(gone.id)
         await host.visit(page, "ada")
         looking = Looking(is_phone=False)
         await expect(page.get_by_role("button", name="Grace Hopper")).to_be_visible()
@@ -296,13 +301,13 @@ async def test_everybody_can_use_it(host: Host, open_page: Visit) -> None:
         await expect(composer(page)).to_be_focused()
         await page.keyboard.type("Hi!")
         await page.keyboard.press("Enter")
-        await expect(messages(page)).to_have_count(2)
+        await expect(messages(page)).to_have_count(4)
         await page.keyboard.press("Shift+Tab")
         log = page.get_by_role("log")
         while not await log.evaluate("log => log.getRootNode().activeElement === log"):
             await page.keyboard.press("Shift+Tab")
-        await page.keyboard.press("ArrowUp")
-        await page.keyboard.press("ArrowUp")
+        for _ in range(4):
+            await page.keyboard.press("ArrowUp")
         await page.keyboard.press("Tab")
         await expect(page.get_by_role("link", name="https://example.org")).to_be_focused()
         await page.keyboard.press("Tab")
@@ -325,3 +330,38 @@ async def test_only_what_happens_now_is_read_out(host: Host, ada: Page) -> None:
         await grace.send_message(direct.id, "now")
         await expect(messages(ada)).to_have_count(2)
         assert await announced(ada) == "polite"
+
+
+async def test_what_an_assistant_writes(demo: Demo, open_page: Visit) -> None:
+    """With a client of the page's own: the demo recognises people by the query."""
+    page = await open_page()
+    place = await demo.group("linus", "eliza", name="Questions")
+    path = f"/conversations/{place}/drafts"
+    draft = (await demo.post("eliza", path))["draft"]["id"]
+    await page.goto(f"http://127.0.0.1:{demo.port}/people")
+    await page.evaluate(
+        """async (id) => {
+          const { Chat } = await import("/browser/chat.js");
+          await import("/browser/element.js");
+          const made = document.createElement("chat-aio");
+          made.chat = new Chat("/api/chat", { query: { as: "linus" } });
+          made.setAttribute("user", "linus");
+          made.setAttribute("conversation", id);
+          document.body.append(made);
+        }""",
+        place,
+    )
+    await expect(page.get_by_text("This is the beginning.")).to_be_visible()
+    await page.wait_for_function(
+        "document.querySelector('chat-aio').store.state().status === 'live'"
+    )
+    await demo.post("eliza", f"{path}/append", draftId=draft, index=0, text="Well, ")
+    writing = messages(page).locator("xpath=self::*[@data-state='writing']")
+    await expect(writing).to_contain_text("Eliza")
+    await expect(writing).to_contain_text("Well,  …")
+    await demo.post("eliza", f"{path}/append", draftId=draft, index=1, text="yes.")
+    await expect(writing).to_contain_text("Well, yes. …")
+    await demo.post("eliza", f"{path}/finish", draftId=draft)
+    await expect(messages(page)).to_have_count(1)
+    await expect(messages(page).locator(".body")).to_have_text("Well, yes.")
+    await expect(writing).to_have_count(0)

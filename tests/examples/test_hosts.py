@@ -119,3 +119,35 @@ async def test_ping_bot(serve_example: Any) -> None:
         answer = await heard(stream)
         assert (answer.sender_id, answer.body) == ("ping-bot", "pong")
         assert answer.reply_to_message_id == asked.id
+
+
+async def login_of(origin: str, name: str) -> str:
+    """The cookie of whoever follows the link of `chat_in_pages`."""
+    path = f"/login?name={name}"
+    async with (
+        ClientSession(origin) as session,
+        session.get(path, allow_redirects=False) as answer,
+    ):
+        return f"login={answer.cookies['login'].value}"
+
+
+async def test_chat_in_pages(serve_example: Any) -> None:
+    """Who has not logged in sees no page, and the scripts are for anybody."""
+    origin = await serve_example("chat_in_pages")
+    cookie = {"Cookie": await login_of(origin, "ada")}
+    seen: dict[tuple[str, bool], int] = {}
+    async with ClientSession(origin) as session:
+        for path in ("plain.html", "plain.js", "chat-aio/element.js", "login?name=eve"):
+            for headers in ({}, cookie):
+                async with session.get(f"/{path}", headers=headers) as answer:
+                    seen[path, bool(headers)] = answer.status
+    assert seen == {
+        ("plain.html", False): 404,
+        ("plain.html", True): 200,
+        ("plain.js", False): 200,
+        ("plain.js", True): 200,
+        ("chat-aio/element.js", False): 200,
+        ("chat-aio/element.js", True): 200,
+        ("login?name=eve", False): 403,
+        ("login?name=eve", True): 403,
+    }

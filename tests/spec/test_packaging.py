@@ -1,4 +1,4 @@
-"""The wheel holds all that is needed: indexes, the demo's page, the mark of typing."""
+"""The wheel holds all that is needed: indexes, the pages' files, the mark of typing."""
 
 import asyncio
 import json
@@ -36,6 +36,10 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     await output_of("-m", "zipfile", "-e", str(wheel), str(installed), cwd=tmp_path)
     assert (installed / "chat_aio" / "py.typed").is_file()
     assert (installed / "chat_aio" / "demo" / "static" / "index.html").is_file()
+    assert (installed / "chat_aio" / "demo" / "integration.md").is_file()
+    assert len([*(installed / "chat_aio" / "admin" / "new_app").rglob("*.template")]) == 15
+    browser = installed / "chat_aio" / "browser"
+    assert names_in(browser) == names_in(ROOT / "chat_aio" / "browser")
     program = (
         f"import sys; sys.path.insert(0, {str(installed)!r})\n"
         "from chat_aio.store import indexes\n"
@@ -44,6 +48,10 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     folder, *names = (await output_of("-c", program, cwd=tmp_path)).split()
     assert folder == str(installed / "chat_aio" / "indexes")
     assert names == [each.name for each in indexes.load()]
+
+
+def names_in(folder: Path) -> set[str]:
+    return {each.relative_to(folder).as_posix() for each in folder.rglob("*.*")}
 
 
 async def test_the_image_asks_whether_the_service_is_healthy(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import chat_aio.plugins  # noqa: F401  what plugins refuse is in the catalogue, too
-from chat_aio.demo.page import BROWSER, STATIC
+from chat_aio.demo.page import STATIC
+from chat_aio.web.browser_files import BROWSER
 from chat_aio.errors import ChatError
 from tests.support.page_texts import Text, languages, placeholders_in, texts_of
 

@@ -100,9 +100,8 @@ export class Frame {
     this.#header.hidden = open === null;
     for (const each of [this.#log.node, this.#typing, this.#composer.node]) each.hidden = !isShown;
     if (!isShown) return;
-    const { userId } = this.#store;
-    const isAdmin = open.participants.some((each) => each.userId === userId && each.role === "admin");
-    const isClosed = open.isFrozen && !isAdmin;
+    const own = open.participants.find((each) => each.userId === this.#store.userId);
+    const isClosed = open.isFrozen && own?.role !== "admin";
     const placeholder = isClosed ? this.#say("frozen") : this.#say("message");
     this.#composer.show(open.id, { placeholder, isClosed });
     const names = this.#store.timeline(open.id).typing.map((each) => each.name).join(", ");

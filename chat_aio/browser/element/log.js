@@ -149,6 +149,10 @@ function rowsOf(store, timeline, tools) {
     }
     rows.push({ key: entry.key, Row: MessageRow, state: stateOf(entry, before, store, isNamed) });
   });
+  for (const { draftId, senderId, text } of timeline.writing) {
+    const state = { text, author: store.user(senderId).name };
+    if (text !== "") rows.push({ key: `draft:${draftId}`, Row: DraftRow, state });
+  }
   return rows;
 }
 
@@ -169,6 +173,23 @@ function edgeOf({ isLoaded, hasOlder, hasFailed, conversationId }, { say, older 
   const again = hasFailed ? say("again") : null;
   const state = { words, kind: "edge", again, act: older, id: conversationId };
   return { key: "edge", Row: Line, state };
+}
+
+/** What an assistant is writing. It is read out when it is a message. */
+class DraftRow {
+  #author = element("span", { class: "author", dir: "auto" });
+  #body = element("div", { class: "body", dir: "auto" });
+
+  constructor() {
+    const about = { class: "message", part: "message other", tabindex: "-1" };
+    const bubble = element("div", { class: "bubble", part: "bubble" }, this.#author, this.#body);
+    this.node = element("div", { ...about, "aria-live": "off", "data-state": "writing" }, bubble);
+  }
+
+  show({ text, author }) {
+    setText(this.#author, author);
+    setText(this.#body, `${text} …`);
+  }
 }
 
 /** A line between messages. */

@@ -20,7 +20,8 @@ export class MessageRow {
   #actions;
   #reactions;
 
-  /** `tools` are {store, say, moments, react(entry, emoji), reply(entry), retry(key), discard(key)}. */
+  /** `tools` are {store, say, moments}, react(entry, emoji), reply(entry), retry(key), and
+   * discard(key). */
   constructor(tools) {
     this.#tools = tools;
     const { say } = tools;

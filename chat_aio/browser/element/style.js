@@ -65,7 +65,7 @@ time, .preview, .note, .edited, .hint, .line, .replying, .typing { color: var(--
 .message[data-from="me"] { align-self: flex-end; }
 .bubble { background: var(--other); border-radius: var(--radius); padding: 0.375rem 0.75rem; }
 .message[data-from="me"] .bubble { background: var(--own); }
-.message[data-state="deleted"] .body { font-style: italic; color: var(--muted); }
+.message[data-state="deleted"] .body { font-style: italic; }
 .author { display: block; font-weight: 600; font-size: 0.8125rem; }
 .body { white-space: pre-wrap; overflow-wrap: anywhere; }
 .bubble :is(.edited, .quote) { color: inherit; opacity: 0.8; }

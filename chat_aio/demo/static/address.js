@@ -1,6 +1,6 @@
 /**
  * Where one is stands in the address: #ada, #ada/<conversation>, #ada/<conversation>/<thread>,
- * #ada/<conversation>/details, #ada/channels, #ada/moderation, #ada/invite/<code>. A message is
+ * #ada/<conversation>/details, #ada/channels, #ada/threads, #ada/mentions, #ada/moderation, #ada/invite/<code>. A message is
  * #ada/<conversation>/message/<id>, a reply in a thread #ada/<conversation>/<thread>/<id>. A link
  * that is given to others has no name in it, #/invite/<code>: who opens it says first who that is.
  */
@@ -10,7 +10,7 @@ const NOWHERE = {
   ...{ isDetails: false, elsewhere: null },
 };
 
-const LISTS = ["channels", "moderation"];
+const LISTS = ["channels", "threads", "mentions", "moderation"];
 
 export function placeFromAddress() {
   const [userId, first, second, third] = location.hash.slice(1).split("/").map(decoded);

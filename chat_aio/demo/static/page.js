@@ -4,7 +4,6 @@ import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
 import { Chat } from "../../browser/chat.js";
 import { Kept } from "./kept.js";
-import { Search } from "./search.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { Uploads } from "./uploads.js";
@@ -15,6 +14,8 @@ import { ConnectionBanner } from "./views/connection-banner.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { FilePicker } from "./views/file-picker.js";
+import { FindingViews } from "./views/finding.js";
+import { FirstSteps } from "./views/first-steps.js";
 import { Frame } from "./views/frame.js";
 import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
@@ -22,11 +23,11 @@ import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
 import { SystemNotifications } from "./views/notifications.js";
 import { ReportDialog } from "./views/report.js";
-import { SearchView } from "./views/search.js";
 import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
 import { TypingLine } from "./views/typing-line.js";
+import { Waiting } from "./waiting.js";
 import { say } from "./words.js";
 
 /** The demo has no passwords: each request says who is asking. */
@@ -48,8 +49,9 @@ export class Page {
   #files;
   #notifications;
   #thread;
-  #search;
   #groups;
+  #finding;
+  #waiting;
   #reporting;
   #blocked;
   #typingLine;
@@ -70,12 +72,15 @@ export class Page {
     this.#store = store;
     this.#session = new Session(chat, store, {
       onGone: (...gone) => this.#gone(...gone),
-      onJoinRequest: (event) => this.#groups.tellJoinRequest(event),
+      onJoinRequest: (event) => this.#toldJoinRequest(event),
+      onOpened: () => this.#opened(),
+      onEvent: ({ message }) => this.#finding.inbox.tell(message),
       onBan: (event) => this.#groups.tellBan(event),
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.tell(message),
     });
+    this.#waiting = new Waiting(chat, store);
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -96,18 +101,23 @@ export class Page {
     this.#timeline = this.#makeTimeline();
     this.#composer = this.#makeComposer();
     this.#thread = this.#makeThread();
-    const go = (message) => this.#goToMessage(message);
-    this.#search = new SearchView(new Search(chat, store), store, people, go);
+    this.#finding = new FindingViews(chat, store, people, {
+      go: (...place) => this.#go(...place),
+      goToMessage: (message) => this.#goToMessage(message),
+      goToPerson: (userId) => this.#goToPerson(userId),
+    });
     this.#groups = this.#makeGroups(chat);
     const moderation = new ModerationScreen(casework, chat.desk, store, people);
-    this.#screens = { ...this.#groups.screens, moderation };
+    this.#screens = { ...this.#groups.screens, ...this.#finding.screens, moderation };
     this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
     this.#typingLine = new TypingLine(this.#session.typing, store, people);
     this.#banner = new ConnectionBanner(store, {
       reconnect: () => this.#session.reconnect(),
       focus: () => this.#composer.focus(),
     });
-    makeDirectDialog(people, async (id) => this.#go((await this.#session.openDirect(id)).id));
+    const goToPerson = (userId) => this.#goToPerson(userId);
+    makeDirectDialog(people, goToPerson);
+    new FirstSteps(people, goToPerson);
     store.subscribe(() => this.#show());
   }
 
@@ -165,6 +175,7 @@ export class Page {
     return new ConversationList(this.#store, this.#people, {
       hrefOf: (id) => addressOf(this.#people.userId, id),
       presence: this.#session.presence,
+      waiting: this.#waiting,
       preview: (id) => this.#session.loadPreview(id),
       more: () => this.#session.loadMoreConversations(),
     });
@@ -196,12 +207,27 @@ export class Page {
     });
   }
 
+  async #goToPerson(userId) {
+    this.#go((await this.#session.openDirect(userId)).id);
+  }
+
+  #opened() {
+    this.#finding.inbox.outdated();
+    this.#waiting.load();
+  }
+
+  #toldJoinRequest(event) {
+    this.#waiting.tell(event);
+    this.#groups.tellJoinRequest(event);
+  }
+
   #makeGroups(chat) {
     const hrefOf = (...place) => addressOf(this.#people.userId, ...place);
     return new GroupViews(chat, this.#store, this.#people, {
       groups: this.#session.groups,
       boundaries: this.#session.boundaries,
       presence: this.#session.presence,
+      waiting: this.#waiting,
       reporting: this.#reporting,
       hrefOf,
       go: (conversationId) => this.#go(conversationId),
@@ -234,7 +260,7 @@ export class Page {
       older: () => history.loadOlder(current()),
       newer: () => history.loadNewer(current()),
       latest: () => history.loadLatest(current()),
-      saw: (id) => this.#saw(current(), id),
+      saw: (id) => this.#saw(isThread ? this.#finding.inbox : this.#session, current(), id),
       again: () => history.loadAgain(current()),
       moved: () => this.#store.changed(),
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
@@ -246,8 +272,9 @@ export class Page {
     };
   }
 
-  #saw(timeline, messageId) {
-    if (document.visibilityState === "visible") this.#session.saw(timeline, messageId);
+  /** `whose` remembers what is read: the session, or the inbox for threads. */
+  #saw(whose, timeline, messageId) {
+    if (document.visibilityState === "visible") whose.saw(timeline, messageId);
   }
 
   /** What was not sent goes back to where it was written. */
@@ -332,7 +359,7 @@ export class Page {
     this.#frame.show();
     this.#banner.show();
     this.#list.show();
-    this.#search.show();
+    this.#finding.show();
     const writing = { ...this.#writingNow(open), mentionable, find };
     this.#composer.show(openId, writing);
     this.#files.show(openId, openId);

@@ -15,13 +15,14 @@ export class Search {
 
   #chat;
   #store;
+  #elsewhere;
   #asked = 0;
-  /** Of results, where the list of conversations is not loaded that far. */
-  #conversations = new Map();
 
-  constructor(chat, store) {
+  /** `elsewhere` knows the conversations of results that are not in the list. */
+  constructor(chat, store, elsewhere) {
     this.#chat = chat;
     this.#store = store;
+    this.#elsewhere = elsewhere;
   }
 
   get isActive() {
@@ -29,7 +30,7 @@ export class Search {
   }
 
   conversation(id) {
-    return this.#store.conversation(id) ?? this.#conversations.get(id) ?? null;
+    return this.#elsewhere.conversation(id);
   }
 
   /** Search anew; a blank query ends it. */
@@ -58,22 +59,12 @@ export class Search {
     try {
       const page = await this.#chat.searchMessages(query, slice);
       if (asked !== this.#asked) return;
-      for (const each of page.messages) this.#know(each.conversationId);
+      for (const each of page.messages) this.#elsewhere.know(each.conversationId);
       const results = [...before, ...page.messages];
       this.#show({ results, nextCursor: page.nextCursor, isLoading: false });
     } catch (error) {
       const problem = problemOf(error);
       if (asked === this.#asked) this.#show({ results: before, isLoading: false, problem });
-    }
-  }
-
-  async #know(id) {
-    if (this.conversation(id)) return;
-    try {
-      this.#conversations.set(id, await this.#chat.getConversation(id));
-      this.#store.changed();
-    } catch {
-      // A result without the conversation's name is still a result.
     }
   }
 

@@ -14,6 +14,7 @@ from chat_aio.errors import (
     DirectInteractionBlocked,
     ForbiddenRead,
     ForbiddenWrite,
+    PayloadTooLarge,
 )
 from chat_aio.plugins.api import Attachment
 from chat_aio.plugins.attachments.gridfs import GridFS
@@ -23,9 +24,9 @@ from chat_aio.plugins.attachments.scanning import Scan
 from chat_aio.plugins.attachments.stores import Store
 from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
 from chat_aio.plugins.attachments.thumbnails import Thumbnails
-from chat_aio.plugins.attachments.uploading import Rules, Uploading
+from chat_aio.plugins.attachments.uploading import Rules, Uploading, in_pieces
 from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
-from chat_aio.plugins.files import File, Redirect
+from chat_aio.plugins.files import File, Redirect, Upload
 from chat_aio.schema.attachments import Attached
 from chat_aio.schema.fields import is_id
 
@@ -80,6 +81,7 @@ class Attachments(Plugin):
         self._drawing = (thumbnail_side, max_pixels)
         self._sweep_seconds = sweep_seconds
         self._opened = AsyncExitStack()
+        self._max_bytes = max_bytes
         self.routes = self._make_routes(max_bytes)
 
     async def open(self) -> None:
@@ -99,6 +101,21 @@ class Attachments(Plugin):
 
     async def close(self) -> None:
         await self._opened.aclose()
+
+    async def upload(
+        self, user_id: str, conversation_id: str, data: bytes, *, name: str
+    ) -> Attachment:
+        """Upload a file in this process, as a user. `send_message` of the same user takes its id in
+        `attachment_ids`.
+
+        Raises InvalidInput, PayloadTooLarge, UserBanned and what the route of uploads raises.
+        """
+        await self.api.require_user(user_id)
+        await self.api.require_writable(user_id, conversation_id)
+        if len(data) > self._max_bytes:
+            raise PayloadTooLarge
+        upload = Upload(name=name, length=len(data), chunks=in_pieces(data))
+        return await self._uploading.take(user_id, conversation_id, upload)
 
     async def sweep(self) -> int:
         """Remove the bytes that no message carries and whose time is over; returns how many files.

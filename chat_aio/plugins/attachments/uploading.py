@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 LONGEST_SECONDS = 12 * 3600.0
 """Well within the day for which the row of an upload is kept."""
 
+PIECE_BYTES = 256 * 1024
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
@@ -127,7 +129,7 @@ class Uploading:
         chunks = self._read(attachment_id, info)
         drawn = await self._thumbnails.draw(info.content_type, info.size, chunks)
         if drawn.thumbnail:
-            await self._store.save(attachment_id + THUMBNAIL, _once(drawn.thumbnail))
+            await self._store.save(attachment_id + THUMBNAIL, in_pieces(drawn.thumbnail))
         return drawn
 
     def _read(self, attachment_id: str, info: FileInfo) -> AsyncIterator[bytes]:
@@ -145,5 +147,7 @@ class Uploading:
             log.exception("what is left of an upload could not be removed yet")
 
 
-async def _once(data: bytes) -> AsyncIterator[bytes]:
-    yield data
+async def in_pieces(data: bytes) -> AsyncIterator[bytes]:
+    """Bytes that are there already, as if they came."""
+    for start in range(0, len(data), PIECE_BYTES):
+        yield data[start : start + PIECE_BYTES]

@@ -11,7 +11,13 @@ from unittest.mock import patch
 
 import pytest
 
-from chat_aio.errors import StorageUnavailable
+from chat_aio.errors import (
+    ForbiddenWrite,
+    InvalidInput,
+    PayloadTooLarge,
+    StorageUnavailable,
+    UserBanned,
+)
 from chat_aio.hooks import Hooks
 from chat_aio.plugins import Attachments, Refuse
 from chat_aio.plugins.attachments import FileInfo, uploading
@@ -422,3 +428,31 @@ async def test_memory_stays_flat(serve: MakePeople, size: int) -> None:
     assert got == size
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown * 1024 < 48 * MIB
+
+
+async def test_a_file_is_uploaded_in_process(serve: MakePeople, database: Database) -> None:
+    """By the rules of the route: who may write, how large, and what is not banned."""
+    files = Attachments(max_bytes=LIMIT)
+    people = await serve(Hooks(can_moderate=is_mod), plugins=[files])
+    alice, bob = people("alice"), people("bob")
+    group = await alice.group("bob")
+    uploaded = await files.upload("alice", group, PNG, name="a/moth.png")
+    assert (uploaded.name, uploaded.content_type, uploaded.size) == (
+        "moth.png",
+        "image/png",
+        len(PNG),
+    )
+    await alice.chat.api.send_message("alice", group, "look", attachment_ids=[uploaded.id])
+    (message,) = await bob.listed(f"/conversations/{group}/messages")
+    assert message["attachments"][0]["id"] == uploaded.id
+    before = await kept_bytes(database)
+    await ban(people("mod"), "bob")
+    for user_id, data, refusal in (
+        ("eve", PNG, ForbiddenWrite),
+        ("bob", PNG, UserBanned),
+        ("alice", b"x" * (LIMIT + 1), PayloadTooLarge),
+        ("alice", b"", InvalidInput),
+    ):
+        with pytest.raises(refusal):
+            await files.upload(user_id, group, data, name="x")
+    assert await kept_bytes(database) == before

@@ -61,6 +61,7 @@ export class ConversationList {
       preview: this.#previewOf(conversation),
       unread: this.#store.unreadOf(conversation),
       mentions: conversation.unreadMentions ?? 0,
+      waiting: this.#needs.waiting.countIn(id),
       isOnline: this.#isOnline(conversation),
       isMuted: this.#store.mutedIds.has(id),
       isOpen: id === this.#store.openId,
@@ -117,6 +118,12 @@ class ConversationRow {
     icon("muted"),
     element("span", { class: "unseen" }, say("list.muted")),
   );
+  #waiting = element(
+    "span",
+    { class: "waiting-mark", hidden: true },
+    icon("join"),
+    element("span", { class: "unseen" }),
+  );
   #link = element("a", { class: "row" });
   #watcher;
 
@@ -126,7 +133,7 @@ class ConversationRow {
       "span",
       {},
       element("span", { class: "row-line" }, this.#title, " ", this.#muted, " ", this.#time),
-      element("span", { class: "row-line" }, this.#preview, " ", this.#mention, " ", this.#badge),
+      element("span", { class: "row-line" }, this.#preview, " ", this.#mention, " ", this.#waiting, " ", this.#badge),
     );
     this.#link.append(this.#pictured.node, " ", lines);
     this.node = element("li", {}, this.#link);
@@ -134,7 +141,7 @@ class ConversationRow {
 
   show(state) {
     const { id, href, title, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
-    const { unread, mentions, place, count, ...picture } = rest;
+    const { unread, mentions, waiting, place, count, ...picture } = rest;
     setAttribute(this.node, "aria-posinset", place + 1);
     setAttribute(this.node, "aria-setsize", count);
     const isNew = this.node.dataset.id === undefined;
@@ -152,6 +159,7 @@ class ConversationRow {
     setAttribute(this.#link, "data-muted", isMuted);
     this.#muted.hidden = !isMuted;
     this.#showUnread(unread);
+    this.#showWaiting(waiting);
     this.#showMentions(unread > 0 ? mentions : 0);
   }
 
@@ -159,6 +167,13 @@ class ConversationRow {
     const spoken = element("span", { class: "unseen" }, " ", say("list.mentions", { count }));
     this.#mention.replaceChildren(...(count > 0 ? ["@", spoken] : []));
     this.#mention.hidden = count === 0;
+  }
+
+  #showWaiting(count) {
+    const words = say("list.waiting", { count });
+    setText(this.#waiting.lastElementChild, count > 0 ? words : "");
+    setAttribute(this.#waiting, "title", count > 0 && words);
+    this.#waiting.hidden = count === 0;
   }
 
   #showUnread(count) {

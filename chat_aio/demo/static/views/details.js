@@ -4,6 +4,7 @@
  */
 
 import { setAttribute, setText } from "../../../browser/dom.js";
+import { say } from "../words.js";
 import { BoundariesSection } from "./boundaries.js";
 import { InvitesSection } from "./invites.js";
 import { MembersSection } from "./members.js";
@@ -32,7 +33,8 @@ export class DetailsPanel {
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` knows who is here, `needs.admissionTo(id)` brings links and requests,
+   * `needs.presence` knows who is here, `needs.waiting` who asks to be let in,
+   * `needs.admissionTo(id)` brings links and requests,
    * `needs.goToMessage(message)` shows one, and `needs.hrefOf(conversationId, part?)` is where links
    * lead.
    */
@@ -99,6 +101,11 @@ export class DetailsPanel {
     if (!open) return;
     this.#opener.href = this.#needs.hrefOf(open.id, ...(isOpen ? [] : ["details"]));
     setAttribute(this.#opener, "aria-current", isOpen);
+    const count = this.#needs.waiting.countIn(open.id);
+    const words = count > 0 ? say("details.waiting", { count }) : say("details.title");
+    setAttribute(this.#opener, "data-waiting", count > 0);
+    setAttribute(this.#opener, "aria-label", words);
+    setAttribute(this.#opener, "title", words);
   }
 
   #showAdmission(group) {

@@ -19,8 +19,7 @@ export class Frame {
   #subtitle = document.querySelector("#subtitle");
   #avatar = document.querySelector("#conversation-avatar");
   #dot = document.querySelector("#conversation-dot");
-  #channels = document.querySelector("#to-channels");
-  #moderation = document.querySelector("#to-moderation");
+  #shortcuts = document.querySelectorAll(".shortcut");
   #notice = document.querySelector("#notice");
   #sidebar = document.querySelector("#sidebar");
   #panels = document.querySelectorAll(".beside");
@@ -37,9 +36,8 @@ export class Frame {
     this.#app.hidden = false;
     const { userId } = store;
     for (const each of document.querySelectorAll(".back")) each.href = addressOf(userId);
-    this.#channels.href = addressOf(userId, "channels");
-    this.#moderation.href = addressOf(userId, "moderation");
-    this.#moderation.hidden = !people.isModerator;
+    for (const each of this.#shortcuts) each.href = addressOf(userId, each.dataset.to);
+    document.querySelector("#to-moderation").hidden = !people.isModerator;
     setText(document.querySelector("#my-name"), people.nameOf(userId));
     setAvatar(document.querySelector("#my-avatar"), people.pictureOfPerson(userId));
     this.#invite();
@@ -52,8 +50,9 @@ export class Frame {
     const { open, openId, elsewhere, status, totalUnread } = this.#store;
     this.#app.dataset.screen = openId === null ? (elsewhere ?? "list") : "conversation";
     setAttribute(this.#app, "data-beside", this.#beside());
-    setAttribute(this.#channels, "aria-current", elsewhere === "channels" && "page");
-    setAttribute(this.#moderation, "aria-current", elsewhere === "moderation" && "page");
+    for (const each of this.#shortcuts) {
+      setAttribute(each, "aria-current", elsewhere === each.dataset.to && "page");
+    }
     this.#app.dataset.status = status;
     this.#showMain();
     setText(this.#status, STATUS[status]);

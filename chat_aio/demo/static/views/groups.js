@@ -17,16 +17,17 @@ export class GroupViews {
 
   /**
    * `needs.groups` and `needs.boundaries` make changes, `needs.reporting` is the dialog,
-   * `needs.presence` knows who is here, `needs.hrefOf(conversationId, part?)` is an address,
+   * `needs.presence` knows who is here, `needs.waiting` who asks to be let in, `needs.hrefOf(conversationId, part?)` is an address,
    * `needs.go(conversationId)` opens a conversation, `needs.goToMessage(message)` a message,
    * `needs.enter(conversationId)` opens a conversation in the place of what is shown.
    */
   constructor(chat, store, people, needs) {
-    const { groups, boundaries, reporting, presence, go, goToMessage, enter, hrefOf } = needs;
+    const { groups, boundaries, reporting, presence, waiting } = needs;
+    const { go, goToMessage, enter, hrefOf } = needs;
     const admissionTo = (id) => new Admission(chat, store, id);
     const directory = new Directory(chat, store, groups);
     const invitation = new Invitation(chat, store, groups);
-    const shared = { groups, boundaries, reporting, presence, goToMessage };
+    const shared = { groups, boundaries, reporting, presence, waiting, goToMessage };
     this.#directory = directory;
     this.#invitation = invitation;
     this.#details = new DetailsPanel(store, people, { ...shared, hrefOf, admissionTo });

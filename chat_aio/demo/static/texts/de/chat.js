@@ -220,4 +220,28 @@ export const chat = {
   "message.report": "Melden",
   "message.edit": "Bearbeiten",
   "message.delete": "Löschen",
+
+  // Threads und Erwähnungen aus allen Unterhaltungen
+  "threads.title": "Threads",
+  "threads.failed": "Die Threads konnten nicht geladen werden.",
+  "threads.empty": "Noch keine Threads. Antworte in einem, dann steht er hier.",
+  "threads.unfollow": "Nicht mehr folgen",
+  "threads.unfollowOf": "Dem Thread in {title} nicht mehr folgen",
+  "mentions.title": "Erwähnungen",
+  "mentions.failed": "Die Erwähnungen konnten nicht geladen werden.",
+  "mentions.empty": "Noch hat dich niemand erwähnt.",
+  "inbox.new": { one: "{count} neue", other: "{count} neue" },
+  "list.unreadWord": "ungelesen",
+  "list.waiting": { one: "{count} Person möchte beitreten", other: "{count} Personen möchten beitreten" },
+  "details.waiting": {
+    one: "Details · {count} Person möchte beitreten",
+    other: "Details · {count} Personen möchten beitreten",
+  },
+
+  // Strg+K
+  "palette.label": "Gehe zu",
+  "palette.placeholder": "Eine Person, eine Unterhaltung, Wörter einer Nachricht",
+  "palette.found": "Gefunden",
+  "palette.nothing": "Nichts gefunden.",
+  "palette.person": "Eine Unterhaltung beginnen",
 };

@@ -205,4 +205,28 @@ export const chat = {
   "message.report": "Report",
   "message.edit": "Edit",
   "message.delete": "Delete",
+
+  // Threads and mentions, of all conversations
+  "threads.title": "Threads",
+  "threads.failed": "The threads did not load.",
+  "threads.empty": "No threads yet. Reply in one, and it is listed here.",
+  "threads.unfollow": "Unfollow",
+  "threads.unfollowOf": "Unfollow the thread in {title}",
+  "mentions.title": "Mentions",
+  "mentions.failed": "The mentions did not load.",
+  "mentions.empty": "Nobody has mentioned you yet.",
+  "inbox.new": { one: "{count} new", other: "{count} new" },
+  "list.unreadWord": "unread",
+  "list.waiting": { one: "{count} person asks to join", other: "{count} people ask to join" },
+  "details.waiting": {
+    one: "Details · {count} person asks to join",
+    other: "Details · {count} people ask to join",
+  },
+
+  // Ctrl+K
+  "palette.label": "Go to",
+  "palette.placeholder": "A person, a conversation, words of a message",
+  "palette.found": "Found",
+  "palette.nothing": "Nothing was found.",
+  "palette.person": "Begin a conversation",
 };

@@ -1,0 +1,90 @@
+/** What concerns one in all conversations: threads one takes part in, and mentions. No DOM. */
+
+import { later } from "../../browser/tasks.js";
+import { Paged } from "./paged.js";
+
+/** Several replies come together; whoever scrolls on has not read what went by. */
+const PAUSE_MS = 1_000;
+
+export class Inbox {
+  #chat;
+  #store;
+  #refreshing = later(PAUSE_MS);
+  #reading = later(PAUSE_MS);
+  /** Up to which seq a thread was told to be read, by its root's id. */
+  #readUpTo = new Map();
+
+  /** `elsewhere` brings conversations that are not in the list. */
+  constructor(chat, store, elsewhere) {
+    const changed = () => store.changed();
+    this.#chat = chat;
+    this.#store = store;
+    this.threads = new Paged({
+      load: async (page) => {
+        const { threads, nextCursor } = await chat.inbox.listThreads(page);
+        for (const { root } of threads) elsewhere.know(root.conversationId);
+        return { items: threads, nextCursor };
+      },
+      keyOf: ({ root }) => root.id,
+      changed,
+    });
+    this.mentions = new Paged({
+      load: async (page) => {
+        const { mentions, nextCursor } = await chat.inbox.listMentions(page);
+        for (const { message } of mentions) elsewhere.know(message.conversationId);
+        return { items: mentions, nextCursor };
+      },
+      keyOf: ({ message }) => message.id,
+      changed,
+    });
+  }
+
+  /** In how many threads there is something new, as far as they are loaded. */
+  get unreadThreads() {
+    return this.threads.items.filter((each) => each.unreadReplyCount > 0).length;
+  }
+
+  get unreadMentions() {
+    const counts = this.#store.conversations.map(
+      (each) => this.#store.unreadOf(each) && (each.unreadMentions ?? 0),
+    );
+    return counts.reduce((sum, each) => sum + each, 0);
+  }
+
+  /** The stream has opened: something may have been missed. */
+  outdated() {
+    this.#refreshing(() => this.#refresh());
+  }
+
+  /** A message has come, or was changed. */
+  tell({ threadRootMessageId, mentions = [] }) {
+    const isMine = mentions.includes(this.#store.userId);
+    if (threadRootMessageId || (isMine && this.mentions.isLoaded)) this.outdated();
+  }
+
+  /** A reply is before the reader's eyes: those of its thread up to it are read. */
+  saw(timeline, messageId) {
+    const reply = timeline.get(messageId);
+    const { rootId, conversationId } = timeline;
+    if (!reply || reply.seq <= (this.#readUpTo.get(rootId) ?? 0)) return;
+    this.#reading(async () => {
+      this.#readUpTo.set(rootId, reply.seq);
+      try {
+        await this.#chat.inbox.markThreadRead(conversationId, rootId, messageId);
+        this.outdated();
+      } catch {
+        this.#readUpTo.delete(rootId);
+      }
+    });
+  }
+
+  async unfollow({ root }) {
+    await this.#chat.inbox.unfollowThread(root.conversationId, root.id);
+    this.threads.drop({ root });
+  }
+
+  #refresh() {
+    this.threads.refresh();
+    if (this.mentions.isLoaded) this.mentions.refresh();
+  }
+}

@@ -1,0 +1,9 @@
+/** What somebody reads who is here for the first time. */
+
+export const firstSteps = {
+  "steps.title": "First steps",
+  "steps.window": "Open a second window as {name}.",
+  "steps.write": "Write to {name}, and see it arrive there at once.",
+  "steps.mount": "Mount the chat in your app.",
+  "steps.hide": "Hide these steps",
+};

@@ -1,0 +1,49 @@
+/** Who asks to be let into the groups that one is an admin of. No DOM. */
+
+/** Of so many groups it is asked who waits, when the page opens; of others it is told. */
+const MOST_ASKED = 10;
+
+export class Waiting {
+  #chat;
+  #store;
+  /** The ids of those who wait, by conversation. */
+  #waiting = new Map();
+
+  constructor(chat, store) {
+    this.#chat = chat;
+    this.#store = store;
+  }
+
+  countIn(conversationId) {
+    return this.#waiting.get(conversationId)?.size ?? 0;
+  }
+
+  /** Somebody asks, or was answered. */
+  tell({ conversationId, joinRequest: { userId, status } }) {
+    if (userId === this.#store.userId) return;
+    const ids = new Set(this.#waiting.get(conversationId));
+    if (status === "pending") ids.add(userId);
+    else ids.delete(userId);
+    this.#waiting.set(conversationId, ids);
+    this.#store.changed();
+  }
+
+  /** Who has asked already: in public groups that admins let people into. */
+  async load() {
+    const isAsked = ({ type, visibility, joinPolicy, participants }) =>
+      type === "group" && visibility === "public" && joinPolicy === "approval" &&
+      participants.some((each) => each.userId === this.#store.userId && each.role === "admin");
+    const asked = this.#store.conversations.filter(isAsked).slice(0, MOST_ASKED);
+    for (const { id } of asked) await this.#loadOf(id);
+  }
+
+  async #loadOf(conversationId) {
+    try {
+      const { joinRequests } = await this.#chat.listJoinRequests(conversationId);
+      this.#waiting.set(conversationId, new Set(joinRequests.map((each) => each.userId)));
+      this.#store.changed();
+    } catch {
+      // Those who ask from now on are told; the details of the group ask again.
+    }
+  }
+}

@@ -1,0 +1,194 @@
+"""`chat-aio new`: the app that it writes is one, and what cannot be written leaves nothing."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from cryptography.fernet import Fernet
+
+from chat_aio.admin import new
+from chat_aio.admin.cli import main
+from tests.admin.running import Run
+from tests.admin.test_scripts import process
+
+ROOT = Path(__file__).parents[2]
+NAME = "a_shop_whose_customers_talk_to_us"
+
+
+def make(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["new", *arguments])
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def app(here: Path) -> Path:
+    """A new app, with this environment as its own."""
+    result = make(NAME)
+    assert result.exit_code == 0, result.output
+    (here / NAME / ".venv").symlink_to(sys.prefix)
+    return here / NAME
+
+
+async def run_in(folder: Path, *command: str) -> Run:
+    """A command of the app's developers, in its folder."""
+    return await process("env", "-C", str(folder), *command)
+
+
+async def test_its_own_tests_pass(app: Path, mongo_url: str) -> None:
+    """By its own command, as if all that it asks for were installed."""
+    ran = await run_in(app, "make", "--assume-old", f".venv/.{NAME}-ready", "test")
+    assert ran.code == 0, ran
+    assert "3 passed" in ran.output
+
+
+async def test_linters_like_it(app: Path) -> None:
+    programs = ("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)
+    for program, *arguments in programs:
+        ran = await run_in(app, f".venv/bin/{program}", *arguments)
+        assert ran.code == 0, ran
+
+
+def test_it_says_what_it_made(here: Path) -> None:
+    said = make("shop", "--into", "some_folder").output.splitlines()
+    made = {each.relative_to("some_folder") for each in Path("some_folder").rglob("*.*")}
+    assert said[0] == "Made some_folder/:"
+    assert {Path(each.strip()) for each in said[1:-3]} == {*made, Path("Makefile")}
+    assert said[-3:-1] == ["Next:", "  cd some_folder"]
+    assert len(Path("some_folder/shop/app.py").read_text().splitlines()) <= 40
+    assert not [each for each in Path("some_folder").rglob("*.*") if "myapp" in each.read_text()]
+    assert Path("some_folder").stat().st_mode & 0o777 == 0o777 & ~umask()
+    assert os.listdir(here) == ["some_folder"]
+
+
+def umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("2shops", "my-shop", "my shop", "läden", "class", "_shop", "shop_", "../shop", ""),
+        *("chat_aio", "Chat_Aio", "json", "tests", "aiohttp", "aiohttp_session"),
+    ],
+)
+def test_a_name_that_no_app_can_have(here: Path, name: str) -> None:
+    result = make("--", name)
+    assert result.exit_code == 2
+    assert result.output.startswith("Error: ")
+    assert len(result.output.splitlines()) == 1
+    assert os.listdir(here) == []
+
+
+def test_an_empty_folder_is_filled(here: Path) -> None:
+    Path("shop").mkdir()
+    assert make("shop").exit_code == 0
+    assert Path("shop/Makefile").is_file()
+
+
+def test_nothing_is_written_over(here: Path) -> None:
+    Path("shop").mkdir()
+    Path("shop/notes").write_text("mine")
+    Path("file").write_text("mine")
+    for arguments, said in (
+        (["shop"], "shop is not empty"),
+        (["shop", "--into", "file"], "file is there already, and is no folder"),
+        (["shop", "--into", "no/where"], "there is no folder"),
+        (["s" * 300], "cannot be written: File name too long"),
+    ):
+        result = make(*arguments)
+        assert (result.exit_code, len(result.output.splitlines())) == (1, 1), result.output
+        assert said in result.output
+    assert sorted(os.listdir(here)) == ["file", "shop"]
+    assert os.listdir("shop") == ["notes"]
+
+
+def test_all_is_written_or_nothing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full when half of it is there."""
+    whole = new._files
+
+    def half(name: str) -> Iterator[tuple[str, str]]:
+        yield from list(whole(name))[:5]
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(new, "_files", half)
+    result = make("shop")
+    assert (result.exit_code, result.output) == (
+        1,
+        "Error: shop cannot be written: No space left on device\n",
+    )
+    assert os.listdir(here) == []
+
+
+@pytest.mark.parametrize(
+    ("origin", "requirement"),
+    [
+        (None, "chat-aio[a]>=0.1.0"),
+        ({"url": "file:///src/chat"}, "chat-aio[a] @ file:///src/chat"),
+        (
+            {"url": "https://git.example/chat", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "chat-aio[a] @ git+https://git.example/chat@abc",
+        ),
+    ],
+    ids=["index", "folder", "repository"],
+)
+def test_it_asks_for_the_chat_that_made_it(
+    monkeypatch: pytest.MonkeyPatch, origin: Any, requirement: str
+) -> None:
+    class Installed:
+        version = "0.1.0"
+
+        def read_text(self, name: str) -> str | None:
+            return None if origin is None else json.dumps(origin)
+
+    monkeypatch.setattr(metadata, "distribution", lambda _: Installed())
+    assert new._requirement("[a]") == requirement
+
+
+def test_its_mongodb_is_that_of_the_project(here: Path) -> None:
+    """One node with a password, as the project itself runs it."""
+    make("shop")
+    own, ours = (
+        re.split(r"\n\n|\nvolumes:", service_of(folder / "docker-compose.yml"))[0]
+        for folder in (Path("shop"), ROOT)
+    )
+    assert own.replace("MONGO_PASSWORD:?", "CHAT_AIO_MONGO_PASSWORD:?") == ours
+
+
+def service_of(compose: Path) -> str:
+    return compose.read_text().partition("\n  mongo:\n")[2]
+
+
+def test_its_readme_says_how_to_make_a_key(here: Path) -> None:
+    make("shop")
+    readme = Path("shop/README.md").read_text()
+    (program,) = re.findall(r'python -c "([^"]+)"', readme)
+    said: list[Any] = []
+    exec(program, {"print": said.append})
+    assert Fernet(said[0])
+
+
+async def test_without_a_mongod_it_says_so_in_a_line(app: Path) -> None:
+    """The library's own message, and no traceback."""
+    program = (
+        "import runpy, sys\nfrom chat_aio import SetupError, embedded\n"
+        "def find():\n    raise SetupError(embedded.NO_MONGOD)\n"
+        f"embedded.find_mongod = find\nrunpy.run_module('{NAME}', run_name='__main__')\n"
+    )
+    ran = await run_in(app, sys.executable, "-c", program)
+    assert ran.code == 1
+    assert ran.errors.splitlines()[-1].startswith("Error: there is no mongod on PATH")
+    assert "Traceback" not in ran.errors

@@ -1,0 +1,107 @@
+"""The client and the store without a page: in Node.js, found by the names of the npm package."""
+
+import asyncio
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chat_aio.client import ChatClient
+from chat_aio.web.browser_files import BROWSER
+from tests.examples.test_hosts import login_of
+
+NODE = shutil.which("node")
+SCRIPT = """
+import { Chat, ChatError } from "chat-aio";
+import { ChatStore } from "chat-aio/store";
+
+const [origin, cookie, id] = process.argv.slice(2);
+const headers = { Cookie: cookie };
+
+/** As much of an EventSource as the chat needs: Node.js has none before version 22. */
+class Source extends EventTarget {
+  readyState = 0;
+  #abort = new AbortController();
+  constructor(url) {
+    super();
+    this.#read(url).catch(() => {});
+  }
+  close() {
+    this.#abort.abort();
+  }
+  async #read(url) {
+    const { body } = await fetch(url, { headers, signal: this.#abort.signal });
+    this.dispatchEvent(new Event("open"));
+    let text = "";
+    for await (const part of body.pipeThrough(new TextDecoderStream())) {
+      const frames = (text + part).split("\\n\\n");
+      text = frames.pop();
+      for (const each of frames) this.#tell(each);
+    }
+  }
+  #tell(frame) {
+    const fields = Object.fromEntries(frame.split("\\n").map((line) => line.split(/: (.*)/s)));
+    if (!fields.data) return;
+    const told = new Event(fields.event);
+    this.dispatchEvent(Object.assign(told, { data: fields.data, lastEventId: fields.id ?? "" }));
+  }
+}
+
+const chat = new Chat(`${origin}/api/chat`, { headers, EventSource: Source });
+const refused = await chat.getConversation("nowhere").catch((error) => error);
+const store = new ChatStore(chat, { userId: "ada" });
+const bodies = () => store.timeline(id).messages.map((each) => `${each.state}: ${each.body}`);
+const until = async (isSo) => {
+  while (!isSo()) {
+    await new Promise((resolve) => {
+      const unsubscribe = store.subscribe(() => resolve(unsubscribe()));
+    });
+  }
+};
+store.start();
+await store.open(id);
+await until(() => store.state().status === "live");
+store.send(id, "from node");
+await until(() => bodies().at(-1) === "sent: from node");
+console.log(JSON.stringify([refused instanceof ChatError, refused.code]));
+await until(() => bodies().length === 3);
+console.log(JSON.stringify([bodies(), store.conversation(id).others[0].name]));
+store.close();
+"""
+
+
+@pytest.mark.skipif(
+    NODE is None and "CI" not in os.environ, reason="no node on PATH: apt-get install nodejs"
+)
+async def test_in_node(serve_example: Any, tmp_path: Path) -> None:
+    origin = await serve_example("chat_in_pages")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "chat-aio").symlink_to(BROWSER)
+    (tmp_path / "talk.mjs").write_text(SCRIPT)
+    ada, grace = [await login_of(origin, name) for name in ("ada", "grace")]
+    async with ChatClient(f"{origin}/api/chat", headers={"Cookie": grace}) as person:
+        direct = await person.get_or_create_conversation("ada")
+        await person.send_message(direct.id, "Hello!")
+        assert NODE is not None
+        talking = await asyncio.create_subprocess_exec(
+            *(NODE, "talk.mjs", origin, ada, direct.id),
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert talking.stdout is not None
+        try:
+            async with asyncio.timeout(60):
+                refused = json.loads(await talking.stdout.readline())
+                await person.send_message(direct.id, "and back")
+                bodies, name = json.loads(await talking.stdout.readline())
+                assert await talking.wait() == 0
+        finally:
+            if talking.returncode is None:
+                talking.kill()
+                await talking.wait()
+    assert refused == [True, "CONVERSATION_NOT_FOUND"]
+    assert bodies == ["sent: Hello!", "sent: from node", "sent: and back"]
+    assert name == "Grace Hopper"

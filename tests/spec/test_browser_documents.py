@@ -1,0 +1,82 @@
+"""docs/chat-js.md and the reference say what chat_aio/browser offers."""
+
+import json
+import re
+from pathlib import Path
+
+from chat_aio.web.browser_files import BROWSER
+from tests.spec.test_documents import table
+from tests.spec.test_npm import OPTIONS, TSC, needs_tsc, run
+from tests.spec.test_npm import folder as folder
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "chat-js.md").read_text()
+ELEMENT = (BROWSER / "element.js").read_text()
+VIEWS = "".join(each.read_text() for each in sorted(BROWSER.glob("element/*.js")))
+STORE = (BROWSER / "chat-store.d.ts").read_text()
+
+
+def names(cell: str) -> set[str]:
+    return {*re.findall(r"(\w+)\(", cell)}
+
+
+def test_every_module_of_the_package_is_documented() -> None:
+    rows = [[cell.strip("| ") for cell in row] for row in table("File | As an npm package")]
+    exports = json.loads((BROWSER / "package.json").read_text())["exports"]
+    places = {each["default"]: name for name, each in exports.items() if isinstance(each, dict)}
+    assert {f"./{file}": name.replace("chat-aio", ".") for file, name, _ in rows} == places
+    for file, _, exported in rows:
+        text = (BROWSER / file).read_text()
+        found = re.findall(r"^export (?:class|function|const) (\w+)", text, re.MULTILINE)
+        assert exported.split(", and ")[0].split(", ") == sorted(found, key=exported.index)
+
+
+def test_the_element_is_documented() -> None:
+    documented = {row[0].strip("| ") for row in table("Attribute", GUIDE)}
+    (observed,) = re.findall(r"observedAttributes = (\[.*?\])", ELEMENT)
+    assert documented == {*json.loads(observed), "token"}
+    told = {f"chat-aio:{each}" for each in re.findall(r'#tell\w*\("(\w+)"', ELEMENT)}
+    assert {row[0].strip("| ") for row in table("Event", GUIDE)} == told
+    themes = " ".join(row[0] for row in table("Property", GUIDE))
+    assert {*re.findall(r"--chat-aio-[\w-]+", themes)} == {*re.findall(r"--chat-aio-[\w-]+", VIEWS)}
+
+
+def test_colours_are_as_documented() -> None:
+    for cells in table("Property", GUIDE):
+        properties = re.findall(r"--[\w-]+", cells[0])
+        light, _, dark = cells[1].strip("| ").partition("; ")
+        if "-font" in cells[0]:
+            continue
+        pairs = zip(*(re.split(r", | and ", each) for each in (light, dark)), strict=True)
+        for name, (by_day, by_night) in zip(properties, pairs, strict=True):
+            assert f"var({name}, light-dark({by_day}, {by_night}))" in VIEWS
+
+
+def test_parts_are_documented() -> None:
+    (line,) = re.findall(r"^Parts: (.*?)\. It needs", GUIDE, re.DOTALL | re.MULTILINE)
+    given = " ".join(re.findall(r'part: "([\w -]+)"', VIEWS))
+    # A message is somebody's, and a line is of a kind.
+    expected = {*given.split(), "own", "other", "day", "unread", "edge"}
+    assert {*re.findall(r"`([\w-]+)`", line)} == expected
+
+
+def test_the_store_is_documented() -> None:
+    offered = {*re.findall(r"^    (\w+)(?:\(|: \()", STORE, re.MULTILINE)}
+    documented = set[str]()
+    for title in ("Snapshot", "Action"):
+        for row in table(title, GUIDE):
+            documented |= names(row[0])
+    assert documented | {"subscribe", "constructor"} == offered
+    state, listed, _, timeline, _ = [row[1] for row in table("Snapshot", GUIDE)]
+    shapes = {"ChatState": state, "ShownConversation": listed, "ShownTimeline": timeline}
+    for shape, cell in shapes.items():
+        (fields,) = re.findall(rf"^export type {shape} = \{{\n(.*?)^\}};", STORE, re.S | re.M)
+        (shown,) = re.findall(r"^[^{]*\{(.*?)\}", cell)
+        assert shown.split(", ") == re.findall(r"^    (\w+)\??:", fields, re.M)
+
+
+@needs_tsc
+async def test_the_typed_sample_is_accepted(folder: Path) -> None:
+    (sample,) = re.findall(r"```typescript\n(.*?)```", GUIDE, re.DOTALL)
+    (folder / "sample.ts").write_text(sample)
+    code, said = await run(TSC, *OPTIONS, "sample.ts", cwd=folder)
+    assert (code, said) == (0, "")

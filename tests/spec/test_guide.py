@@ -1,0 +1,28 @@
+"""The demo's page of how to mount a chat: what it says works."""
+
+import html
+import re
+from typing import Any
+
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+
+from chat_aio.demo.page import STATIC
+from tests.conftest import Database
+
+
+async def test_what_the_guide_says_works(database: Database) -> None:
+    page = (STATIC / "mount.html").read_text()
+    (python,) = re.findall(r'data-language="python">(.*?)</code>', page, re.S)
+    (markup,) = re.findall(r'data-language="html">(.*?)</code>', page, re.S)
+    names: dict[str, Any] = {}
+    exec(compile(html.unescape(python), "mount.html", "exec"), names)
+    app = web.Application()
+    names["add_chat"](app, database)
+    (script,) = re.findall(r'src="([^"]+)"', html.unescape(markup))
+    (base,) = re.findall(r'base="([^"]+)"', html.unescape(markup))
+    async with TestClient[web.Request, web.Application](TestServer(app)) as client:
+        assert (await client.get(script)).content_type == "text/javascript"
+        asked = f"{base}/conversations"
+        assert (await client.get(asked)).status == 401
+        assert (await client.get(asked, headers={"X-User": "ann"})).status == 200
