@@ -16,8 +16,8 @@ export const chat = {
   // Who one is
   "welcome.title": "Wer bist du heute?",
   "welcome.about":
-    "Das ist eine Demo ohne Passwörter. Such dir jemanden aus, öffne dann ein zweites " +
-    "Fenster als jemand anderes, und unterhalte dich mit dir selbst.",
+    "Dies ist eine Demo ohne Passwörter. Such dir jemanden aus, öffne dann ein zweites " +
+    "Fenster als jemand anderes und unterhalte dich mit dir selbst.",
   "banned.title": "Du bist gesperrt",
   "banned.window": "Gesperrt · {name}",
   "banned.words":
@@ -37,9 +37,9 @@ export const chat = {
   "nothing.title": "Wähle eine Unterhaltung",
   "nothing.about": "Zum Chatten gehören zwei:",
   "nothing.invitation": "Öffne ein zweites Fenster als {name}",
-  "connection.connecting": "Verbindung wird aufgebaut…",
+  "connection.connecting": "Verbinde…",
   "connection.live": "Live",
-  "connection.reconnecting": "Verbindung wird wieder aufgebaut…",
+  "connection.reconnecting": "Verbinde neu…",
   "connection.closed": "Getrennt",
   "connection.lost": "Verbindung unterbrochen. Neuer Versuch…",
   "notifications.ask": "Über Nachrichten benachrichtigen",
@@ -58,7 +58,7 @@ export const chat = {
 
   // The list of conversations, and the search
   "list.label": "Unterhaltungen",
-  "list.empty": "Noch keine Unterhaltungen. Schreib jemandem, oder erstelle eine Gruppe.",
+  "list.empty": "Noch keine Unterhaltungen. Schreib jemandem oder erstelle eine Gruppe.",
   "list.failed": "Die Unterhaltungen konnten nicht geladen werden.",
   "list.nothingSaid": "Noch keine Nachrichten",
   "list.deleted": "Nachricht gelöscht",
@@ -103,7 +103,7 @@ export const chat = {
   // Where one writes
   "composer.message": "Nachricht",
   "composer.to": "Nachricht an {title}",
-  "composer.tooFarBack": "Diese Nachricht liegt weiter zurück, als diese Seite geht.",
+  "composer.tooFarBack": "Diese Nachricht liegt weiter zurück, als diese Seite zurückgeht.",
   "composer.people": "Personen zum Erwähnen",
   "composer.cancel": "Abbrechen (Esc)",
   "composer.pickEmoji": "Emoji auswählen",
@@ -113,7 +113,7 @@ export const chat = {
   "composer.editing": "Deine Nachricht bearbeiten",
   "composer.deleted": "Diese Nachricht wurde gelöscht.",
   "files.add": "Dateien hinzufügen",
-  "files.list": "Dateien zum Senden",
+  "files.list": "Zu sendende Dateien",
   "files.progress": "Bisher gesendet",
   "files.remove": "Entfernen",
   "size.bytes": "{size} B",
@@ -125,7 +125,7 @@ export const chat = {
   "emoji.all": "Alle Emoji",
   "emoji.none": "Keines heißt so. „Hinzufügen“ nimmt, was da steht.",
   "emoji.search": "Emoji suchen",
-  "emoji.searchOrOther": "Suchen, oder ein anderes Emoji",
+  "emoji.searchOrOther": "Suchen oder ein anderes Emoji",
 
   // Deleting and forwarding
   "delete.title": "Diese Nachricht löschen?",

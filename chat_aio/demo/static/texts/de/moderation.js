@@ -7,7 +7,7 @@ export const moderation = {
   "boundaries.mute": "Stummschalten",
   "boundaries.unmute": "Stummschaltung aufheben",
   "boundaries.muted": "Stummgeschaltet: Ungelesene Nachrichten werden leise gezählt.",
-  "boundaries.loud": "Stummgeschaltet werden ungelesene Nachrichten nur leise gezählt.",
+  "boundaries.loud": "Wird sie stummgeschaltet, werden ungelesene Nachrichten leise gezählt.",
   "blocked.begin": "{name} blockieren",
   "blocked.end": "Blockierung aufheben",
   "blocked.endNamed": "{name} nicht mehr blockieren",
