@@ -312,11 +312,13 @@ export class Chat {
     /** Files of messages, where the service has the plugin Attachments. */
     attachments: {
         /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+         * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
          * @type {(conversationId: string, file: Blob, options?: {name?: string,
-         *   onProgress?: (sent: number) => void}) => Promise<Attachment>} */
+         *   onProgress?: (sent: number) => void, signal?: AbortSignal}) => Promise<Attachment>} */
         upload: (conversationId: string, file: Blob, options?: {
             name?: string | undefined;
             onProgress?: ((sent: number) => void) | undefined;
+            signal?: AbortSignal | undefined;
         } | undefined) => Promise<Attachment>;
         /** @type {(attachmentId: string) => Promise<Blob>} */
         get: (attachmentId: string) => Promise<Blob>;

@@ -94,6 +94,7 @@ export class Page {
       report: (message) => this.#reporting.openForMessage(message),
       groups: this.#session.groups,
       kept: this.#kept,
+      urlOf: this.#urlOf,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));
@@ -200,6 +201,7 @@ export class Page {
     return new ThreadPanel(this.#store, this.#people, {
       tools: this.#toolsFor(current, { isThread: true }),
       receipts: this.#session.receipts,
+      uploads: this.#uploads,
       needs: {
         ...this.#writing(() => this.#store.openThread?.timeline),
         closeHref: () => addressOf(this.#people.userId, this.#store.openId),
@@ -281,13 +283,10 @@ export class Page {
   #rewrite(draft) {
     if (!draft) return;
     const { conversationId, threadRootMessageId: rootId = null } = draft;
-    if (rootId === null) {
-      this.#uploads.putBack(conversationId, draft.attachments ?? []);
-      this.#composer.takeBack(conversationId, draft);
-      return;
-    }
-    this.#thread.composer.takeBack(rootId, draft);
-    if (rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
+    const place = rootId ?? conversationId;
+    this.#uploads.putBack(place, draft.attachments ?? []);
+    (rootId === null ? this.#composer : this.#thread.composer).takeBack(place, draft);
+    if (rootId !== null && rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
   }
 
   /** What stands where one writes, and whether one cannot. */
@@ -303,8 +302,7 @@ export class Page {
     const timeline = this.#store.timeline(openId);
     timeline.unread.clear();
     if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
-    // Files stand beside what is written to the conversation; a thread has none.
-    const attachments = written.threadRootMessageId ? [] : this.#uploads.take(openId);
+    const attachments = this.#uploads.take(written.threadRootMessageId ?? openId);
     this.#session.sender.send(openId, { ...written, attachments });
     this.#session.typing.stopped(openId);
   }
@@ -362,7 +360,7 @@ export class Page {
     this.#finding.show();
     const writing = { ...this.#writingNow(open), mentionable, find };
     this.#composer.show(openId, writing);
-    this.#files.show(openId, openId);
+    this.#files.show(openId, openId, writing);
     this.#thread.show(writing);
     this.#typingLine.show();
     this.#blocked.show();
