@@ -191,6 +191,7 @@ async def test_a_rarer_word_is_looked_for_first(person: People, database: Databa
     assert profiled["docsExamined"] <= 2
 
 
+@pytest.mark.new_database
 async def test_without_the_option(serve: MakePeople, database: Database) -> None:
     """Searches are the contract's, and there is no such index."""
     alice = (await serve())("alice")
@@ -204,6 +205,7 @@ async def test_without_the_option(serve: MakePeople, database: Database) -> None
     assert search.INDEX not in await database["messages"].index_information()
 
 
+@pytest.mark.new_database
 async def test_it_finds_what_was_sent_before_it_was_switched_on(
     serve: MakePeople, make_chat: MakeChat
 ) -> None:

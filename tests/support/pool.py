@@ -25,7 +25,8 @@ DATABASES = 4
 
 EMPTYING_MS = 5_000
 
-NEED_INDEXES = {each.only_with for each in indexes.load()} - {None}
+FLAGS = frozenset(each.only_with for each in indexes.load() if each.only_with)
+"""The options that need indexes of their own: each database has those as well."""
 
 Database = AsyncDatabase[dict[str, Any]]
 
@@ -46,7 +47,7 @@ class Pool:
                 await self._hand_out(found)
                 return found
         made = self.new(client)
-        await indexes.apply(Store(made))
+        await indexes.apply(Store(made, flags=FLAGS))
         await self._hand_out(made)
         return made
 
@@ -68,9 +69,7 @@ class Pool:
         differences = indexes.differences
 
         async def of_what_is_changed(database: Store) -> list[indexes.Difference]:
-            # An index that an option needs is in no database as it was made.
-            as_made = not (database.flags & NEED_INDEXES or await self._is_changed(database))
-            return [] if as_made else await differences(database)
+            return await differences(database) if await self._is_changed(database) else []
 
         monkeypatch.setattr(indexes, "differences", of_what_is_changed)
 
