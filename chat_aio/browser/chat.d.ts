@@ -58,11 +58,13 @@ export class Chat {
     /** Newest first, without the root.
      * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
     listThread: (conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages;
-    /** The most relevant first; of one conversation, or of all.
-     * @type {(q: string, options?: PagingMessages & {conversationId?: string | null}) =>
-     *   PageOfMessages} */
+    /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
+     * begin with the last one, where the service has `prefix_search`.
+     * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
+     *   prefix?: boolean}) => PageOfMessages} */
     searchMessages: (q: string, options?: PagingMessages & {
         conversationId?: string | null;
+        prefix?: boolean;
     }) => PageOfMessages;
     /** One has read up to this message.
      * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */

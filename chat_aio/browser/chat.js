@@ -253,9 +253,10 @@ export class Chat {
    * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
   listThread = (id, rootId, paging) =>
     this.#get(path`/conversations/${id}/threads/${rootId}/messages`, paging);
-  /** The most relevant first; of one conversation, or of all.
-   * @type {(q: string, options?: PagingMessages & {conversationId?: string | null}) =>
-   *   PageOfMessages} */
+  /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
+   * begin with the last one, where the service has `prefix_search`.
+   * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
+   *   prefix?: boolean}) => PageOfMessages} */
   searchMessages = (q, options) => this.#get("/search/messages", { q, ...options });
   /** One has read up to this message.
    * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
