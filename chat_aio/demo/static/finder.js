@@ -36,7 +36,7 @@ export class Finder {
     const { query } = this;
     const [conversations, messages] = await Promise.all([
       this.#ask(() => this.#chat.listConversations({ q: query, limit: MOST_OF_A_KIND })),
-      this.#ask(() => this.#chat.searchMessages(query, { limit: MOST_OF_A_KIND })),
+      this.#ask(() => this.#chat.searchMessages(query, { prefix: true, limit: MOST_OF_A_KIND })),
     ]);
     // Answers may overtake each other: only the one to what is typed now counts.
     if (asked !== this.#asked) return;
