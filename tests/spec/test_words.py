@@ -8,8 +8,8 @@ import pytest
 
 import chat_aio.plugins  # noqa: F401  what plugins refuse is in the catalogue, too
 from chat_aio.demo.page import STATIC
-from chat_aio.web.browser_files import BROWSER
 from chat_aio.errors import ChatError
+from chat_aio.web.browser_files import BROWSER
 from tests.support.page_texts import Text, languages, placeholders_in, texts_of
 
 ENGLISH = texts_of("en")
@@ -115,6 +115,8 @@ def test_no_words_stand_in_the_modules() -> None:
         *(("file-picker.js", "Files"), ("notifications.js", "Notification")),
         ("dialog.js", "primary danger"),
         ("words.js", "no text is named "),
+        # As the service would say it: hosts get its messages in English.
+        ("entries.js", "Slow mode: try again in  seconds."),
     }
 
 
