@@ -8,6 +8,11 @@ import { ListFoot, smallButton } from "./section.js";
 
 const MOST_SHOWN = 99;
 
+const WORDS = {
+  mentions: { failed: say("mentions.failed"), empty: say("mentions.empty") },
+  threads: { failed: say("threads.failed"), empty: say("threads.empty") },
+};
+
 export class InboxViews {
   #inbox;
   #badges;
@@ -92,8 +97,7 @@ class InboxScreen {
     const { store } = this.#needs;
     if (store.elsewhere !== this.#name) return;
     this.#rows.show(this.#paged.items.map((each) => this.#rowOf(each)));
-    const words = { failed: say(`${this.#name}.failed`), empty: say(`${this.#name}.empty`) };
-    this.#foot.show(this.#paged, words);
+    this.#foot.show(this.#paged, WORDS[this.#name]);
   }
 
   #rowOf(item) {
