@@ -81,6 +81,7 @@ class Chat:
             database,
             prefix=self._options.collection_prefix,
             timeout=self._options.storage_timeout_seconds,
+            flags=self._options.flags,
         )
         if listening:
             self._database.calls.on_ended = database_timer(listening)

@@ -52,6 +52,7 @@ class Options:
     inbox: bool = False
     room_controls: bool = False
     moderation_desk: bool = False
+    prefix_search: bool = False
     history_days: float = 30.0
     reauthenticate: bool = False
     separate_blocked: bool = False
@@ -84,6 +85,11 @@ class Options:
     ring_events: int = 50_000
     ring_bytes: int = 64 * 1024 * 1024
     feed_stall_seconds: float = 15.0
+
+    @property
+    def flags(self) -> frozenset[str]:
+        """The names of the options that are simply on."""
+        return frozenset(each.name for each in fields(self) if getattr(self, each.name) is True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "without", frozenset(self.without))

@@ -1,4 +1,5 @@
-"""Search: messages of the user's conversations that have every term of the query.
+"""Search: messages of the user's conversations that have every term of the query, or, of its last
+one, the beginning.
 
 `store/tokenizer.py` says what a term is, and `store/search.py` how matches are ranked.
 """
@@ -11,19 +12,21 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable
 from chat_aio.actions.reading import Filled, fill, load_parents, readable_among
 from chat_aio.capabilities import Capability, require
-from chat_aio.errors import StorageUnavailable
+from chat_aio.errors import SearchUnsupported, StorageUnavailable
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.models import PagePart
+from chat_aio.schema.normal_text import is_run
 from chat_aio.store import conversations, messages, search
 from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.hidden import hidden_from, within
 from chat_aio.store.rows import MOST_BYTES, Rows
-from chat_aio.store.search import Match, Rank, Scope
-from chat_aio.store.tokenizer import terms_of
+from chat_aio.store.search import Match, Rank, Scope, Wanted
+from chat_aio.store.tokenizer import ends_in_term, terms_of
 
 SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
 READ_AT_ONCE = 50
+SHORTEST_BEGINNING = 2
 
 Found = tuple[Match, MessageDocument | None]
 """A match and its message, None if that was removed meanwhile."""
@@ -35,25 +38,33 @@ async def search_messages(
     query: str,
     *,
     conversation_id: str | None = None,
+    prefix: bool = False,
     limit: int | None = None,
     cursor: str | None = None,
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
     """Messages that have every term of `query`, the most relevant first (docs/behaviour.md 6).
+    With `prefix` (option `prefix_search`) longer terms that begin with the last one match as well.
     `include` adds `users`.
 
     Raises InvalidInput, SearchUnsupported, ConversationNotFound, ForbiddenRead, and
     StorageUnavailable if it takes too long.
     """
     given = inputs.read(
-        inputs.Search, query=query, conversation_id=conversation_id, include=include
+        inputs.Search,
+        query=query,
+        conversation_id=conversation_id,
+        prefix=prefix,
+        include=include,
     )
     size = pagination.limit_from(limit)
     position = pagination.position_from("search", cursor, int, int, str)
     require(context, Capability.SEARCH)
+    if given.prefix and not context.options.prefix_search:
+        raise SearchUnsupported("this installation has no search for beginnings of words")
     scope = await _scope_of(context, user_id, given.conversation_id)
-    terms, before = terms_of(given.query), _rank_from(position)
-    found = await _list_in_time(context, user_id, scope, terms, before, count=size + 1)
+    wanted, before = _wanted_from(given), _rank_from(position)
+    found = await _list_in_time(context, user_id, scope, wanted, before, count=size + 1)
     page = found.rows[:size]
     documents = [each for _, each in page if each]  # Every match that is readable has one.
     parents = await load_parents(context, user_id, documents, scope.hidden)
@@ -66,18 +77,28 @@ async def search_messages(
     return MessageList(context, documents, parents, stored, cursor_behind, shows_users=shown)
 
 
+def _wanted_from(given: inputs.Search) -> Wanted:
+    """A word that is being typed: the last one, where nothing is behind it. Of a script without
+    spaces parts of runs match anyway."""
+    terms = terms_of(given.query)
+    typed = terms[-1] if given.prefix and terms and ends_in_term(given.query) else ""
+    if len(typed) < SHORTEST_BEGINNING or is_run(typed):
+        return Wanted(terms)
+    return Wanted(terms[:-1], typed)
+
+
 async def _list_in_time(
     context: Context,
     user_id: str,
     scope: Scope,
-    terms: Sequence[str],
+    wanted: Wanted,
     before: Rank | None,
     *,
     count: int,
 ) -> Filled[Found]:
     try:
         with budget(SECONDS):
-            return await _list_readable(context, user_id, scope, terms, before, count=count)
+            return await _list_readable(context, user_id, scope, wanted, before, count=count)
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; search for rarer words") from None
 
@@ -97,7 +118,7 @@ async def _list_readable(
     context: Context,
     user_id: str,
     scope: Scope,
-    terms: Sequence[str],
+    wanted: Wanted,
     before: Rank | None,
     *,
     count: int,
@@ -107,7 +128,7 @@ async def _list_readable(
     async def fetch(last: Found | None, limit: int) -> Rows[Found]:
         behind = last[0].rank if last else before
         matches = await search.list_matches(
-            context.database, scope, terms, before=behind, limit=limit, seconds=SECONDS
+            context.database, scope, wanted, before=behind, limit=limit, seconds=SECONDS
         )
         return await _read(context, matches)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from chat_aio.admin.options import reading
+from chat_aio.admin.options import reading, setting_options
 from chat_aio.admin.printing import FOUND, Outcome, show
 from chat_aio.admin.session import on_database
 from chat_aio.admin.tables import (
@@ -30,6 +30,7 @@ def indexes() -> None:
 
 
 @indexes.command()
+@setting_options("prefix_search")
 @reading
 def check(as_json: bool, **place: Any) -> None:
     """Name what is missing, different or surplus; exit code 3 if anything is missing or different.
@@ -45,6 +46,7 @@ def check(as_json: bool, **place: Any) -> None:
 
 @indexes.command()
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing.")
+@setting_options("prefix_search")
 @reading
 def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
     """Create what is missing. An index that is different is refused: drop it first, by hand; a

@@ -51,8 +51,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 def on_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:
     """Do one command's work on the database, without a chat."""
-    prefix = settings.options.collection_prefix
-    return run(with_database(settings.mongo_url, settings.database, act, prefix=prefix))
+    return run(with_database(settings.mongo_url, settings.database, settings.options, act))
 
 
 def in_session(

@@ -58,11 +58,13 @@ export class Chat {
     /** Newest first, without the root.
      * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
     listThread: (conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages;
-    /** The most relevant first; of one conversation, or of all.
-     * @type {(q: string, options?: PagingMessages & {conversationId?: string | null}) =>
-     *   PageOfMessages} */
+    /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
+     * begin with the last one, where the service has `prefix_search`.
+     * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
+     *   prefix?: boolean}) => PageOfMessages} */
     searchMessages: (q: string, options?: PagingMessages & {
         conversationId?: string | null;
+        prefix?: boolean;
     }) => PageOfMessages;
     /** One has read up to this message.
      * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
@@ -312,11 +314,13 @@ export class Chat {
     /** Files of messages, where the service has the plugin Attachments. */
     attachments: {
         /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+         * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
          * @type {(conversationId: string, file: Blob, options?: {name?: string,
-         *   onProgress?: (sent: number) => void}) => Promise<Attachment>} */
+         *   onProgress?: (sent: number) => void, signal?: AbortSignal}) => Promise<Attachment>} */
         upload: (conversationId: string, file: Blob, options?: {
             name?: string | undefined;
             onProgress?: ((sent: number) => void) | undefined;
+            signal?: AbortSignal | undefined;
         } | undefined) => Promise<Attachment>;
         /** @type {(attachmentId: string) => Promise<Blob>} */
         get: (attachmentId: string) => Promise<Blob>;

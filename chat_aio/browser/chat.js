@@ -253,9 +253,10 @@ export class Chat {
    * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
   listThread = (id, rootId, paging) =>
     this.#get(path`/conversations/${id}/threads/${rootId}/messages`, paging);
-  /** The most relevant first; of one conversation, or of all.
-   * @type {(q: string, options?: PagingMessages & {conversationId?: string | null}) =>
-   *   PageOfMessages} */
+  /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
+   * begin with the last one, where the service has `prefix_search`.
+   * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
+   *   prefix?: boolean}) => PageOfMessages} */
   searchMessages = (q, options) => this.#get("/search/messages", { q, ...options });
   /** One has read up to this message.
    * @type {(conversationId: string, messageId: string) => Promise<{ok: true}>} */
@@ -452,13 +453,14 @@ export class Chat {
   /** Files of messages, where the service has the plugin Attachments. */
   attachments = {
     /** For `attachmentIds` of a message; `onProgress` is told of the part that is sent, up to 1.
+     * `signal` ends it: it then rejects with the signal's reason, which is no ChatError.
      * @type {(conversationId: string, file: Blob, options?: {name?: string,
-     *   onProgress?: (sent: number) => void}) => Promise<Attachment>} */
-    upload: (id, file, { name, onProgress } = {}) => {
+     *   onProgress?: (sent: number) => void, signal?: AbortSignal}) => Promise<Attachment>} */
+    upload: (id, file, { name, onProgress, signal } = {}) => {
       const form = new FormData();
       // A Blob has no name, and a File has its own.
       form.append("file", new Blob([file]), name ?? /** @type {File} */ (file).name ?? "file");
-      return this.#upload(path`/conversations/${id}/attachments`, form, onProgress);
+      return this.#upload(path`/conversations/${id}/attachments`, form, { onProgress, signal });
     },
     /** @type {(attachmentId: string) => Promise<Blob>} */
     get: (id) => this.#blob(path`/attachments/${id}`),
@@ -595,14 +597,14 @@ export class Chat {
   }
 
   /** Takes as long as it takes. Only XMLHttpRequest says how far it is.
-   * @param {string} path @param {FormData} body @param {(sent: number) => void} [onProgress]
-   * @returns {Promise<Attachment>} */
-  async #upload(path, body, onProgress) {
+   * @param {string} path @param {FormData} body @returns {Promise<Attachment>}
+   * @param {{onProgress?: (sent: number) => void, signal?: AbortSignal}} options */
+  async #upload(path, body, { onProgress, signal }) {
     const { fetch = onProgress ? progressing(onProgress) : globalThis.fetch } = this.#options;
     const { credentials } = this.#options;
     const [url, headers] = [await this.#urlOf(path, {}), await this.#headers(undefined)];
-    const request = fetch(url, { method: "POST", credentials, headers, body });
-    return (await this.#noting(answerTo(request))).attachment;
+    const request = fetch(url, { method: "POST", credentials, headers, body, signal });
+    return (await this.#noting(answerTo(request, { signal }))).attachment;
   }
 
   /** @param {string} path @returns {Promise<Blob>} */
@@ -610,7 +612,7 @@ export class Chat {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
     const [url, headers] = [await this.#urlOf(path, {}), await this.#headers(undefined)];
     const request = fetch(url, { method: "GET", credentials, headers });
-    return this.#noting(answerTo(request, (response) => response.blob()));
+    return this.#noting(answerTo(request, { read: (response) => response.blob() }));
   }
 
   /** @template T @param {Promise<T>} asked @returns {Promise<T>} */
@@ -810,14 +812,17 @@ function spread(ms) {
  * @param {(sent: number) => void} onProgress
  * @returns {(url: URL, options: Json) => Promise<Response>} */
 function progressing(onProgress) {
-  return (url, { method, credentials, headers, body }) =>
+  return (url, { method, credentials, headers, body, signal }) =>
     new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
       const request = new XMLHttpRequest();
+      signal?.addEventListener("abort", () => request.abort());
       request.open(method, url);
       request.withCredentials = credentials === "include";
       Object.entries(headers).forEach(([name, value]) => request.setRequestHeader(name, value));
       request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
       request.onerror = () => reject(new TypeError("the connection was lost"));
+      request.onabort = () => reject(signal.reason);
       request.onload = () => {
         const retryAfter = request.getResponseHeader("Retry-After");
         const told = retryAfter === null ? undefined : { "Retry-After": retryAfter };
@@ -827,16 +832,17 @@ function progressing(onProgress) {
     });
 }
 
-/** `read` reads what is given if nothing was refused.
- * @param {Promise<Response>} request @param {(response: Response) => Promise<any>} [read]
- * @returns {Promise<any>} */
-async function answerTo(request, read) {
+/** `read` reads what is given if nothing was refused; `signal` is what may have ended the request.
+ * @param {Promise<Response>} request @returns {Promise<any>}
+ * @param {{read?: (response: Response) => Promise<any>, signal?: AbortSignal}} how */
+async function answerTo(request, { read, signal } = {}) {
   let response;
   let answer;
   try {
     response = await request;
     answer = await (response.ok && read ? read(response) : response.json().catch(notJson));
   } catch {
+    if (signal?.aborted) throw signal.reason;
     throw new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is out of reach." });
   }
   if (response.ok && answer !== null) return answer;

@@ -7,6 +7,23 @@ export function isInMain({ threadRootMessageId, alsoSendToMain }) {
   return !threadRootMessageId || Boolean(alsoSendToMain);
 }
 
+/** The images that can be looked at in messages, in their order: {key, message, attachment}. */
+export function imagesIn(messages) {
+  return messages.filter(({ deletedAt }) => !deletedAt).flatMap(imagesOf);
+}
+
+/** One file may stand in several messages: it was forwarded. */
+export function imageKeyOf(message, attachment) {
+  return `${message.id}:${attachment.id}`;
+}
+
+function imagesOf(message) {
+  const images = (message.attachments ?? []).filter((each) => each.hasThumbnail);
+  return images.map((each) => {
+    return { key: imageKeyOf(message, each), message, attachment: each };
+  });
+}
+
 /** Its preview in a reply, as the service makes it. */
 export function previewOf({ id, senderId, body, deletedAt }) {
   const points = [...body];

@@ -67,7 +67,7 @@ export class Typing {
   }
 
   #tellOthers(conversationId, isTyping) {
-    if (!this.#isOffered || this.#store.status !== "live") return;
+    if (this.#store.status !== "live") return;
     this.#told = isTyping ? { conversationId, at: performance.now() } : NOTHING_TOLD;
     this.#next = { conversationId, isTyping };
     this.#send();
@@ -76,6 +76,7 @@ export class Typing {
   /** One after another, and only the newest: they must not overtake each other. */
   async #sendNext() {
     const { conversationId, isTyping } = this.#next;
+    if (!this.#isOffered) return;
     try {
       await this.#chat.tellTyping(conversationId, isTyping);
     } catch ({ code }) {

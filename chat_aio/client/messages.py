@@ -108,15 +108,18 @@ class Messages(Calls):
         query: str,
         *,
         conversation_id: str | None = None,
+        prefix: bool = False,
         limit: int | None = None,
         cursor: str | None = None,
         include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
-        """Most relevant first."""
+        """Most relevant first; with `prefix` also what has longer words that begin with the last
+        one, where the service has `prefix_search`."""
         answer = await self._get(
             *("search", "messages"),
             q=query,
             conversation_id=conversation_id,
+            prefix="true" if prefix else None,
             limit=limit,
             cursor=cursor,
             include=joined(include),

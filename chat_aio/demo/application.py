@@ -92,7 +92,13 @@ def _chat_over(clients: Clients, drafts: Drafts, files: Attachments) -> Chat:
         renew=clients.make,
         auth=_picked_user,
         hooks=HOOKS,
-        options=Options(extra_events=True, inbox=True, room_controls=True, moderation_desk=True),
+        options=Options(
+            extra_events=True,
+            inbox=True,
+            room_controls=True,
+            moderation_desk=True,
+            prefix_search=True,
+        ),
         plugins=[Typing(), Presence(), Receipts(), Filter([ADVERTISING]), drafts, files],
     )
 

@@ -302,6 +302,13 @@ class Reaction(Input):
 class Search(MessageList):
     query: Query = Field(alias="q")
     conversation_id: Id | None = None
+    prefix: bool = False
+
+    @classmethod
+    def arguments(cls, body: Mapping[str, object]) -> dict[str, Any]:
+        """As for any page of messages; a query string has the flag as text. Raises InvalidInput for
+        any text but `true` and `false`."""
+        return {**super().arguments(body), "prefix": _flag("prefix", body)}
 
 
 class Mark(Input):

@@ -8,6 +8,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from chat_aio.errors import SetupError
+from chat_aio.options import Options
 from chat_aio.store.database import Database
 
 T = TypeVar("T")
@@ -25,11 +26,13 @@ def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
 
 
 async def with_database(
-    url: str, name: str, act: Callable[[Database], Awaitable[T]], *, prefix: str = ""
+    url: str, name: str, options: Options, act: Callable[[Database], Awaitable[T]]
 ) -> T:
-    """Run `act` with the database. Raises SetupError if it cannot be reached."""
+    """Run `act` with the database of a chat with these options. Raises SetupError if it cannot be
+    reached."""
     async with client_of(url) as client:
-        database = Database(client[name], prefix=prefix)
+        prefix, flags = options.collection_prefix, options.flags
+        database = Database(client[name], prefix=prefix, flags=flags)
         await database.require_replica_set()
         return await act(database)
 

@@ -16,6 +16,8 @@ MEANINGS = {
     "history since joining and pinned messages",
     "moderation_desk": "routes and methods for moderators: look at messages of any conversation, "
     "remove and restore them, grouped reports",
+    "prefix_search": "searches may ask for words that begin with the last one, while it is typed; "
+    "takes an index of its own",
     "history_days": "how long moderators see what a message was before it was edited, deleted or "
     "removed; only with `moderation_desk`, 0 keeps nothing",
     "separate_blocked": "users who have blocked one another get no presence, typing or receipts of "

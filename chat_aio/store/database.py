@@ -145,14 +145,23 @@ def unquoted(error: PyMongoError) -> PyMongoError:
 class Database:
     """The collections of one chat: majority reads and writes on the primary, aware UTC times.
 
-    `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call.
+    `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call;
+    `flags` are the names of the options that are on, of which some need an index of their own.
     `older_tokens` says whether messages are written and searched with the tokens of schema version
     2 as well (`schema_version.look`), and `unread_marks` whether users may mark messages as unread.
     """
 
-    def __init__(self, handle: Any, *, prefix: str = "", timeout: float = 10.0) -> None:
+    def __init__(
+        self,
+        handle: Any,
+        *,
+        prefix: str = "",
+        timeout: float = 10.0,
+        flags: frozenset[str] = frozenset(),
+    ) -> None:
         self.timeout = timeout
         self.prefix = prefix
+        self.flags = flags
         self.calls = Calls(timeout=timeout)
         self.turns = Turns()
         self.looked_for_orphans = -math.inf

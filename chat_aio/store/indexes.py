@@ -25,13 +25,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One index; `serves` is the query that needs it, which a test proves with explain()."""
+    """One index; `serves` is the query that needs it, which a test proves with explain(). With
+    `only_with` it is made where that option is on, and surplus elsewhere."""
 
     collection: str
     name: str
     keys: tuple[tuple[str, Any], ...]
     options: dict[str, Any]
     serves: dict[str, Any]
+    only_with: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +74,19 @@ def load() -> Iterator[Index]:
                 keys=tuple((field, kind) for field, kind in each["keys"]),
                 options=each["options"],
                 serves=json_util.loads(json.dumps(each["serves"])),
+                only_with=each.get("only_with"),
             )
+
+
+def described_for(database: Database) -> Iterator[Index]:
+    """The indexes that a database needs with the options that are on."""
+    return (each for each in load() if each.only_with is None or each.only_with in database.flags)
 
 
 async def apply(database: Database) -> None:
     """Create missing collections and indexes, and set missing or different validators. Raises
     SetupError if MongoDB refuses one."""
-    described = _by_collection()
+    described = _by_collection(database)
     try:
         existing = await _collections(database)
         for name in COLLECTIONS:
@@ -186,9 +194,9 @@ async def _set_validator(database: Database, collection: str) -> None:
     )
 
 
-def _by_collection() -> dict[str, list[Index]]:
+def _by_collection(database: Database) -> dict[str, list[Index]]:
     described: dict[str, list[Index]] = {}
-    for index in load():
+    for index in described_for(database):
         described.setdefault(index.collection, []).append(index)
     return described
 
@@ -204,7 +212,7 @@ async def missing(database: Database) -> list[str]:
 
 async def differences(database: Database) -> list[Difference]:
     """All differences to the description. Raises SetupError if the database cannot be read."""
-    described = _by_collection()
+    described = _by_collection(database)
     found: list[Difference] = []
     try:
         existing = await _collections(database)

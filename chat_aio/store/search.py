@@ -1,4 +1,5 @@
-"""Search: exact matches on stored terms, found through a text index (docs/behaviour.md 6)."""
+"""Search: matches on stored terms, found through a text index, and beginnings of terms through one
+of their own (docs/behaviour.md 6)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +14,17 @@ from chat_aio.store.database import Database
 from chat_aio.store.hidden import Hidden, unless_hidden
 from chat_aio.store.tokenizer import most_telling, older_tokens_of, tokens_of
 
-_INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 27, 175
+_BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 2, 27, 175
+
+INDEX = "conversation_terms"
+"""Named as a hint where a beginning is asked for. It is there with the option `prefix_search`."""
+
+BEHIND_ALL = "\U0010ffff"
+"""No term has this character: what begins with a text lies between that and the text with this."""
+
+WHOLE = 1 << 20
+"""What the score of a message has more if it has the beginning as a term of its own: more than
+terms can occur in a message."""
 
 Rank = tuple[int, datetime, str]
 """The rank of a match: score, creation time, id; each descending."""
@@ -23,6 +34,14 @@ Rank = tuple[int, datetime, str]
 class Match:
     message_id: str
     rank: Rank
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a message must have: every one of some terms, and one that begins with `beginning`."""
+
+    terms: Sequence[str]
+    beginning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,66 +55,83 @@ class Scope:
 async def list_matches(
     database: Database,
     scope: Scope,
-    terms: Sequence[str],
+    wanted: Wanted,
     *,
     before: Rank | None,
     limit: int,
     seconds: float,
 ) -> list[Match]:
-    """The messages in a scope that have all `terms`, ranked behind `before`.
+    """The messages in a scope that have what is `wanted`, ranked behind `before`.
 
-    Raises StorageUnavailable if it takes longer than `seconds`, or while the text index is being
-    made anew (docs/database.md).
+    Raises StorageUnavailable if it takes longer than `seconds`, or while the index that it needs is
+    being made anew (docs/database.md).
     """
-    distinct = list(dict.fromkeys(terms))
-    conversation_ids = scope.conversation_ids
-    if not distinct or not conversation_ids:
+    wanted = Wanted(list(dict.fromkeys(wanted.terms)), wanted.beginning)
+    if not (wanted.terms or wanted.beginning) or not scope.conversation_ids:
         return []
+    candidates, hint = _candidates(scope.conversation_ids, wanted, older=database.older_tokens)
     pipeline: list[dict[str, Any]] = [
-        {"$match": _candidates(conversation_ids, distinct, older=database.older_tokens)},
+        {"$match": {**candidates, **_matching(scope.conversation_ids, wanted)}},
         *({"$match": each} for each in unless_hidden(scope.hidden)),
-        {"$project": {"createdAt": 1, "score": _score(distinct)}},
+        {"$project": {"createdAt": 1, "score": _score(wanted)}},
         *([{"$match": _behind(before)}] if before else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
         {"$limit": limit},
     ]
     try:
-        found = await database.aggregate(database.messages, pipeline, seconds=seconds)
+        found = await database.aggregate(database.messages, pipeline, seconds=seconds, **hint)
     except OperationFailure as error:
-        if error.code in (_INDEX_NOT_FOUND, _QUERY_PLAN_KILLED):
+        if error.code in (_BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED):
             raise StorageUnavailable from error
         raise
     return [Match(each["_id"], (each["score"], each["createdAt"], each["_id"])) for each in found]
 
 
 def _candidates(
-    conversation_ids: Sequence[str], terms: list[str], *, older: bool
-) -> dict[str, Any]:
-    """The query for messages that have all terms; `older` as in `search_of`."""
-    # `$text` joins its words by OR, so the index is asked for the rarest term only, as one token
-    # for each conversation; the other terms are matched on what that finds (docs/decisions/0004).
-    entry = most_telling(terms)
+    conversation_ids: Sequence[str], wanted: Wanted, *, older: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """By which index candidates are found: a condition, or a hint. `older` as in `search_of`."""
+    # `$text` joins its words by OR, so an index is asked for what is probably rarest only, as one
+    # token for each conversation; the rest is matched on what that finds (docs/decisions/0004).
+    rarest = most_telling(wanted.terms) if wanted.terms else ""
+    if wanted.beginning and len(wanted.beginning) > len(rarest):
+        return {}, {"hint": INDEX}
     kinds = (tokens_of, older_tokens_of) if older else (tokens_of,)
-    tokens = [kind(each, [entry])[0] for each in conversation_ids for kind in kinds]
-    words = [each for each in terms if not is_run(each)]
-    runs = [{"terms": {"$regex": each}} for each in terms if is_run(each)]
+    tokens = [kind(each, [rarest])[0] for each in conversation_ids for kind in kinds]
+    return {"$text": {"$search": " ".join(tokens)}}, {}
+
+
+def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]:
+    """What holds of the messages that have all that is wanted."""
+    words = [each for each in wanted.terms if not is_run(each)]
+    parts: list[dict[str, Any]] = [
+        {"terms": {"$regex": each}} for each in wanted.terms if is_run(each)
+    ]
+    if wanted.beginning:
+        among = {"$gte": wanted.beginning, "$lt": wanted.beginning + BEHIND_ALL}
+        parts.append({"terms": {"$elemMatch": among}})
     return {
-        "$text": {"$search": " ".join(tokens)},
         # Tokens are short hashes that may collide, so conversation and terms are compared as well.
         "conversationId": {"$in": list(conversation_ids)},
         "terms": {"$type": "array", **({"$all": words} if words else {})},
         "createdAt": {"$type": "date"},
-        **({"$and": runs} if runs else {}),
+        **({"$and": parts} if parts else {}),
     }
 
 
-def _score(terms: list[str]) -> dict[str, Any]:
-    """How often the terms occur in all: words as whole terms, runs within runs."""
-    words = [each for each in terms if not is_run(each)]
-    counts: list[dict[str, Any]] = [_count_within_runs(each) for each in terms if is_run(each)]
-    if words:
-        among = {"$in": ["$$this", {"$literal": words}]}
-        counts.append({"$size": {"$filter": {"input": "$terms", "cond": among}}})
+def _score(wanted: Wanted) -> dict[str, Any]:
+    """How often what is wanted occurs in all: words as whole terms, runs within runs. Messages that
+    have the beginning as a whole term come before all others."""
+    words = [each for each in wanted.terms if not is_run(each)]
+    counts = [_count_within_runs(each) for each in wanted.terms if is_run(each)]
+    counted: list[dict[str, Any]] = [{"$in": ["$$this", {"$literal": words}]}] if words else []
+    if wanted.beginning:
+        whole = {"$literal": wanted.beginning}
+        above = {"$literal": wanted.beginning + BEHIND_ALL}
+        counted.append({"$and": [{"$gte": ["$$this", whole]}, {"$lt": ["$$this", above]}]})
+        counts.append({"$cond": [{"$in": [whole, "$terms"]}, WHOLE, 0]})
+    if counted:
+        counts.append({"$size": {"$filter": {"input": "$terms", "cond": {"$or": counted}}}})
     return {"$sum": counts}
 
 

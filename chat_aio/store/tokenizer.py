@@ -51,6 +51,12 @@ def terms_of(text: str) -> list[str]:
     return [term.lower() for term in _TERM.findall(normal(text), 0, MAX_NORMAL_LENGTH)[:MAX_TERMS]]
 
 
+def ends_in_term(text: str) -> bool:
+    """Whether nothing separates the last term of `text` from its end."""
+    whole = normal(text)
+    return any(found.end() == len(whole) for found in _TERM.finditer(whole))
+
+
 def entries_of(terms: Iterable[str]) -> list[str]:
     """The index entries of some terms, each once: words, and the characters of runs."""
     entries: dict[str, None] = {}

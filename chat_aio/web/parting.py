@@ -27,8 +27,11 @@ def stop_reading(request: web.Request) -> None:
 async def answer_and_part(request: web.Request, response: web.StreamResponse) -> None:
     """Send an answer, then discard what still arrives until the client closes or time is up."""
     response.force_close()
-    await response.prepare(request)
-    await response.write_eof()
+    try:
+        await response.prepare(request)
+        await response.write_eof()
+    except ConnectionError:
+        return  # It has left, such as an upload that was cancelled.
     if request.transport is None:
         return
     # Taken away from aiohttp, which would read the rest of the body or close at once. If the socket

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -76,7 +77,7 @@ class Demo:
     ) -> None:
         self.port = ports.of(name)
         self._mongo_url = mongo_url
-        self._database = database
+        self.database = database
         self._http = http
         self._ports = ports
         self._samples = samples
@@ -87,7 +88,7 @@ class Demo:
         app = await make_demo(
             data=NO_DATA,
             mongo_url=self._mongo_url,
-            database=self._database,
+            database=self.database,
             port=self.port,
             say=lambda _: None,
             samples=self._samples,
@@ -102,7 +103,7 @@ class Demo:
     async def twin(self) -> "Demo":
         """Another server over the same database, with a port of its own; it ends with this one."""
         name = f"twin {len(self._twins)}"
-        made = Demo(self._mongo_url, self._database, self._http, self._ports, name=name)
+        made = Demo(self._mongo_url, self.database, self._http, self._ports, name=name)
         await made.start()
         self._twins.append(made)
         return made
@@ -186,11 +187,13 @@ class HasPort(Protocol):
 class Cable:
     """A TCP proxy to a server on a port of its own: cut it, and nothing is there any more.
 
-    Going offline by the browser's own means would leave a stream that is open untouched.
+    Going offline by the browser's own means would leave a stream that is open untouched. While it
+    is `jammed_after` so many bytes, the server is given no more of what a connection brings.
     """
 
     def __init__(self, served: HasPort, port: int) -> None:
         self.port = port
+        self.jammed_after: int | None = None
         self._served = served
         self._server: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
@@ -211,7 +214,9 @@ class Cable:
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._served.port)
         self._ends |= {writer, far_writer}
-        await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+        await asyncio.gather(
+            _copy(reader, far_writer, lambda: self.jammed_after), _copy(far_reader, writer)
+        )
         self._ends -= {writer, far_writer}
 
 
@@ -246,11 +251,20 @@ class Complaints:
         return [each for each in self.heard if not any(part in each for part in self._excuses)]
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    most: Callable[[], int | None] = lambda: None,
+) -> None:
+    """What comes after `most` bytes is swallowed, so that the end of it is still noticed."""
+    copied = 0
     with suppress(ConnectionError):
         while received := await reader.read(65_536):
-            writer.write(received)
-            await writer.drain()
+            copied += len(received)
+            limit = most()
+            if limit is None or copied <= limit:
+                writer.write(received)
+                await writer.drain()
     writer.close()
     with suppress(ConnectionError):
         await writer.wait_closed()

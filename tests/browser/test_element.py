@@ -365,3 +365,14 @@ async def test_what_an_assistant_writes(demo: Demo, open_page: Visit) -> None:
     await expect(messages(page)).to_have_count(1)
     await expect(messages(page).locator(".body")).to_have_text("Well, yes.")
     await expect(writing).to_have_count(0)
+
+
+async def test_the_only_conversation_is_gone(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        await ada.evaluate(MADE, [{"user": "ada", "conversation": group.id}, {}])
+        await expect(composer(ada)).to_be_visible()
+        await ada.wait_for_function("heard.some(([, { status }]) => status === 'live')")
+        await grace.remove_participant(group.id, "ada")
+        await expect(ada.get_by_text("This conversation is not open to you.")).to_be_visible()
+        await expect(composer(ada)).to_be_hidden()

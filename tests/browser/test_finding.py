@@ -81,6 +81,24 @@ async def test_a_search_finds_and_highlights(visit: Visit, demo: Demo) -> None:
     await expect(results).to_be_hidden()
 
 
+async def test_words_are_found_while_they_are_typed(visit: Visit, demo: Demo) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", direct_id, "compil is no word", "A new compiler", "decompiled")
+    linus = await visit("linus")
+    await linus.get_by_label("Search messages").press_sequentially("compil")
+    results = linus.get_by_role("region", name="Search results")
+    rows = results.get_by_role("listitem")
+    await expect(rows).to_have_count(2)
+    await expect(rows.nth(0)).to_contain_text("compil is no word")
+    await expect(rows.nth(1)).to_contain_text("A new compiler")
+    await expect(rows.nth(1).locator("mark")).to_have_text(["compil"])
+    await linus.get_by_label("Search messages").press_sequentially(" ")
+    await expect(rows).to_have_count(1)
+    await expect(rows).to_contain_text("compil is no word")
+    await linus.get_by_label("Search messages").fill("compiler")
+    await expect(rows.locator("mark")).to_have_text(["compiler"])
+
+
 async def test_a_search_has_pages_and_leads_far_back(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     first = await demo.write("dennis", conversation_id, "needle of old")

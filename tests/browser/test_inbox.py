@@ -84,3 +84,38 @@ async def test_admins_see_at_once_who_asks(visit: Visit, demo: Demo) -> None:
     await expect(linus.get_by_role("link", name="Details", exact=True)).to_be_visible()
     await expect(row.locator(".waiting-mark")).to_be_hidden()
     await expect(linus.locator("#details").get_by_text("3 people")).to_be_visible()
+
+
+async def test_ctrl_k_leads_to_people_conversations_and_messages(visit: Visit, demo: Demo) -> None:
+    kernel = await demo.group("linus", "dennis", name="Kernel work")
+    said = await demo.write("dennis", kernel, "the scheduler is fair now")
+    linus = await visit("linus")
+    heading = linus.get_by_role("heading", level=1)
+    field = linus.get_by_role("combobox", name="Go to")
+    found = linus.get_by_role("listbox", name="Found").get_by_role("option")
+
+    async def go(text: str, expected: str) -> None:
+        await linus.keyboard.press("Control+k")
+        await expect(field).to_be_focused()
+        await field.fill(text)
+        await expect(found.first).to_contain_text(expected)
+        await linus.keyboard.press("Enter")
+        await expect(field).to_be_hidden()
+
+    await go("kern", "Kernel work")
+    await expect(heading.get_by_text("Kernel work")).to_be_visible()
+    await go("margar", "Begin a conversation")
+    await expect(heading.get_by_text("Margaret")).to_be_visible()
+    await go("scheduler", "the scheduler is fair now")
+    message = linus.locator(f".message[data-id='{said['id']}']")
+    await expect(message).to_have_attribute("data-pointed", "")
+
+    await linus.keyboard.press("Control+k")
+    await field.fill("e")
+    await expect(found.nth(1)).to_be_visible()
+    await linus.keyboard.press("ArrowDown")
+    await expect(found.nth(1)).to_have_attribute("aria-selected", "true")
+    await field.fill("nothing like that")
+    await expect(linus.get_by_text("Nothing was found.")).to_be_visible()
+    await linus.keyboard.press("Escape")
+    await expect(field).to_be_hidden()

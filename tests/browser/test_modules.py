@@ -270,7 +270,10 @@ async def test_a_preview_follows_its_parent_also_where_that_is_not_held(empty: P
         ("Café café", "CAFÉ", ["Café", "café"]),
         ("東京都庁と京都", "京都", ["京都", "京都"]),
         ("a.b+c", "b", ["b"]),
-        ("nothing", "not", []),
+        ("nothing", "not", ["not"]),
+        ("nothing", "not ", []),
+        ("Compilers decompile", "the compil", ["Compil"]),
+        ("an apple", "a", []),
     ],
 )
 async def test_found_terms_are_marked_as_the_service_finds_them(

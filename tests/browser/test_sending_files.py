@@ -1,14 +1,19 @@
 """Files on the page: chosen, pasted or dropped, sent with a message, seen by the others."""
 
+import asyncio
+import logging
 import struct
 import zlib
+from typing import Any
 
 import pytest
 from playwright.async_api import FilePayload, Locator, Page, expect
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.browser.acting import main_list, thread, write
+from tests.browser.acting import main_list, message, thread, write
 from tests.browser.conftest import Visit
-from tests.browser.serving import Complaints, Demo
+from tests.browser.serving import Cable, Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -23,6 +28,22 @@ PASTE = """(target) => {
   const given = { clipboardData, bubbles: true, cancelable: true };
   target.dispatchEvent(new ClipboardEvent("paste", given));
 }"""
+
+
+COUNT_HELD = """() => {
+  const { createObjectURL, revokeObjectURL } = URL;
+  globalThis.held = new Set();
+  URL.createObjectURL = (file) => {
+    const made = createObjectURL(file);
+    held.add(made);
+    return made;
+  };
+  URL.revokeObjectURL = (address) => {
+    held.delete(address);
+    revokeObjectURL(address);
+  };
+}"""
+"""Remember which files the browser has to hold."""
 
 
 def png(width: int, height: int) -> bytes:
@@ -42,9 +63,11 @@ def waiting(page: Page) -> Locator:
     return page.get_by_role("list", name="Files to send").get_by_role("listitem")
 
 
-async def choose(page: Page, name: str, kind: str, data: bytes) -> None:
+async def choose(place: Page | Locator, name: str, kind: str, data: bytes) -> None:
+    """Choose a file with the first button of a place that takes some."""
+    page = place if isinstance(place, Page) else place.page
     async with page.expect_file_chooser() as chooser:
-        await page.get_by_role("button", name="Add files").click()
+        await place.get_by_role("button", name="Add files").first.click()
     await (await chooser.value).set_files(FilePayload(name=name, mimeType=kind, buffer=data))
 
 
@@ -61,9 +84,10 @@ async def test_an_image_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:
     await expect(waiting(linus)).to_have_count(0)
     message = await demo.newest("linus", place)
     assert message["body"] == "A moth in the relay"
-    async with dennis.expect_popup() as popup:
-        await main_list(dennis).get_by_role("link", name="moth.png").click()
-    await expect((await popup.value).get_by_role("img")).to_have_js_property("naturalWidth", 600)
+    async with dennis.context.expect_page() as opened:
+        await main_list(dennis).get_by_role("link", name="moth.png").click(modifiers=["Shift"])
+    tab = await opened.value
+    await expect(tab.get_by_role("img")).to_have_js_property("naturalWidth", 600)
 
 
 async def test_dropped_and_pasted_files_go_without_words(visit: Visit, demo: Demo) -> None:
@@ -114,16 +138,125 @@ async def test_a_message_that_is_refused_comes_back_with_its_files(
     await expect(waiting(linus)).to_have_count(0)
 
 
-async def test_a_reply_in_a_thread_takes_no_files_along(visit: Visit, demo: Demo) -> None:
-    """They wait for what is written beside them."""
-    place = await demo.direct("linus", "dennis")
-    root = await demo.write("dennis", place, "a thread begins")
-    await demo.write("dennis", place, "in it", threadRootMessageId=root["id"])
-    linus = await visit("linus", place)
+async def test_a_file_of_a_refused_message_can_still_be_seen(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
     await choose(linus, "moth.png", "image/png", png(60, 30))
     await expect(waiting(linus)).to_have_attribute("data-state", "ready")
-    await linus.get_by_role("button", name="1 reply").click()
+    await write(linus, "casino")
+    await main_list(linus).get_by_role("button", name="Edit", exact=True).click()
+    await expect(waiting(linus).locator("img")).to_have_js_property("naturalWidth", 60)
+
+
+async def test_an_image_is_seen_before_it_is_sent(visit: Visit, demo: Demo) -> None:
+    """As long as it waits, the browser holds it, and no longer."""
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    await linus.evaluate(COUNT_HELD)
+    await choose(linus, "moth.png", "image/png", png(60, 30))
+    await choose(linus, "log.txt", "text/plain", b"x" * 2_000)
+    await choose(linus, "broken.png", "image/png", b"\x89PNG, and no more")
+    rows = waiting(linus)
+    await expect(rows).to_contain_text(["moth.png", "log.txt 2.0 KB", "broken.png"])
+    await expect(rows.nth(0).locator("img")).to_have_js_property("naturalWidth", 60)
+    for other in (1, 2):
+        await expect(rows.nth(other).locator("img")).to_be_hidden()
+    assert await linus.evaluate("held.size") == 2
+    await linus.get_by_role("button", name="Remove moth.png").click()
+    await expect(rows).to_have_count(2)
+    await expect(linus.get_by_role("button", name="Add files")).to_be_focused()
+    assert await linus.evaluate("held.size") == 1
+    await write(linus, "look")
+    await expect(rows).to_have_count(0)
+    assert await linus.evaluate("held.size") == 0
+
+
+async def test_an_upload_is_cancelled_on_its_way(
+    visit: Visit,
+    demo: Demo,
+    cable: Cable,
+    mongo_url: str,
+    complaints: Complaints,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The service has a part of it then, and keeps nothing; to it that is no error."""
+    complaints.excuse("ERR_INCOMPLETE_CHUNKED_ENCODING")  # The cable is cut in the end.
+    linus = await visit("linus", await demo.direct("linus", "dennis"), port=cable.port)
+    cable.jammed_after = 500_000
+    await choose(linus, "film.bin", "application/octet-stream", b"\0" * 5_000_000)
+    await expect(waiting(linus)).to_have_attribute("data-state", "sending")
+    async with AsyncMongoClient[dict[str, Any]](mongo_url) as client:
+        database = client[demo.database]
+        await until_row(database, {"state": "uploading"})
+        await write(linus, "look")
+        await linus.get_by_role("button", name="Cancel the upload of film.bin").click()
+        await expect(waiting(linus)).to_have_count(0)
+        await until_row(database, {"state": {"$in": ["removing", "gone"]}})
+        assert await database["attachment_bytes.chunks"].find_one({}) is None
+    # It was awaited with what is written, and is not any more.
+    await write(linus, "without it")
+    await expect(main_list(linus).locator("[data-state=sent]")).to_contain_text(["without it"])
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+
+
+async def test_each_composer_has_its_own_files(visit: Visit, demo: Demo) -> None:
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write("dennis", place, "a thread begins")
+    other = await demo.write("dennis", place, "another one")
+    linus, dennis = await visit("linus", f"{place}/{root['id']}"), await visit("dennis", place)
+    await choose(linus, "main.png", "image/png", png(60, 30))
+    panel = thread(linus)
+    await panel.locator(".stage").evaluate(DROP, ["dropped.txt"])
+    await panel.get_by_label("Message in the thread").evaluate(PASTE)
+    await choose(panel, "thread.png", "image/png", png(60, 30))
+    await expect(panel.locator(".files [data-state=ready]")).to_have_count(3)
+    await expect(waiting(linus)).to_have_count(4)
+    await linus.goto(linus.url.replace(root["id"], other["id"]))
+    await expect(panel.locator(".files li")).to_have_count(0)
+    await linus.goto(linus.url.replace(other["id"], root["id"]))
     await write(linus, "a reply", in_thread=True)
-    await expect(thread(linus).locator("[data-state=sent]").last).to_contain_text("a reply")
-    await expect(waiting(linus)).to_have_count(1)
-    await expect(thread(linus).get_by_role("img", name="moth.png")).to_have_count(0)
+    reply = message(panel, "a reply")
+    await expect(reply.get_by_role("img", name="thread.png")).to_be_visible()
+    await expect(reply.locator("a.file")).to_have_text(["dropped.txt 10 B", "pasted.txt 10 B"])
+    await expect(waiting(linus)).to_contain_text(["main.png"])
+    await write(linus, "and here")
+    await expect(main_list(dennis).get_by_role("img", name="main.png")).to_be_visible()
+    await expect(main_list(dennis).get_by_role("img", name="thread.png")).to_have_count(0)
+    found = await demo.get("dennis", f"/conversations/{place}/threads/{root['id']}/messages")
+    assert len(found["messages"][0]["attachments"]) == 3
+
+
+async def test_a_refused_reply_comes_back_with_its_files(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write("dennis", place, "a thread begins")
+    linus = await visit("linus", f"{place}/{root['id']}")
+    panel = thread(linus)
+    await choose(panel, "moth.png", "image/png", png(60, 30))
+    await expect(panel.locator(".files [data-state=ready]")).to_have_count(1)
+    await write(linus, "casino", in_thread=True)
+    await panel.get_by_role("button", name="Edit", exact=True).click()
+    await expect(panel.locator(".files li")).to_contain_text(["moth.png"])
+    await write(linus, "a moth", in_thread=True)
+    await expect(panel.get_by_role("img", name="moth.png")).to_be_visible()
+
+
+async def test_who_cannot_write_cannot_add_files(visit: Visit, demo: Demo) -> None:
+    group = await demo.group("linus", "dennis", name="Kernel")
+    await demo.patch("linus", f"/conversations/{group}", frozen=True)
+    dennis = await visit("dennis", group)
+    await expect(dennis.get_by_role("button", name="Add files")).to_be_disabled()
+    await dennis.locator("#stage").evaluate(DROP, ["one.txt"])
+    await expect(waiting(dennis)).to_have_count(0)
+
+
+async def until_row(database: AsyncDatabase[Any], which: dict[str, Any]) -> None:
+    """Wait until an upload has come so far."""
+    async with asyncio.timeout(15):
+        while True:
+            if await database["attachments"].find_one(which):
+                return
+            await asyncio.sleep(0.02)

@@ -275,3 +275,53 @@ async def test_a_ban_ends_it(host: Host, page: Page) -> None:
         return store.state().problem;
     """
     assert await run(page, script) == "You are banned."
+
+
+async def test_what_a_service_does_not_have_is_asked_for_once(host: Host, page: Page) -> None:
+    """Neither the plugin Typing nor profiles, and no word of drafts."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Hello!")
+        script = """
+            const [id] = given;
+            const asked = [];
+            const refused = (status, code) => {
+              return new Response(JSON.stringify({ error: { code, message: "" } }), { status });
+            };
+            const fetching = async (url, options) => {
+              const { pathname } = new URL(url);
+              asked.push(pathname.split("/").at(-1));
+              if (pathname.endsWith("/typing")) return refused(404, "NOT_FOUND");
+              if (pathname.endsWith("/users")) return refused(501, "UNSUPPORTED");
+              return fetch(url, options);
+            };
+            const chat = new Chat("/api/chat", { fetch: fetching });
+            const store = new ChatStore(chat, { userId: "ada" });
+            store.start();
+            await until(store, () => store.state().status === "live" && store.state().isListed);
+            await store.open(id);
+            for (const each of ["bob", "eve"]) {
+              store.user(each);
+              store.typed(id, each);
+              store.typed(id, "");
+              await new Promise((resolve) => setTimeout(resolve, 100));
+            }
+            const count = (name) => asked.filter((each) => each === name).length;
+            return [count("typing"), count("users"), count("drafts")];
+        """
+        assert await run(page, script, [direct.id]) == [1, 1, 0]
+
+
+async def test_a_conversation_that_is_not_open_to_one_any_more(host: Host, page: Page) -> None:
+    async with host.person("grace") as grace:
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        script = """
+            window.gone = [];
+            window.store = await begun({ onGone: (id) => gone.push(id) });
+            await store.open(given[0]);
+        """
+        await run(page, script, [group.id])
+        await grace.remove_participant(group.id, "ada")
+        await run(page, "await until(store, () => store.state().openId === null);")
+        assert await page.evaluate("gone") == [group.id]
+        assert await page.evaluate("store.conversations().length") == 0

@@ -25,6 +25,9 @@ DATABASES = 4
 
 EMPTYING_MS = 5_000
 
+FLAGS = frozenset(each.only_with for each in indexes.load() if each.only_with)
+"""The options that need indexes of their own: each database has those as well."""
+
 Database = AsyncDatabase[dict[str, Any]]
 
 
@@ -44,7 +47,7 @@ class Pool:
                 await self._hand_out(found)
                 return found
         made = self.new(client)
-        await indexes.apply(Store(made))
+        await indexes.apply(Store(made, flags=FLAGS))
         await self._hand_out(made)
         return made
 

@@ -30,8 +30,8 @@ async def points_of_database(settings: ServeSettings) -> AsyncIterator[Point]:
     """All points; where MongoDB is not reached, only that one."""
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(client_of(settings.mongo_url))
-        prefix = settings.options.collection_prefix
-        database = Database(client[settings.database], prefix=prefix)
+        prefix, flags = settings.options.collection_prefix, settings.options.flags
+        database = Database(client[settings.database], prefix=prefix, flags=flags)
         try:
             hello = await deployment.hello(database)
         except (StorageUnavailable, PyMongoError) as error:

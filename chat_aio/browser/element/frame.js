@@ -21,12 +21,14 @@ export class Frame {
   #empty = element("p", { class: "hint" });
   #header;
   #talk;
+  #isSingle;
   node;
 
   /** `choose(id)` is told what is to be open, null for none; `isSingle`: only ever one is shown. */
   constructor(store, { words, lang, choose, isSingle }) {
     this.#store = store;
     this.#say = sayingIn(words);
+    this.#isSingle = isSingle;
     const tools = this.#tools(lang, choose);
     this.#list = new ConversationList(tools);
     this.#log = new Log(tools);
@@ -113,6 +115,6 @@ export class Frame {
     if (open) return "";
     const { openId, isListed } = this.#store.state();
     if (openId !== null || !isListed) return this.#say("loading");
-    return this.#say("choose");
+    return this.#say(this.#isSingle ? "closed" : "choose");
   }
 }

@@ -2,11 +2,8 @@
 
 import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
-import { Elsewhere } from "./elsewhere.js";
-import { Inbox } from "./inbox.js";
 import { Chat } from "../../browser/chat.js";
 import { Kept } from "./kept.js";
-import { Search } from "./search.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { Uploads } from "./uploads.js";
@@ -17,16 +14,15 @@ import { ConnectionBanner } from "./views/connection-banner.js";
 import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { FilePicker } from "./views/file-picker.js";
+import { FindingViews } from "./views/finding.js";
 import { FirstSteps } from "./views/first-steps.js";
 import { Frame } from "./views/frame.js";
 import { writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
-import { InboxViews } from "./views/inbox.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
 import { SystemNotifications } from "./views/notifications.js";
 import { ReportDialog } from "./views/report.js";
-import { SearchView } from "./views/search.js";
 import { ThreadPanel } from "./views/thread.js";
 import { TimelineView } from "./views/timeline.js";
 import { draftsOf, mainRows } from "./views/timeline-rows.js";
@@ -53,10 +49,8 @@ export class Page {
   #files;
   #notifications;
   #thread;
-  #search;
   #groups;
-  #inbox;
-  #inboxViews;
+  #finding;
   #waiting;
   #reporting;
   #blocked;
@@ -80,15 +74,13 @@ export class Page {
       onGone: (...gone) => this.#gone(...gone),
       onJoinRequest: (event) => this.#toldJoinRequest(event),
       onOpened: () => this.#opened(),
-      onEvent: ({ message }) => this.#inbox.tell(message),
+      onEvent: ({ message }) => this.#finding.inbox.tell(message),
       onBan: (event) => this.#groups.tellBan(event),
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.tell(message),
     });
     this.#waiting = new Waiting(chat, store);
-    const elsewhere = new Elsewhere(chat, store);
-    this.#inbox = new Inbox(chat, store, elsewhere);
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -102,6 +94,7 @@ export class Page {
       report: (message) => this.#reporting.openForMessage(message),
       groups: this.#session.groups,
       kept: this.#kept,
+      urlOf: this.#urlOf,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));
@@ -109,21 +102,23 @@ export class Page {
     this.#timeline = this.#makeTimeline();
     this.#composer = this.#makeComposer();
     this.#thread = this.#makeThread();
-    const go = (message) => this.#goToMessage(message);
-    this.#search = new SearchView(new Search(chat, store, elsewhere), store, people, go);
-    this.#inboxViews = this.#makeInbox(elsewhere);
+    this.#finding = new FindingViews(chat, store, people, {
+      go: (...place) => this.#go(...place),
+      goToMessage: (message) => this.#goToMessage(message),
+      goToPerson: (userId) => this.#goToPerson(userId),
+    });
     this.#groups = this.#makeGroups(chat);
     const moderation = new ModerationScreen(casework, chat.desk, store, people);
-    this.#screens = { ...this.#groups.screens, ...this.#inboxViews.screens, moderation };
+    this.#screens = { ...this.#groups.screens, ...this.#finding.screens, moderation };
     this.#blocked = new BlockedBar(store, people, (id) => this.#unblock(id));
     this.#typingLine = new TypingLine(this.#session.typing, store, people);
     this.#banner = new ConnectionBanner(store, {
       reconnect: () => this.#session.reconnect(),
       focus: () => this.#composer.focus(),
     });
-    const openDirect = async (id) => this.#go((await this.#session.openDirect(id)).id);
-    makeDirectDialog(people, openDirect);
-    new FirstSteps(people, openDirect);
+    const goToPerson = (userId) => this.#goToPerson(userId);
+    makeDirectDialog(people, goToPerson);
+    new FirstSteps(people, goToPerson);
     store.subscribe(() => this.#show());
   }
 
@@ -206,6 +201,7 @@ export class Page {
     return new ThreadPanel(this.#store, this.#people, {
       tools: this.#toolsFor(current, { isThread: true }),
       receipts: this.#session.receipts,
+      uploads: this.#uploads,
       needs: {
         ...this.#writing(() => this.#store.openThread?.timeline),
         closeHref: () => addressOf(this.#people.userId, this.#store.openId),
@@ -213,16 +209,12 @@ export class Page {
     });
   }
 
-  #makeInbox(elsewhere) {
-    return new InboxViews(this.#inbox, this.#store, this.#people, {
-      goToMessage: (message) => this.#goToMessage(message),
-      goToThread: ({ id, conversationId }) => this.#go(conversationId, id),
-      elsewhere,
-    });
+  async #goToPerson(userId) {
+    this.#go((await this.#session.openDirect(userId)).id);
   }
 
   #opened() {
-    this.#inbox.outdated();
+    this.#finding.inbox.outdated();
     this.#waiting.load();
   }
 
@@ -270,7 +262,7 @@ export class Page {
       older: () => history.loadOlder(current()),
       newer: () => history.loadNewer(current()),
       latest: () => history.loadLatest(current()),
-      saw: (id) => this.#saw(isThread ? this.#inbox : this.#session, current(), id),
+      saw: (id) => this.#saw(isThread ? this.#finding.inbox : this.#session, current(), id),
       again: () => history.loadAgain(current()),
       moved: () => this.#store.changed(),
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
@@ -291,13 +283,10 @@ export class Page {
   #rewrite(draft) {
     if (!draft) return;
     const { conversationId, threadRootMessageId: rootId = null } = draft;
-    if (rootId === null) {
-      this.#uploads.putBack(conversationId, draft.attachments ?? []);
-      this.#composer.takeBack(conversationId, draft);
-      return;
-    }
-    this.#thread.composer.takeBack(rootId, draft);
-    if (rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
+    const place = rootId ?? conversationId;
+    this.#uploads.putBack(place, draft.attachments ?? []);
+    (rootId === null ? this.#composer : this.#thread.composer).takeBack(place, draft);
+    if (rootId !== null && rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
   }
 
   /** What stands where one writes, and whether one cannot. */
@@ -313,8 +302,7 @@ export class Page {
     const timeline = this.#store.timeline(openId);
     timeline.unread.clear();
     if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
-    // Files stand beside what is written to the conversation; a thread has none.
-    const attachments = written.threadRootMessageId ? [] : this.#uploads.take(openId);
+    const attachments = this.#uploads.take(written.threadRootMessageId ?? openId);
     this.#session.sender.send(openId, { ...written, attachments });
     this.#session.typing.stopped(openId);
   }
@@ -369,15 +357,14 @@ export class Page {
     this.#frame.show();
     this.#banner.show();
     this.#list.show();
-    this.#search.show();
+    this.#finding.show();
     const writing = { ...this.#writingNow(open), mentionable, find };
     this.#composer.show(openId, writing);
-    this.#files.show(openId, openId);
+    this.#files.show(openId, openId, writing);
     this.#thread.show(writing);
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();
-    this.#inboxViews.show();
     for (const each of Object.values(this.#screens)) each.show();
     this.#timeline.show();
     this.#tools.show();

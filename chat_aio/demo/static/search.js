@@ -33,9 +33,9 @@ export class Search {
     return this.#elsewhere.conversation(id);
   }
 
-  /** Search anew; a blank query ends it. */
+  /** Search anew; a blank query ends it. A space behind the last word says that it is whole. */
   async start(query, conversationId) {
-    const wanted = query.trim();
+    const wanted = query.trim() && query.trimStart().replace(/\s+$/u, " ");
     if (wanted === this.query && conversationId === this.conversationId && !this.problem) return;
     Object.assign(this, { query: wanted, conversationId, nextCursor: null, problem: null });
     this.#asked += 1;
@@ -54,7 +54,7 @@ export class Search {
     this.#asked += 1;
     const asked = this.#asked;
     const { query, conversationId } = this;
-    const slice = { conversationId, cursor, limit: RESULTS_PER_PAGE };
+    const slice = { conversationId, prefix: true, cursor, limit: RESULTS_PER_PAGE };
     this.#show({ isLoading: true, problem: null });
     try {
       const page = await this.#chat.searchMessages(query, slice);

@@ -7,15 +7,18 @@ const WORD = `(?!${UNSPACED})[\\p{L}\\p{N}]`;
 const TERM = new RegExp([RUN, WORD].map((each) => `${each}(?:${each}|\\p{M})*`).join("|"), "gu");
 const IN_RUN = new RegExp(`^${RUN}`, "u");
 const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu;
+const SHORTEST_BEGINNING = 2;
 const SHOWN_BEFORE = 60;
 
-/** `text` in pieces {text, isFound}: found are the terms of `query`, as the service matches them. */
+/** `text` in pieces {text, isFound}: found are the terms of `query`, as the service matches them
+ * with `prefix`, and of longer words what they begin with. */
 export function highlighted(text, query) {
-  const wanted = new Set(normal(query).match(TERM) ?? []);
+  const asked = normal(query);
+  const wanted = new Set(asked.match(TERM) ?? []);
   const { normalText, places } = normalised(text);
   const pieces = [];
   let end = 0;
-  for (const [from, to] of rangesOf(normalText, wanted)) {
+  for (const [from, to] of rangesOf(normalText, wanted, typedIn(asked))) {
     const start = places[from];
     const stop = places[to];
     if (start < end) continue;
@@ -37,12 +40,21 @@ export function excerpted(pieces) {
   return [{ text: `…${kept}`, isFound: false }, ...others];
 }
 
-/** Where wanted terms stand: words as they are, runs without spaces also inside of others. */
-function rangesOf(text, wanted) {
+/** The last word of a query, if it may go on. */
+function typedIn(query) {
+  const last = query.match(TERM)?.at(-1) ?? "";
+  const mayGoOn = query.endsWith(last) && !IN_RUN.test(last);
+  return mayGoOn && [...last].length >= SHORTEST_BEGINNING ? last : null;
+}
+
+/** Where wanted terms stand: words as they are, runs without spaces also inside of others; and
+ * where longer words begin with the one that is `typed`. */
+function rangesOf(text, wanted, typed) {
   const ranges = [];
   for (const { index, 0: term } of text.matchAll(TERM)) {
     if (!IN_RUN.test(term)) {
       if (wanted.has(term)) ranges.push([index, index + term.length]);
+      else if (typed && term.startsWith(typed)) ranges.push([index, index + typed.length]);
       continue;
     }
     for (const run of wanted) {

@@ -7,8 +7,12 @@ const MOST = 10;
 export class Uploads {
   #chat;
   #changed;
-  /** By place, a conversation or a thread: {key, name, size, sent, problem, attachment}. */
+  /** By place, a conversation or a thread: {key, name, size, preview, sent, problem, attachment}. */
   #files = new Map();
+  /** What ends an upload, by its key. */
+  #running = new Map();
+  /** The file behind an attachment, as long as its message may come back. */
+  #sources = new WeakMap();
   #count = 0;
 
   /** `changed()` is called when a file is there, or has come further. */
@@ -32,7 +36,9 @@ export class Uploads {
     for (const file of [...files].slice(0, room)) this.#upload(place, conversationId, file);
   }
 
+  /** What is still on its way goes no further. */
   remove(place, key) {
+    this.#running.get(key)?.abort();
     this.#set(place, this.in(place).filter((each) => each.key !== key));
   }
 
@@ -46,30 +52,48 @@ export class Uploads {
   /** What was to go with a message that did not go. */
   putBack(place, attachments) {
     const files = attachments.map((attachment) => {
-      const { name, size } = attachment;
-      return { key: ++this.#count, name, size, sent: 1, attachment };
+      const source = this.#sources.get(attachment) ?? attachment;
+      return { ...this.#shown(source), sent: 1, attachment };
     });
     this.#set(place, [...this.in(place), ...files].slice(0, MOST));
   }
 
   async #upload(place, conversationId, file) {
-    const key = ++this.#count;
-    const { name, size } = file;
-    this.#set(place, [...this.in(place), { key, name, size, sent: 0 }]);
+    const shown = this.#shown(file);
+    const { key } = shown;
+    const running = new AbortController();
+    this.#running.set(key, running);
+    this.#set(place, [...this.in(place), { ...shown, sent: 0 }]);
     const put = (fields) => {
       const next = this.in(place).map((each) => (each.key === key ? { ...each, ...fields } : each));
       this.#set(place, next);
     };
     try {
-      const onProgress = (sent) => put({ sent });
-      const attachment = await this.#chat.attachments.upload(conversationId, file, { onProgress });
+      const options = { onProgress: (sent) => put({ sent }), signal: running.signal };
+      const attachment = await this.#chat.attachments.upload(conversationId, file, options);
+      this.#sources.set(attachment, file);
       put({ sent: 1, attachment });
     } catch (error) {
-      put({ problem: problemOf(error) });
+      if (!running.signal.aborted) put({ problem: problemOf(error) });
+    } finally {
+      this.#running.delete(key);
     }
   }
 
+  /** What is shown of a file; of an image the image itself, where the browser has it. */
+  #shown(source) {
+    const { name, size } = source;
+    const isImage = source instanceof Blob && source.type.startsWith("image/");
+    const preview = isImage ? URL.createObjectURL(source) : null;
+    return { key: ++this.#count, name, size, preview };
+  }
+
+  /** The browser holds what has an address until that is revoked. */
   #set(place, files) {
+    const left = new Set(files.map((each) => each.key));
+    for (const { key, preview } of this.in(place)) {
+      if (preview !== null && !left.has(key)) URL.revokeObjectURL(preview);
+    }
     this.#files.set(place, files);
     this.#changed();
   }

@@ -27,7 +27,7 @@ KEYED = {
 async def all_indexes(database: Database) -> Findings:
     """Indexes and validators that are missing or different. Where an index is missing that forbids
     twins, these are looked for."""
-    described = {(each.collection, each.name): each for each in indexes.load()}
+    described = {(each.collection, each.name): each for each in indexes.described_for(database)}
     findings = Findings(checked=Counter(indexes=len(described)))
     for each in await indexes.differences(database):
         if each.state == "surplus":

@@ -23,9 +23,9 @@ export class Attachments {
   node = element("div", { class: "attachments" });
   #rows;
 
-  /** `urlOf(id)` is where a file is. */
-  constructor(urlOf) {
-    this.#rows = new Rows(this.node, { urlOf });
+  /** `urlOf(id)` is where a file is, `look(attachment)` opens an image. */
+  constructor(urlOf, look) {
+    this.#rows = new Rows(this.node, { urlOf, look });
   }
 
   show(attachments) {
@@ -42,13 +42,27 @@ export class Attachments {
 class ImageRow {
   #image = element("img", { loading: "lazy", decoding: "async" });
   #urlOf;
+  #look;
+  #attachment = null;
 
-  constructor({ urlOf }) {
+  constructor({ urlOf, look }) {
     this.#urlOf = urlOf;
-    this.node = element("a", { class: "picture", target: "_blank", rel: "noopener" }, this.#image);
+    this.#look = look;
+    const fields = { class: "picture", target: "_blank", rel: "noopener" };
+    const onclick = (event) => this.#clicked(event);
+    const popup = { "aria-haspopup": "dialog", title: say("gallery.open") };
+    this.node = element("a", { ...fields, ...popup, onclick }, this.#image);
+  }
+
+  /** With a key held down it is a link as any other, such as into another tab. */
+  #clicked(event) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    this.#look(this.#attachment);
   }
 
   async show({ attachment }) {
+    this.#attachment = attachment;
     const { id, name, width, height } = attachment;
     setAttribute(this.#image, "alt", name);
     setAttribute(this.#image, "width", width);

@@ -15,17 +15,18 @@ export class Dialog {
   #isBusy = false;
 
   /**
-   * `given` are {heading?, submit?, cancel?, isDanger?}: `submit` is the word on its button, if it
-   * has one. `content` stands in its form.
+   * `given` are {heading?, submit?, cancel?, isDanger?, kind?}: `submit` is the word on its button,
+   * if it has one, `kind` the class of what looks otherwise. `content` stands in its form.
    */
   constructor(given, ...content) {
     const { heading = "", submit = null, cancel = say("common.cancel"), isDanger = false } = given;
+    const { kind = null } = given;
     made += 1;
     const id = `dialog-heading-${made}`;
-    this.#heading = element("h2", { id }, heading);
+    this.#heading = element("h2", { id, dir: "auto" }, heading);
     const menu = this.#menu({ submit, cancel, isDanger });
     this.#form.append(this.#heading, ...content, this.#problem, menu);
-    this.#dialog = element("dialog", { "aria-labelledby": id }, this.#form);
+    this.#dialog = element("dialog", { "aria-labelledby": id, class: kind }, this.#form);
     // A click beside it lands on the dialog element itself: what it shows lies in its form.
     this.#dialog.addEventListener("click", ({ target }) => {
       if (target === this.#dialog) this.close();
@@ -68,6 +69,15 @@ export class Dialog {
     } finally {
       this.#isBusy = false;
     }
+  }
+
+  /** `act(event)` is called for each key that is pressed in it. */
+  onKey(act) {
+    this.#dialog.addEventListener("keydown", act);
+  }
+
+  title(words) {
+    setText(this.#heading, words);
   }
 
   get isOpen() {

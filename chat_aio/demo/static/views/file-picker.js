@@ -1,6 +1,6 @@
 /** Beside what one writes: files by button, paste and drop, with how far they have come. */
 
-import { element, Rows, setText } from "../../../browser/dom.js";
+import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
 import { say } from "../words.js";
 import { sizeOf } from "./attachments.js";
@@ -18,6 +18,7 @@ export class FilePicker {
   #rows;
   #place = null;
   #conversationId = null;
+  #isClosed = false;
 
   /** `stage` is where files can be dropped. */
   constructor(form, stage, uploads) {
@@ -26,7 +27,7 @@ export class FilePicker {
     // Behind the text: Shift+Tab leads from there to the messages.
     form.querySelector(".send").before(this.#button, this.#input);
     form.querySelector(".writing").before(this.#list);
-    this.#rows = new Rows(this.#list, { remove: (key) => uploads.remove(this.#place, key) });
+    this.#rows = new Rows(this.#list, { remove: (key) => this.#remove(key) });
     this.#button.addEventListener("click", () => this.#input.click());
     this.#input.addEventListener("change", () => {
       this.#add(this.#input.files);
@@ -38,9 +39,12 @@ export class FilePicker {
     form.addEventListener("submit", (event) => this.#submitting(event), { capture: true });
   }
 
-  show(place, conversationId) {
+  /** Where it `isClosed` nobody writes. */
+  show(place, conversationId, { isClosed = false } = {}) {
     this.#place = place;
     this.#conversationId = conversationId;
+    this.#isClosed = isClosed;
+    this.#button.disabled = isClosed;
     const files = place === null ? [] : this.#uploads.in(place);
     this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
     this.#list.hidden = files.length === 0;
@@ -59,7 +63,14 @@ export class FilePicker {
   }
 
   #add(files) {
-    if (this.#place !== null) this.#uploads.add(this.#place, this.#conversationId, files);
+    if (this.#place === null || this.#isClosed) return;
+    this.#uploads.add(this.#place, this.#conversationId, files);
+  }
+
+  /** The row goes, and the button in it: the focus stays near. */
+  #remove(key) {
+    this.#button.focus();
+    this.#uploads.remove(this.#place, key);
   }
 
   #submitting(event) {
@@ -77,24 +88,40 @@ export class FilePicker {
 
 class FileRow {
   #key = null;
+  #preview = element("img", { class: "file-preview", alt: "", decoding: "async" });
   #name = element("span", { class: "file-name", dir: "auto" });
   #about = element("span", { class: "file-about" });
   #progress = element("progress", { max: "1", "aria-label": say("files.progress") });
+  #remove;
 
   constructor({ remove }) {
-    const words = { "aria-label": say("files.remove"), title: say("files.remove") };
     const fields = { type: "button", class: "icon", onclick: () => remove(this.#key) };
-    const button = element("button", { ...fields, ...words }, icon("cross"));
-    this.node = element("li", {}, this.#name, " ", this.#about, this.#progress, button);
+    this.#remove = element("button", fields, icon("cross"));
+    // Not every browser can show every kind of image.
+    this.#preview.addEventListener("error", () => {
+      this.#preview.hidden = true;
+    });
+    const about = [this.#preview, this.#name, " ", this.#about, this.#progress];
+    this.node = element("li", {}, ...about, this.#remove);
   }
 
   show({ file }) {
-    const { key, name, size, sent, problem = null, attachment = null } = file;
+    const { key, name, size, preview, sent, problem = null, attachment = null } = file;
+    const isSending = !problem && !attachment;
+    if (key !== this.#key) this.#showPreview(preview);
     this.#key = key;
     setText(this.#name, name);
     setText(this.#about, problem ?? sizeOf(size));
-    this.node.dataset.state = problem ? "failed" : attachment ? "ready" : "sending";
+    this.node.dataset.state = problem ? "failed" : isSending ? "sending" : "ready";
     this.#progress.value = sent;
-    this.#progress.hidden = Boolean(problem || attachment);
+    this.#progress.hidden = !isSending;
+    const words = isSending ? say("files.cancel", { name }) : say("files.remove", { name });
+    setAttribute(this.#remove, "aria-label", words);
+    setAttribute(this.#remove, "title", words);
+  }
+
+  #showPreview(preview) {
+    this.#preview.hidden = preview === null;
+    if (preview !== null) this.#preview.src = preview;
   }
 }

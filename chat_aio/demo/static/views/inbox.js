@@ -8,6 +8,11 @@ import { ListFoot, smallButton } from "./section.js";
 
 const MOST_SHOWN = 99;
 
+const WORDS = {
+  mentions: { failed: say("mentions.failed"), empty: say("mentions.empty") },
+  threads: { failed: say("threads.failed"), empty: say("threads.empty") },
+};
+
 export class InboxViews {
   #inbox;
   #badges;
@@ -15,14 +20,10 @@ export class InboxViews {
   screens;
 
   /**
-   * `needs.goToMessage(message)` shows one, `needs.goToThread(root)` its thread; `needs.elsewhere`
-   * knows conversations.
+   * `needs.goToMessage(message)` shows one, `needs.goToThread(root)` its thread;
+   * `needs.titleIn(conversationId)` names one.
    */
   constructor(inbox, store, people, needs) {
-    const titleIn = (id) => {
-      const conversation = needs.elsewhere.conversation(id);
-      return conversation ? people.titleOf(conversation) : "";
-    };
     this.#inbox = inbox;
     this.#badges = {
       threads: document.querySelector("#unread-threads"),
@@ -36,7 +37,7 @@ export class InboxViews {
     const mentionState = ({ message, unread }) => ({
       ...{ message, unread: unread ? 1 : 0, at: message.createdAt, count: null },
     });
-    const shared = { store, people, titleIn };
+    const shared = { store, people, titleIn: needs.titleIn };
     this.screens = {
       threads: new InboxScreen("threads", inbox.threads, threadState, {
         ...{ ...shared, go: needs.goToThread },
@@ -96,8 +97,7 @@ class InboxScreen {
     const { store } = this.#needs;
     if (store.elsewhere !== this.#name) return;
     this.#rows.show(this.#paged.items.map((each) => this.#rowOf(each)));
-    const words = { failed: say(`${this.#name}.failed`), empty: say(`${this.#name}.empty`) };
-    this.#foot.show(this.#paged, words);
+    this.#foot.show(this.#paged, WORDS[this.#name]);
   }
 
   #rowOf(item) {

@@ -1,11 +1,12 @@
 /** What a message's buttons do: dialogs, panels and composers about it. */
 
 import { linkTo } from "../address.js";
-import { isInMain } from "../../../browser/messages.js";
+import { imagesIn, isInMain } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
 import { EmojiPicker } from "./emoji-picker.js";
+import { Gallery } from "./gallery.js";
 import { mayPinIn } from "./pins.js";
 import { Menu } from "./popovers.js";
 import { Toast } from "./toast.js";
@@ -20,11 +21,13 @@ export class MessageTools {
   #toast = new Toast();
   #deleting;
   #forwarding;
+  #gallery;
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
    * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
-   * `needs.groups` pins, `needs.kept` is what the browser keeps.
+   * `needs.groups` pins, `needs.kept` is what the browser keeps, `needs.urlOf(id)` is where a file
+   * is.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -32,6 +35,7 @@ export class MessageTools {
     this.#people = people;
     this.#needs = needs;
     this.#picker = new EmojiPicker(needs.kept);
+    this.#gallery = new Gallery(people, needs.urlOf);
     this.#deleting = new DeleteDialog(({ id }) => changes.delete(id));
     this.#forwarding = new ForwardDialog(store, people, {
       more: needs.moreConversations,
@@ -58,6 +62,8 @@ export class MessageTools {
       openOuterThread: (message) => this.#openThread(message, message.threadRootMessageId),
       more: (message, button) => this.#menu.open(button, this.#items(message, composer)),
       jump: (message) => this.#jump(message, isThread),
+      look: (message, attachment) =>
+        this.#gallery.open(message, attachment, () => imagesIn(this.#messages(isThread))),
     };
   }
 
@@ -74,6 +80,16 @@ export class MessageTools {
 
   show() {
     this.#forwarding.show();
+    this.#gallery.show();
+  }
+
+  /** Those that are held of what is open. */
+  #messages(isThread) {
+    const { openThread, openId } = this.#store;
+    if (!isThread) return openId === null ? [] : this.#store.timeline(openId).messages;
+    if (!openThread) return [];
+    const { root, timeline } = openThread;
+    return [...(root ? [root] : []), ...timeline.messages];
   }
 
   #items(message, composer) {

@@ -41,8 +41,8 @@ export class MessageRow {
       link(say("message.discard"), about(tools.discard)),
     );
     this.#body = new MessageBody(tools.people);
-    this.#attachments = new Attachments(tools.urlOf);
     const withMessage = (act) => (...given) => act(this.#message, ...given);
+    this.#attachments = new Attachments(tools.urlOf, withMessage(tools.look));
     this.#origin = new Origin(tools.people, withMessage(tools.openOuterThread));
     this.#quote = new Quote(tools.people, withMessage(tools.jump));
     this.#toolbar = new Toolbar(tools, withMessage);

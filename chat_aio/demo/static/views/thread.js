@@ -3,6 +3,7 @@
 import { setAttribute, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { Composer } from "./composer.js";
+import { FilePicker } from "./file-picker.js";
 import { TimelineView } from "./timeline.js";
 import { draftsOf, threadRows } from "./timeline-rows.js";
 
@@ -15,16 +16,22 @@ export class ThreadPanel {
   #needs;
   #view;
   #composer;
+  #files;
   #shownId = null;
 
-  /** `tools` are for the rows; `needs` are a composer's, and `closeHref()`: where closing leads. */
-  constructor(store, people, { tools, receipts, needs }) {
+  /**
+   * `tools` are for the rows; `needs` are a composer's, and `closeHref()`: where closing leads.
+   * `uploads` are the files on their way.
+   */
+  constructor(store, people, { tools, receipts, uploads, needs }) {
     this.#store = store;
     this.#people = people;
     this.#receipts = receipts;
     this.#needs = needs;
-    this.#view = new TimelineView(this.#panel.querySelector(".stage"), () => this.#read(), tools);
-    this.#composer = new Composer(document.querySelector("#thread-composer"), people, {
+    const [form, stage] = ["form", ".stage"].map((each) => this.#panel.querySelector(each));
+    this.#view = new TimelineView(stage, () => this.#read(), tools);
+    this.#files = new FilePicker(form, stage, uploads);
+    this.#composer = new Composer(form, people, {
       ...needs,
       send: (written) => this.#send(written),
     });
@@ -49,6 +56,7 @@ export class ThreadPanel {
     const options = { ...composerOptions, placeholder: words };
     const rootId = openThread?.rootId ?? null;
     this.#composer.show(rootId, options);
+    this.#files.show(rootId, open?.id, { isClosed });
     const isOther = rootId !== this.#shownId;
     this.#shownId = rootId;
     if (!openThread) return;

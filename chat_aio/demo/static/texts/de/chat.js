@@ -115,7 +115,15 @@ export const chat = {
   "files.add": "Dateien hinzufügen",
   "files.list": "Zu sendende Dateien",
   "files.progress": "Bisher gesendet",
-  "files.remove": "Entfernen",
+  "files.cancel": "Hochladen von {name} abbrechen",
+  "files.remove": "{name} entfernen",
+  "gallery.open": "Groß ansehen",
+  "gallery.about": "{name}, {when} · {size}",
+  "gallery.position": "Bild {index} von {all}",
+  "gallery.back": "Zurück",
+  "gallery.forward": "Weiter",
+  "gallery.download": "Herunterladen",
+  "gallery.failed": "Dieses Bild wurde nicht geladen.",
   "size.bytes": "{size} B",
   "size.kilobytes": "{size} KB",
   "size.megabytes": "{size} MB",
@@ -237,4 +245,11 @@ export const chat = {
     one: "Details · {count} Person möchte beitreten",
     other: "Details · {count} Personen möchten beitreten",
   },
+
+  // Strg+K
+  "palette.label": "Gehe zu",
+  "palette.placeholder": "Eine Person, eine Unterhaltung, Wörter einer Nachricht",
+  "palette.found": "Gefunden",
+  "palette.nothing": "Nichts gefunden.",
+  "palette.person": "Eine Unterhaltung beginnen",
 };

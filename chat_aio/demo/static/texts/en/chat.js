@@ -115,7 +115,15 @@ export const chat = {
   "files.add": "Add files",
   "files.list": "Files to send",
   "files.progress": "Sent so far",
-  "files.remove": "Remove",
+  "files.cancel": "Cancel the upload of {name}",
+  "files.remove": "Remove {name}",
+  "gallery.open": "Look at it large",
+  "gallery.about": "{name}, {when} · {size}",
+  "gallery.position": "Image {index} of {all}",
+  "gallery.back": "Previous",
+  "gallery.forward": "Next",
+  "gallery.download": "Download",
+  "gallery.failed": "This image did not load.",
   "size.bytes": "{size} B",
   "size.kilobytes": "{size} KB",
   "size.megabytes": "{size} MB",
@@ -222,4 +230,11 @@ export const chat = {
     one: "Details · {count} person asks to join",
     other: "Details · {count} people ask to join",
   },
+
+  // Ctrl+K
+  "palette.label": "Go to",
+  "palette.placeholder": "A person, a conversation, words of a message",
+  "palette.found": "Found",
+  "palette.nothing": "Nothing was found.",
+  "palette.person": "Begin a conversation",
 };

@@ -1,0 +1,102 @@
+/** People, conversations and messages by what one types, as one goes there by keyboard. No DOM. */
+
+const MOST_OF_A_KIND = 5;
+const FEWEST_LETTERS = 2;
+
+export class Finder {
+  /** What was found: {kind, key, id | person | conversation | message}. */
+  found = [];
+  query = "";
+  isLoading = false;
+
+  #chat;
+  #store;
+  #people;
+  #elsewhere;
+  #asked = 0;
+  #changed;
+
+  /** `elsewhere` brings conversations that are not in the list; `changed()` is called with news. */
+  constructor(chat, { store, people, elsewhere, changed }) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#people = people;
+    this.#elsewhere = elsewhere;
+    this.#changed = changed;
+  }
+
+  /** What is known is found at once, the rest is asked for. Nothing typed finds what is recent. */
+  async find(text) {
+    this.query = text.trim();
+    this.#asked += 1;
+    const asked = this.#asked;
+    const known = [...this.#conversationsIn(this.#store.conversations), ...this.#persons()];
+    this.#show(known, this.query.length >= FEWEST_LETTERS);
+    if (!this.isLoading) return;
+    const { query } = this;
+    const [conversations, messages] = await Promise.all([
+      this.#ask(() => this.#chat.listConversations({ q: query, limit: MOST_OF_A_KIND })),
+      this.#ask(() => this.#chat.searchMessages(query, { prefix: true, limit: MOST_OF_A_KIND })),
+    ]);
+    // Answers may overtake each other: only the one to what is typed now counts.
+    if (asked !== this.#asked) return;
+    this.#people.learn(conversations?.users);
+    const more = (conversations?.conversations ?? []).map(asConversation);
+    this.#show(unique([...known, ...more, ...this.#asMessages(messages)]), false);
+  }
+
+  #conversationsIn(conversations) {
+    const isMeant = (each) => isIn(this.#people.titleOf(each), this.query);
+    return conversations.filter(isMeant).slice(0, MOST_OF_A_KIND).map(asConversation);
+  }
+
+  /** Those with whom there is no conversation yet, as far as that is known. */
+  #persons() {
+    if (this.query === "") return [];
+    const known = new Set(this.#store.conversations.map((each) => this.#people.otherIn(each)));
+    return this.#people.others
+      .filter((each) => !known.has(each.id) && isIn(each.name, this.query))
+      .slice(0, MOST_OF_A_KIND)
+      .map((person) => ({ kind: "person", key: `person:${person.id}`, person }));
+  }
+
+  #asMessages(page) {
+    const messages = page?.messages ?? [];
+    for (const each of messages) this.#elsewhere.know(each.conversationId);
+    return messages.map((message) => ({ kind: "message", key: `message:${message.id}`, message }));
+  }
+
+  /** One kind that cannot be asked for leaves the others. */
+  async #ask(work) {
+    try {
+      return await work();
+    } catch {
+      return null;
+    }
+  }
+
+  #show(found, isLoading) {
+    Object.assign(this, { found, isLoading });
+    this.#changed();
+  }
+}
+
+function asConversation(conversation) {
+  return { kind: "conversation", key: `conversation:${conversation.id}`, conversation };
+}
+
+function unique(found) {
+  return [...new Map(found.map((each) => [each.key, each])).values()];
+}
+
+/** Whether a name has words that begin as the words that are typed. */
+function isIn(name, query) {
+  const words = folded(name).split(/[\s,]+/u);
+  return folded(query)
+    .split(/\s+/u)
+    .every((wanted) => words.some((each) => each.startsWith(wanted)));
+}
+
+function folded(text) {
+  return text.normalize("NFKD").replace(/\p{Diacritic}/gu, "").toLowerCase();
+}

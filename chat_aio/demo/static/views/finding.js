@@ -1,0 +1,51 @@
+/** What leads to messages anywhere: the search, threads and mentions, and Ctrl+K. */
+
+import { Elsewhere } from "../elsewhere.js";
+import { Finder } from "../finder.js";
+import { Inbox } from "../inbox.js";
+import { Search } from "../search.js";
+import { InboxViews } from "./inbox.js";
+import { Palette } from "./palette.js";
+import { SearchView } from "./search.js";
+
+export class FindingViews {
+  #search;
+  #views;
+  #palette;
+  /** Knows which threads have something new, and what of them is read. */
+  inbox;
+
+  /**
+   * `needs.go(conversationId, rootId?)` opens a conversation, or a thread of it,
+   * `needs.goToMessage(message)` a message, `needs.goToPerson(userId)` the direct conversation.
+   */
+  constructor(chat, store, people, needs) {
+    const { go, goToMessage, goToPerson } = needs;
+    const elsewhere = new Elsewhere(chat, store);
+    const titleIn = (id) => {
+      const conversation = elsewhere.conversation(id);
+      return conversation ? people.titleOf(conversation) : "";
+    };
+    this.inbox = new Inbox(chat, store, elsewhere);
+    this.#search = new SearchView(new Search(chat, store, elsewhere), store, people, goToMessage);
+    const goToThread = ({ id, conversationId }) => go(conversationId, id);
+    this.#views = new InboxViews(this.inbox, store, people, { goToMessage, goToThread, titleIn });
+    const changed = () => store.changed();
+    const finder = new Finder(chat, { store, people, elsewhere, changed });
+    const goTo = ({ kind, person, conversation, message }) => {
+      if (kind === "message") goToMessage(message);
+      else if (kind === "conversation") go(conversation.id);
+      else goToPerson(person.id);
+    };
+    this.#palette = new Palette(finder, people, { titleIn, goTo });
+  }
+
+  /** Threads and mentions, by name: `open()`, `focus()` and `show()`. */
+  get screens() {
+    return this.#views.screens;
+  }
+
+  show() {
+    for (const each of [this.#search, this.#views, this.#palette]) each.show();
+  }
+}

@@ -1,0 +1,119 @@
+/** The images of a list of messages, large, one at a time. */
+
+import { element, setAttribute, setText } from "../../../browser/dom.js";
+import { imageKeyOf } from "../../../browser/messages.js";
+import { shortMomentOf } from "../times.js";
+import { direction, say } from "../words.js";
+import { sizeOf } from "./attachments.js";
+import { Dialog } from "./dialog.js";
+import { smallButton } from "./section.js";
+
+const FORWARD = direction === "rtl" ? "ArrowLeft" : "ArrowRight";
+const BACK = direction === "rtl" ? "ArrowRight" : "ArrowLeft";
+
+export class Gallery {
+  #image = element("img", { decoding: "async" });
+  #about = element("p", { class: "terms", dir: "auto" });
+  #position = element("p", { class: "terms", role: "status" });
+  #problem = element("p", { class: "problem", role: "alert" });
+  #back = smallButton(say("gallery.back"), () => this.#step(-1));
+  #forward = smallButton(say("gallery.forward"), () => this.#step(1));
+  #download = element("a", { class: "quiet small" }, say("gallery.download"));
+  #dialog;
+  #people;
+  #urlOf;
+  #read = () => [];
+  #key = null;
+
+  /** `urlOf(id)` is where a file is. */
+  constructor(people, urlOf) {
+    this.#people = people;
+    this.#urlOf = urlOf;
+    const picture = element("div", { class: "gallery-image" }, this.#image);
+    const acts = element("div", { class: "ending" }, this.#back, this.#forward, this.#download);
+    const words = [this.#about, this.#position, this.#problem];
+    const given = { cancel: say("common.close"), kind: "gallery" };
+    this.#dialog = new Dialog(given, picture, ...words, acts);
+    this.#dialog.onKey((event) => this.#pressed(event));
+    this.#dialog.onClose(() => this.#leave());
+    this.#image.addEventListener("error", () => setText(this.#problem, say("gallery.failed")));
+  }
+
+  /** `read()` are the images as they are now, {key, message, attachment}. */
+  open(message, attachment, read) {
+    this.#read = read;
+    this.#turnTo(imageKeyOf(message, attachment));
+    // What cannot be pressed does not get the focus.
+    this.#dialog.open();
+  }
+
+  /** Messages come while it is open, and go. */
+  show() {
+    if (!this.#dialog.isOpen) return;
+    const { images, index } = this.#place();
+    if (index === -1) this.#dialog.close();
+    else this.#showPosition(images, index);
+  }
+
+  #place() {
+    const images = this.#read();
+    return { images, index: images.findIndex((each) => each.key === this.#key) };
+  }
+
+  #pressed(event) {
+    const step = { [FORWARD]: 1, [BACK]: -1 }[event.key];
+    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    this.#step(step);
+  }
+
+  #step(step) {
+    const { images, index } = this.#place();
+    const next = images[index + step];
+    if (index !== -1 && next) this.#turnTo(next.key);
+  }
+
+  #turnTo(key) {
+    this.#key = key;
+    const { images, index } = this.#place();
+    if (index === -1) return;
+    const { message, attachment } = images[index];
+    this.#dialog.title(attachment.name);
+    const name = this.#people.nameOf(message.senderId);
+    const values = { name, when: shortMomentOf(message.createdAt), size: sizeOf(attachment.size) };
+    setText(this.#about, say("gallery.about", values));
+    setText(this.#problem, "");
+    this.#showPosition(images, index);
+    this.#load(attachment);
+  }
+
+  #showPosition(images, index) {
+    setText(this.#position, say("gallery.position", { index: index + 1, all: images.length }));
+    const { activeElement } = document;
+    this.#back.disabled = index === 0;
+    this.#forward.disabled = index === images.length - 1;
+    // A button that cannot be pressed any more has lost the focus.
+    if (activeElement === this.#back && this.#back.disabled) this.#forward.focus();
+    if (activeElement === this.#forward && this.#forward.disabled) this.#back.focus();
+    if (document.activeElement?.disabled) this.#download.focus();
+  }
+
+  /** The one before is not shown under the name of this one. */
+  async #load({ id, name, width, height }) {
+    const asked = this.#key;
+    this.#image.removeAttribute("src");
+    setAttribute(this.#image, "alt", name);
+    setAttribute(this.#image, "width", width);
+    setAttribute(this.#image, "height", height);
+    setAttribute(this.#download, "download", name);
+    const url = await this.#urlOf(id);
+    if (asked !== this.#key) return;
+    setAttribute(this.#download, "href", url);
+    setAttribute(this.#image, "src", url);
+  }
+
+  #leave() {
+    this.#key = null;
+    this.#image.removeAttribute("src");
+  }
+}

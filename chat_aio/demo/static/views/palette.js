@@ -1,0 +1,124 @@
+/** Ctrl+K: a field in which one types where to go, and what that can mean. */
+
+import { avatar, element, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { later } from "../../../browser/tasks.js";
+import { say } from "../words.js";
+
+const PAUSE_MS = 150;
+
+export class Palette {
+  #input = element("input", {
+    ...{ type: "text", role: "combobox", autocomplete: "off", "aria-expanded": "true" },
+    ...{ "aria-controls": "palette-found", "aria-autocomplete": "list" },
+    ...{ "aria-label": say("palette.label"), placeholder: say("palette.placeholder") },
+  });
+  #list = element("ul", { id: "palette-found", role: "listbox", "aria-label": say("palette.found") });
+  #hint = element("p", { class: "hint", role: "status" });
+  #dialog = element(
+    "dialog",
+    { class: "palette-dialog", "aria-label": say("palette.label") },
+    ...[this.#input, this.#list, this.#hint],
+  );
+  #finder;
+  #people;
+  #needs;
+  #pause = later(PAUSE_MS);
+  #index = 0;
+
+  /**
+   * `needs.titleIn(conversationId)` names one; `needs.goTo(found)` goes to what was found: a
+   * person, a conversation, a message.
+   */
+  constructor(finder, people, needs) {
+    this.#finder = finder;
+    this.#people = people;
+    this.#needs = needs;
+    document.body.append(this.#dialog);
+    document.addEventListener("keydown", (event) => this.#pressedAnywhere(event));
+    this.#input.addEventListener("input", () => this.#pause(() => this.#find()));
+    this.#dialog.addEventListener("keydown", (event) => this.#pressed(event));
+    // A click beside it lands on the dialog element itself.
+    this.#dialog.addEventListener("click", ({ target }) => {
+      if (target === this.#dialog) this.#dialog.close();
+    });
+  }
+
+  open() {
+    if (document.querySelector("dialog[open]")) return;
+    this.#input.value = "";
+    this.#dialog.showModal();
+    this.#find();
+  }
+
+  show() {
+    if (!this.#dialog.open) return;
+    const { found, isLoading, query } = this.#finder;
+    this.#index = Math.max(0, Math.min(this.#index, found.length - 1));
+    this.#list.replaceChildren(...found.map((each, index) => this.#option(each, index)));
+    const active = this.#list.querySelector("[aria-selected=true]");
+    setAttribute(this.#input, "aria-activedescendant", active?.id);
+    active?.scrollIntoView({ block: "nearest" });
+    const isNothing = found.length === 0 && query !== "" && !isLoading;
+    setText(this.#hint, isLoading ? say("search.running") : isNothing ? say("palette.nothing") : "");
+    this.#hint.hidden = this.#hint.textContent === "";
+  }
+
+  #find() {
+    this.#index = 0;
+    this.#finder.find(this.#input.value);
+  }
+
+  #pressedAnywhere(event) {
+    const isMeant = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+    if (!isMeant || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    this.open();
+  }
+
+  #pressed(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const count = this.#finder.found.length;
+    if (step && count > 0) this.#index = (this.#index + step + count) % count;
+    else if (event.key === "Enter") this.#choose(this.#finder.found[this.#index]);
+    else return;
+    event.preventDefault();
+    this.show();
+  }
+
+  #choose(found) {
+    if (!found) return;
+    this.#dialog.close();
+    this.#needs.goTo(found);
+  }
+
+  #option(found, index) {
+    const { title, about, picture } = this.#wordsOf(found);
+    const image = avatar();
+    setAvatar(image, picture);
+    const lines = element(
+      "span",
+      {},
+      element("span", { class: "row-title", dir: "auto" }, title),
+      element("span", { class: "row-preview", dir: "auto" }, about),
+    );
+    const fields = { id: `palette-${index}`, role: "option", class: "row" };
+    const isChosen = String(index === this.#index);
+    const onclick = () => this.#choose(found);
+    return element("li", { ...fields, "aria-selected": isChosen, onclick }, image, " ", lines);
+  }
+
+  #wordsOf({ kind, person, conversation, message }) {
+    const people = this.#people;
+    if (kind === "person") {
+      const picture = people.pictureOfPerson(person.id);
+      return { title: person.name, about: say("palette.person"), picture };
+    }
+    if (kind === "conversation") {
+      const picture = people.pictureOf(conversation);
+      return { title: people.titleOf(conversation), about: people.subtitleOf(conversation), picture };
+    }
+    const place = this.#needs.titleIn(message.conversationId);
+    const title = [people.nameOf(message.senderId), place].filter(Boolean).join(" · ");
+    return { title, about: message.body, picture: people.pictureOfPerson(message.senderId) };
+  }
+}

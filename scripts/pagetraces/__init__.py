@@ -1,0 +1,1 @@
+"""Measuring the demo's page in Chromium, by its own tracing."""
