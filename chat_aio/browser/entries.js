@@ -39,6 +39,11 @@ function sendingEntry(draft, userId) {
   return {
     ...{ id: null, conversationId, clientMessageId, body, createdAt, mentions, replyTo },
     ...{ senderId: userId, key: `own:${clientMessageId}`, isOwn: true },
-    ...{ state, isTemporary, problem: problem?.message ?? null },
+    ...{ state, problem: problem && wordsOf(problem), isTemporary },
   };
+}
+
+/** The service cannot say how long: only the answer knows. */
+function wordsOf({ code, message, retryAfter }) {
+  return code === "SLOW_MODE" ? `Slow mode: try again in ${retryAfter} seconds.` : message;
 }
