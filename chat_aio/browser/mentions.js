@@ -7,9 +7,10 @@ const MOST_BEGUN = 40;
 /** By the array of people: a message is read in hundreds of pieces, and may mention 256. */
 const PATTERNS = new WeakMap();
 
-/** The mention that is being written in front of the caret: {start, query}, or null. */
-export function begunAt(text, caret) {
-  const begun = new RegExp(`${BEFORE}@([^@\\n]{0,${MOST_BEGUN}})$`, "u").exec(text.slice(0, caret));
+/** The mention that is being written in front of the caret, behind its `sign`: {start, query}, or null. */
+export function begunAt(text, caret, sign = "@") {
+  const written = new RegExp(`${BEFORE}${sign}([^${sign}\\n]{0,${MOST_BEGUN}})$`, "u");
+  const begun = written.exec(text.slice(0, caret));
   return begun && { start: begun.index, query: begun[1] };
 }
 

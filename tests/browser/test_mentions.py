@@ -158,3 +158,20 @@ async def test_a_mention_is_marked_in_the_list(visit: Visit, demo: Demo) -> None
     await expect(row.locator(".badge")).to_have_text("3 unread")
     await row.click()
     await expect(row.locator(".mention-mark")).to_be_hidden()
+
+
+async def test_a_conversation_is_named_behind_a_hash(visit: Visit, demo: Demo) -> None:
+    """Who knows it sees its name, and goes there; to others it is an address."""
+    kernel = await demo.group("linus", "dennis", name="Kernel work")
+    place = await demo.group("linus", "dennis", "grace", name="Lobby")
+    linus, dennis, grace = [await visit(each, place) for each in ("linus", "dennis", "grace")]
+    field = linus.get_by_role("textbox", name="Message", exact=True)
+    await field.press_sequentially("See #kern")
+    option = linus.get_by_role("option", name="Kernel work")
+    await expect(option).to_have_attribute("aria-selected", "true")
+    await linus.keyboard.press("Enter")
+    await linus.keyboard.press("Enter")
+    link = main_list(dennis).get_by_role("link", name="#Kernel work")
+    await expect(main_list(grace).get_by_role("link", name=kernel)).to_be_visible()
+    await link.click()
+    await expect(dennis.get_by_role("heading", name="Kernel work")).to_be_visible()

@@ -44,6 +44,18 @@ export function linkTo({ id, conversationId, threadRootMessageId, alsoSendToMain
   return new URL(addressOf("", conversationId, place, id), location.href).href;
 }
 
+/** Where a conversation is, for others, complete. */
+export function linkToConversation(id) {
+  return new URL(addressOf("", id), location.href).href;
+}
+
+/** The conversation that such a link leads to, as a whole; null: it leads elsewhere. */
+export function conversationOfLink(href) {
+  const before = linkToConversation("");
+  const id = href.startsWith(before) ? href.slice(before.length) : "";
+  return id && !id.includes("/") && !LISTS.includes(id) ? decoded(id) : null;
+}
+
 /** What an admin gives to others, complete. */
 export function inviteLinkOf(code) {
   return new URL(addressOf("", "invite", code), location.href).href;

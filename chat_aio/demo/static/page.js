@@ -70,6 +70,7 @@ export class Page {
     // USER_BANNED of a release may be the sender's ban: it does not end this page.
     const casework = new Casework(chat, store, chatAs(people.userId));
     this.#store = store;
+    people.conversation = (id) => store.conversation(id);
     this.#session = new Session(chat, store, {
       onGone: (...gone) => this.#gone(...gone),
       onJoinRequest: (event) => this.#toldJoinRequest(event),
@@ -251,6 +252,7 @@ export class Page {
       editLast: () => this.#tools.editLast(current()),
       kept: this.#kept,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
+      channels: () => this.#store.conversations.filter((each) => each.name),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),
     };
   }

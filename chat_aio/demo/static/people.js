@@ -6,6 +6,8 @@ const GOLDEN_ANGLE = 137.5;
 
 export class People {
   #byId;
+  /** Looks up a conversation, by its id; null for one that is not known. */
+  conversation = () => null;
 
   /** `people` are {id, name, moderator, bot}, of whom `userId` is using the page. */
   constructor(people, userId) {

@@ -1,6 +1,6 @@
 /** The text of a message, with its markup. A long one is folded; a few emoji alone are large. */
 
-import { addressOfLink } from "../address.js";
+import { addressOfLink, conversationOfLink } from "../address.js";
 import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { inlineOf } from "../../../browser/inline.js";
 import { blocksOf } from "../markup.js";
@@ -13,9 +13,9 @@ const EMOJI = String.raw`\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?`;
 const FLAG = String.raw`\p{Regional_Indicator}{2}`;
 const FEW_EMOJI = new RegExp(`^(?:(?:${FLAG}|${EMOJI}(?:\\u200D${EMOJI})*)\\s?){1,3}$`, "u");
 
-/** The elements of a text; `mentioned` are {id, name}. */
-export function markedUp(text, mentioned, ownId) {
-  const lines = (written) => inlineOf(written, mentioned).map((each) => pieceNode(each, ownId));
+/** The elements of a text to `people`; `mentioned` are {id, name}. */
+export function markedUp(text, mentioned, people) {
+  const lines = (written) => inlineOf(written, mentioned).map((each) => pieceNode(each, people));
   const [first, ...others] = blocksOf(text);
   // As it was written: nothing stands around a text that is nothing else.
   if (others.length === 0 && first?.kind === "text") return lines(first.text);
@@ -49,7 +49,7 @@ export class MessageBody {
     const shown = JSON.stringify([text, mentioned]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.#text.replaceChildren(...markedUp(text, mentioned, this.#people.userId));
+    this.#text.replaceChildren(...markedUp(text, mentioned, this.#people));
     const isLarge = text.length <= MOST_LARGE && FEW_EMOJI.test(text.trim());
     setAttribute(this.#text, "data-large", isLarge);
     this.#isLong = text.length > MOST_CHARACTERS || text.split("\n").length > MOST_LINES;
@@ -74,17 +74,24 @@ function blockNode({ kind, text, items }, lines) {
   return element(items[0].number === null ? "ul" : "ol", { dir: "auto" }, ...entries);
 }
 
-function pieceNode(piece, ownId) {
-  const plain = plainNode(piece, ownId);
+function pieceNode(piece, people) {
+  const plain = plainNode(piece, people);
   const slanted = piece.isItalic ? element("em", {}, plain) : plain;
   return piece.isBold ? element("strong", {}, slanted) : slanted;
 }
 
-function plainNode({ text, href, isCode, userId }, ownId) {
+function plainNode({ text, href, isCode, userId }, people) {
   if (isCode) return element("code", {}, text);
-  if (userId) return element("span", { class: "mention", "data-me": userId === ownId }, text);
+  if (userId) return element("span", { class: "mention", "data-me": userId === people.userId }, text);
   if (!href) return text;
-  const place = addressOfLink(href, ownId);
-  if (place) return element("a", { href: place }, text);
+  const place = addressOfLink(href, people.userId);
+  if (place) return element("a", { href: place, dir: "auto" }, channelName(href, people) ?? text);
   return element("a", { href, target: "_blank", rel: "noopener noreferrer nofollow" }, text);
+}
+
+/** The name of the conversation that a link leads to, if the reader knows it. */
+function channelName(href, people) {
+  const id = conversationOfLink(href);
+  const name = id && people.conversation(id)?.name;
+  return name ? `#${name}` : null;
 }

@@ -1,12 +1,14 @@
 /**
- * The list of people, or of emoji, that opens while one is being named. The focus stays in the
- * text.
+ * The list of people, channels or emoji that opens while one is being named. The focus stays in
+ * the text.
  */
 
 import { avatar, element, setAttribute, setAvatar } from "../../../browser/dom.js";
 import { emojiBegunAt } from "../emoji.js";
 import { begunAt, matching } from "../../../browser/mentions.js";
 import { say } from "../words.js";
+
+const MOST_CHANNELS = 8;
 
 export class Completion {
   #input;
@@ -19,10 +21,12 @@ export class Completion {
   #index = 0;
   /** Where a list was closed: it stays closed for that mention. */
   #dismissedAt = null;
+  /** Called for the conversations that can be named. */
+  channels = () => [];
 
   /**
-   * `choose(meant, {start, end})` is told who or what is meant, a person or {emoji, name}, and
-   * which part of the text it is.
+   * `choose(meant, {start, end})` is told who or what is meant, a person, {channel, name} or
+   * {emoji, name}, and which part of the text it is.
    */
   constructor(input, list, people, choose) {
     this.#input = input;
@@ -76,9 +80,17 @@ export class Completion {
     const emoji = emojiBegunAt(text, caret);
     if (emoji) return { ...emoji, label: say("emoji.title") };
     const person = begunAt(text, caret);
-    if (!person) return null;
+    if (!person) return this.#channelBegunAt(text, caret);
     const found = matching(this.#candidates, person.query);
     return { start: person.start, found, label: say("composer.people") };
+  }
+
+  #channelBegunAt(text, caret) {
+    const begun = begunAt(text, caret, "#");
+    if (!begun) return null;
+    const named = this.channels().map((channel) => ({ channel, name: channel.name }));
+    const found = matching(named, begun.query).slice(0, MOST_CHANNELS);
+    return { start: begun.start, found, label: say("composer.channels") };
   }
 
   #dismiss() {
@@ -115,10 +127,11 @@ export class Completion {
     return option;
   }
 
-  #pictureOf({ id, emoji }) {
+  #pictureOf({ id, emoji, channel }) {
     if (emoji) return element("span", { class: "emoji" }, emoji);
     const picture = avatar();
-    setAvatar(picture, this.#people.pictureOfPerson(id));
+    const shown = channel ? this.#people.pictureOf(channel) : this.#people.pictureOfPerson(id);
+    setAvatar(picture, shown);
     return picture;
   }
 }

@@ -3,6 +3,7 @@
  * browser does.
  */
 
+import { linkToConversation } from "../address.js";
 import { emojiNamedAt } from "../emoji.js";
 import { mentionedIn, nameable } from "../../../browser/mentions.js";
 import { previewOf } from "../../../browser/messages.js";
@@ -30,7 +31,8 @@ export class Composer {
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
    * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
-   * `needs.typed(isBlank)` is told of typing that is no edit; `needs.pickEmoji(button, choose)`
+   * `needs.typed(isBlank)` is told of typing that is no edit; `needs.channels()` are the
+   * conversations that have names; `needs.pickEmoji(button, choose)`
    * lets one choose; `needs.kept` is what the browser keeps.
    */
   constructor(form, people, needs) {
@@ -42,6 +44,7 @@ export class Composer {
     const list = form.querySelector("[role=listbox]");
     const choose = (meant, range) => this.#insert(meant, range);
     this.#completion = new Completion(this.#input, list, people, choose);
+    this.#completion.channels = needs.channels;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();
@@ -217,8 +220,8 @@ export class Composer {
 
   /** A person or an emoji that was chosen from the list. */
   #insert(meant, { start, end }) {
-    if (!meant.emoji) this.#draft.chosen.set(meant.id, meant);
-    this.#put(meant.emoji ? `${meant.emoji} ` : `@${meant.name} `, start, end);
+    if (meant.id) this.#draft.chosen.set(meant.id, meant);
+    this.#put(`${textOf(meant)} `, start, end);
   }
 
   #put(text, start, end) {
@@ -278,4 +281,11 @@ export class Composer {
     style.height = `${Math.min(this.#input.scrollHeight, MOST_LINES_PX)}px`;
     this.#form.dataset.empty = String(this.#input.value.trim() === "");
   }
+}
+
+/** What stands for a person, a conversation or an emoji in the text. */
+function textOf({ emoji, channel, name }) {
+  if (emoji) return emoji;
+  // Names change, and several may have one: shown is the name.
+  return channel ? linkToConversation(channel.id) : `@${name}`;
 }

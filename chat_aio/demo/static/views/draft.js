@@ -31,7 +31,7 @@ export class DraftRow {
     setAvatar(this.#avatar, { initials, hue, shape: "round" });
     setText(this.#author, author);
     setAttribute(this.node, "data-named", isNamed);
-    this.#text.replaceChildren(...markedUp(draft.text, [], this.#people.userId));
+    this.#text.replaceChildren(...markedUp(draft.text, [], this.#people));
     this.node.ariaBusy = "true";
     this.#stop.hidden = !isMine;
     this.#stop.disabled = draft.isStopped === true;

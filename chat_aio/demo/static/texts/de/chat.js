@@ -104,6 +104,7 @@ export const chat = {
   "composer.message": "Nachricht",
   "composer.to": "Nachricht an {title}",
   "composer.tooFarBack": "Diese Nachricht liegt weiter zurück, als diese Seite zurückgeht.",
+  "composer.channels": "Unterhaltungen zum Nennen",
   "composer.people": "Personen zum Erwähnen",
   "composer.cancel": "Abbrechen (Esc)",
   "composer.pickEmoji": "Emoji auswählen",

@@ -104,6 +104,7 @@ export const chat = {
   "composer.message": "Message",
   "composer.to": "Message {title}",
   "composer.tooFarBack": "That message is further back than this page goes.",
+  "composer.channels": "Conversations to name",
   "composer.people": "People to mention",
   "composer.cancel": "Cancel (Escape)",
   "composer.pickEmoji": "Choose an emoji",
