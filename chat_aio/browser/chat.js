@@ -783,7 +783,10 @@ export class ChatStream {
 
 /** A new idempotency key; also where the page is not served over HTTPS (no crypto.randomUUID). */
 export function newClientMessageId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  const empty = new Uint8Array(16);
+  // Node.js 18 has no `crypto` of its own: a key has to be unique, and need not be a secret.
+  const random = () => Math.floor(Math.random() * 256);
+  const bytes = globalThis.crypto?.getRandomValues(empty) ?? empty.map(random);
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

@@ -42,10 +42,12 @@ document.addEventListener("visibilitychange", () => {
   store.setReading(document.visibilityState === "visible");
 });
 
-const conversationId = await store.openDirect("grace");
-form.addEventListener("input", () => store.typed(conversationId, form.body.value));
-form.addEventListener("submit", (event) => {
+// Whoever writes at once waits for it.
+const opened = store.openDirect("grace");
+form.addEventListener("input", async () => store.typed(await opened, form.body.value));
+form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  store.send(conversationId, form.body.value);
+  const body = form.body.value;
   form.reset();
+  store.send(await opened, body);
 });
