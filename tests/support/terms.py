@@ -90,7 +90,7 @@ def naive_prefix_score(query: str, body: str) -> tuple[bool, int]:
     the last one, what begins with it; (False, 0) unless all of them are there."""
     *others, last = naive_terms(query) or [""]
     terms = naive_terms(body)
-    whole = len(last) < 2 or _is_unspaced(last[0]) or naive_terms(query + "x")[-1] == "x"
+    whole = len(last) < 3 or _is_unspaced(last[0]) or naive_terms(query + "x")[-1] == "x"
     if whole:
         return False, naive_score(query, body)
     begun = [each for each in terms if each.startswith(last) and not _is_unspaced(each[0])]
