@@ -77,12 +77,7 @@ class Chat:
         listening, asked = tuple(observers), hooks or Hooks()
         self._auth = timed_hook("auth", auth, listening) if listening and auth else auth
         self._mounted = self._opened = self._opening = False
-        self._database = Database(
-            database,
-            prefix=self._options.collection_prefix,
-            timeout=self._options.storage_timeout_seconds,
-            flags=self._options.flags,
-        )
+        self._database = _database_over(database, self._options)
         if listening:
             self._database.calls.on_ended = database_timer(listening)
         primary = PrimaryClock()
@@ -292,6 +287,15 @@ class Chat:
     async def _on_shutdown(self, sub: web.Application) -> None:
         await self.close()
         await sub[STREAMS].wait_closed()
+
+
+def _database_over(handle: Any, options: Options) -> Database:
+    return Database(
+        handle,
+        prefix=options.collection_prefix,
+        timeout=options.storage_timeout_seconds,
+        flags=options.flags,
+    )
 
 
 def _assemble(

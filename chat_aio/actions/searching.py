@@ -26,7 +26,7 @@ from chat_aio.store.tokenizer import ends_in_term, terms_of
 
 SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
 READ_AT_ONCE = 50
-SHORTEST_BEGINNING = 2
+SHORTEST_BEGINNING = 3  # What begins with two letters is a good part of all messages.
 
 Found = tuple[Match, MessageDocument | None]
 """A match and its message, None if that was removed meanwhile."""
@@ -58,12 +58,9 @@ async def search_messages(
         include=include,
     )
     size = pagination.limit_from(limit)
-    position = pagination.position_from("search", cursor, int, int, str)
-    require(context, Capability.SEARCH)
-    if given.prefix and not context.options.prefix_search:
-        raise SearchUnsupported("this installation has no search for beginnings of words")
-    scope = await _scope_of(context, user_id, given.conversation_id)
-    wanted, before = _wanted_from(given), _rank_from(position)
+    before = _rank_from(pagination.position_from("search", cursor, int, int, str))
+    _require_search(context, prefix=given.prefix)
+    wanted, scope = _wanted_from(given), await _scope_of(context, user_id, given.conversation_id)
     found = await _list_in_time(context, user_id, scope, wanted, before, count=size + 1)
     page = found.rows[:size]
     documents = [each for _, each in page if each]  # Every match that is readable has one.
@@ -75,6 +72,12 @@ async def search_messages(
 
     shown, stored = bool(given.include), found.stored_bytes
     return MessageList(context, documents, parents, stored, cursor_behind, shows_users=shown)
+
+
+def _require_search(context: Context, *, prefix: bool) -> None:
+    require(context, Capability.SEARCH)
+    if prefix and not context.options.prefix_search:
+        raise SearchUnsupported("this installation has no search for beginnings of words")
 
 
 def _wanted_from(given: inputs.Search) -> Wanted:

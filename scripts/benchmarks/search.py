@@ -1,9 +1,11 @@
-"""Rows about search: what other people's messages cost it, many hits, and what it costs a send."""
+"""Rows about search: what other people's messages cost it, many hits, beginnings of words, and what
+it costs a send."""
 
 import json
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from statistics import median
+from typing import Any
 
 from benchmarks.data import Bodies, Place, places, put_conversations, put_messages
 from benchmarks.load import Connection, get
@@ -44,6 +46,11 @@ def searched(cursor: str | None = None, *, limit: int = PAGE) -> bytes:
     """The request of a page of what `USER` finds."""
     behind = f"&cursor={cursor}" if cursor else ""
     return get(f"/search/messages?q={WORD}&limit={limit}{behind}", USER)
+
+
+def typed(beginning: str) -> bytes:
+    """The request of the first page while a word is typed."""
+    return get(f"/search/messages?q={beginning}&prefix=true&limit={PAGE}", USER)
 
 
 async def cursor_behind(connection: Connection, count: int) -> str:
@@ -102,6 +109,43 @@ async def measure_search_costs(stage: Stage) -> Figures:
     return {**await _search_many_hits(stage), **await _sends_beside_none(stage)}
 
 
+@row(
+    "P11c",
+    "GET search/messages with prefix: six letters and three of a word that 10,000 own messages "
+    "have in 50 conversations, against the whole word without; then POST message as in P1 (300 "
+    "conversations), against a service without prefix_search; CPU of service + mongod",
+    at_most("÷ word", 1.2),
+    at_most("CPU ÷ without", 1.25),
+)
+async def measure_prefix_search(stage: Stage) -> Figures:
+    async with AsyncExitStack() as stack:
+        beginning = await _sending(stack, stage, "beginning", prefix_search=True)
+        whole = await _sending(stack, stage, "whole")
+        sends = await _in_turns(beginning, whole)
+    return {**await _search_while_typing(stage), **sends}
+
+
+async def _search_while_typing(stage: Stage) -> Figures:
+    hits = stage.sized(10_000, 1_000)
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(stage.database("typing"))
+        own = places_of(USER, *[hits // CONVERSATIONS] * CONVERSATIONS)
+        await put_searchable(stage, database, own, bodies())
+        services = await stack.enter_async_context(stage.services(database, prefix_search=True))
+        (connection,) = await stack.enter_async_context(connected(services))
+        six, three, whole = await in_turns(
+            stage.sized(50, 20),
+            asked(connection, typed(WORD[:6])),
+            asked(connection, typed(WORD[:3])),
+            asked(connection, searched()),
+        )
+    return {
+        "p50 of six": ms(p50(six)),
+        "p50 of three": ms(p50(three)),
+        "÷ word": times(max(p50(six), p50(three)) / p50(whole)),
+    }
+
+
 async def _search_many_hits(stage: Stage) -> Figures:
     hits = stage.sized(10_000, 1_000)
     async with AsyncExitStack() as stack:
@@ -122,28 +166,31 @@ async def _search_many_hits(stage: Stage) -> Figures:
 async def _sends_beside_none(stage: Stage) -> Figures:
     """The same load with the fields of search and without them, in turns."""
     async with AsyncExitStack() as stack:
-        searchable = await _sending(stack, stage, without=())
-        plain = await _sending(stack, stage, without=[Capability.SEARCH])
-        for _ in range(3):
-            for side, other in ((searchable, plain), (plain, searchable)):
-                with resting(each.pid for each in other.services):
-                    await side.run()
-    ratio = median(a / b for a, b in zip(searchable.cpu, plain.cpu, strict=True))
+        searchable = await _sending(stack, stage, "searchable")
+        plain = await _sending(stack, stage, "plain", without=[Capability.SEARCH])
+        return await _in_turns(searchable, plain)
+
+
+async def _in_turns(full: MeasuredCallers, plain: MeasuredCallers) -> Figures:
+    for _ in range(3):
+        for side, other in ((full, plain), (plain, full)):
+            with resting(each.pid for each in other.services):
+                await side.run()
+    ratio = median(a / b for a, b in zip(full.cpu, plain.cpu, strict=True))
     return {
-        "sends": rate(searchable.rate),
+        "sends": rate(full.rate),
         "without": rate(plain.rate),
-        "CPU/send": micros(median(searchable.cpu)),
+        "CPU/send": micros(median(full.cpu)),
         "CPU without": micros(median(plain.cpu)),
         "CPU ÷ without": times(ratio),
     }
 
 
 async def _sending(
-    stack: AsyncExitStack, stage: Stage, *, without: Sequence[Capability]
+    stack: AsyncExitStack, stage: Stage, name: str, **options: Any
 ) -> MeasuredCallers:
     found = places("sends", 300)
-    name = "plain" if without else "searchable"
     database = await stack.enter_async_context(stage.database(name))
-    services = await stack.enter_async_context(stage.services(database, without=without))
+    services = await stack.enter_async_context(stage.services(database, **options))
     await put_conversations(database, found)
     return await MeasuredCallers.begun(stack, stage, services, found)

@@ -1,6 +1,7 @@
 """A service process: an aiohttp app with the chat mounted, and an empty handler as a floor."""
 
 import asyncio
+import json
 import signal
 import sys
 from collections.abc import Iterable
@@ -18,7 +19,9 @@ from chat_aio.plugins import Attachments, Drafts
 LARGEST_FILE = 1024**3
 
 
-async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
+async def serve(
+    mongo_url: str, database: str, *, without: Iterable[str], prefix_search: bool
+) -> None:
     """Serve until SIGTERM, `without` some capabilities; says its port once it takes requests."""
     spare_the_collector()  # As chat-aio serve does.
     stop = asyncio.Event()
@@ -29,7 +32,10 @@ async def serve(mongo_url: str, database: str, without: Iterable[str]) -> None:
         auth=lambda request: {"id": request.headers["X-User"]},
         # The data loaded a moment ago are no past to be read: starting is not measured here.
         options=Options(
-            ring_seconds=0, quotas=None, without=frozenset(Capability[each] for each in without)
+            ring_seconds=0,
+            quotas=None,
+            without=frozenset(Capability[each] for each in without),
+            prefix_search=prefix_search,
         ),
         plugins=[
             Drafts(lambda _: True),
@@ -55,5 +61,5 @@ async def answer_empty(request: web.Request) -> web.Response:
 
 
 if __name__ == "__main__":
-    mongo_url, database, loop, *without = sys.argv[1:]
-    run(serve(mongo_url, database, without), loop)
+    mongo_url, database, loop, options = sys.argv[1:]
+    run(serve(mongo_url, database, **json.loads(options)), loop)

@@ -1,8 +1,9 @@
 """The stage of a row: MongoDB, databases that are gone afterwards, services, connections."""
 
 import asyncio
+import json
 import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,18 +75,23 @@ class Stage:
 
     @asynccontextmanager
     async def services(
-        self, database: BenchDatabase, count: int = 1, *, without: Iterable[Capability] = ()
+        self,
+        database: BenchDatabase,
+        count: int = 1,
+        *,
+        without: Iterable[Capability] = (),
+        prefix_search: bool = False,
     ) -> AsyncIterator[list[Service]]:
         """Service processes over `database`; the first one makes what indexes are missing."""
-        lacking = [each.name for each in without]
+        options = {"without": [each.name for each in without], "prefix_search": prefix_search}
         async with AsyncExitStack() as stack:
-            yield [await self._service(stack, database, lacking) for _ in range(count)]
+            yield [await self._service(stack, database, options) for _ in range(count)]
 
     async def _service(
-        self, stack: AsyncExitStack, database: BenchDatabase, lacking: Sequence[str]
+        self, stack: AsyncExitStack, database: BenchDatabase, options: Mapping[str, object]
     ) -> Service:
         process = await stack.enter_async_context(
-            child("service", self.url, database.name, self.loop, *lacking)
+            child("service", self.url, database.name, self.loop, json.dumps(options))
         )
         async with asyncio.timeout(START_SECONDS + 60):  # Over loaded data it builds indexes.
             return Service(process, int(await process.say()))

@@ -25,7 +25,7 @@ CANARY = "canary"
 KINDS = ("conversation", "message", "nothing")
 """What the host refuses to bob."""
 
-EVERY_WAY = {"inbox": True, "room_controls": True}
+EVERY_WAY = {"inbox": True, "room_controls": True, "prefix_search": True}
 """The options with further ways."""
 
 HISTORY, ASKED_HISTORY = "history", "history, and the host is asked"
@@ -184,6 +184,11 @@ WAYS: dict[str, tuple[Way, int, int]] = {
     "search here": (
         over_http("GET", f"/search/messages?q={CANARY}&conversationId={{group}}"),
         403,
+        200,
+    ),
+    "search while typing": (
+        over_http("GET", f"/search/messages?q={CANARY[:-1]}&prefix=true"),
+        200,
         200,
     ),
     "react": (over_http("POST", "/messages/{secret}/reactions", emoji="+"), 403, 403),

@@ -48,8 +48,8 @@ async def test_the_last_word_may_go_on(person: People) -> None:
     assert await found(alice, "compil the") == []
     assert await found(alice, "compil ") == []
     assert await found(alice, "compil, ") == []
-    assert await found(alice, "compiler t") == []
-    assert await found(alice, "compiler th") == ["the compiler"]
+    assert await found(alice, "compiler th") == []
+    assert await found(alice, "compiler com") == ["a compiled compiler", "the compiler"]
     assert await found(alice, "compil", prefix="false") == []
     assert await found(alice, "?!") == []
 
@@ -83,9 +83,10 @@ async def test_whole_words_come_first(person: People) -> None:
         ("cafe", ["cafes"]),
         ("caf", ["cafes", "cafés"]),
         ("CAFÉ", ["cafés"]),
-        ("ﬁ", ["fines"]),
+        ("ﬁn", ["fines"]),
         ("прив", ["Приветствие"]),
-        ("20", ["2024"]),
+        ("202", ["2024"]),
+        ("20", []),
         ("東京 caf", []),
     ],
 )
@@ -280,7 +281,7 @@ async def test_search_finds_what_the_rule_says(make_chat: MakeChat) -> None:
         page = await chat.api.search_messages("alice", query, prefix=True, limit=200)
         scores = {each.id: naive_prefix_score(query, each.body) for each in mine}
         expected = sorted(
-            (each for each in mine if scores[each.id][1]),
+            (each for each in mine if scores[each.id]),
             key=lambda each: (scores[each.id], each.created_at, each.id),
             reverse=True,
         )

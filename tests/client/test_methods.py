@@ -105,7 +105,7 @@ async def test_each_route_has_one(
         *(Notifications(channels=[make_push()]), Attachments()),
     ]
     hooks = Hooks(can_moderate=lambda _: True, profiles=named, search_users=lambda _: ["bob"])
-    client_of = await connect(hooks, plugins=plugins)
+    client_of = await connect(hooks, plugins=plugins, prefix_search=True)
     ada, bob = await client_of("ada"), await client_of("bob")
     await talk(ada, bob, chat)
     await come_in(ada, bob, chat)
@@ -214,6 +214,8 @@ async def talk(ada: ChatClient, bob: ChatClient, chat: Chat) -> None:
     assert (await ada.list_thread(group.id, root.id, limit=3)).messages[0].id == reply.id
     found = await ada.search_messages("ahoy", conversation_id=group.id)
     assert [each.id for each in found.messages] == [reply.id]
+    typed = await ada.search_messages("aho", prefix=True)
+    assert {each.id for each in typed.messages} >= {reply.id}
     assert (await bob.delete_message(forwarded.id)).deleted_at
     gone = await ada.get_message(direct.id, forwarded.id)
     assert gone.forwarded_from == forwarded.forwarded_from

@@ -9,7 +9,7 @@ from pymongo import AsyncMongoClient
 from chat_aio import Chat, Options
 from chat_aio.store import change_stream, indexes
 from chat_aio.store.database import Database as Store
-from tests.support.pool import DATABASES, Database, Pool
+from tests.support.pool import DATABASES, FLAGS, Database, Pool
 
 
 async def filled(pool: Pool, client: AsyncMongoClient[dict[str, Any]]) -> set[str]:
@@ -66,7 +66,7 @@ async def test_what_is_as_it_was_made_is_not_read_again(
     """Until an index is dropped."""
     pool = Pool()
     pool.know_what_stands(monkeypatch)
-    taken = Store(await pool.take(database.client))
+    taken = Store(await pool.take(database.client), flags=FLAGS)
     assert await indexes.differences(taken) == []
     await taken.messages.drop_index("conversation_seq")
     (found,) = await indexes.differences(taken)

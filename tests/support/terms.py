@@ -85,19 +85,20 @@ def naive_score(query: str, body: str) -> int:
     return sum(counts) if counts and all(counts) else 0
 
 
-def naive_prefix_score(query: str, body: str) -> tuple[bool, int]:
-    """Whether `body` has the last term of `query` as such, and how often it has the terms or, of
-    the last one, what begins with it; (False, 0) unless all of them are there."""
+def naive_prefix_score(query: str, body: str) -> int:
+    """How often the terms of `query` occur in `body` or, of the last one, what begins with it, and
+    2²⁰ more if that is there as such; 0 unless all of them are there."""
     *others, last = naive_terms(query) or [""]
     terms = naive_terms(body)
-    whole = len(last) < 2 or _is_unspaced(last[0]) or naive_terms(query + "x")[-1] == "x"
+    whole = len(last) < 3 or _is_unspaced(last[0]) or naive_terms(query + "x")[-1] == "x"
     if whole:
-        return False, naive_score(query, body)
+        return naive_score(query, body)
     begun = [each for each in terms if each.startswith(last) and not _is_unspaced(each[0])]
     if not begun or not all(_count(each, terms) for each in others):
-        return False, 0
+        return 0
     runs = sum(_count(each, terms) for each in set(others) if _is_unspaced(each[0]))
-    return last in terms, runs + sum(each in {*others, *begun} for each in terms)
+    found = sum(each in {*others, *begun} for each in terms)
+    return runs + found + (2**20 if last in terms else 0)
 
 
 def _count(term: str, terms: Iterable[str]) -> int:

@@ -7,7 +7,7 @@ const WORD = `(?!${UNSPACED})[\\p{L}\\p{N}]`;
 const TERM = new RegExp([RUN, WORD].map((each) => `${each}(?:${each}|\\p{M})*`).join("|"), "gu");
 const IN_RUN = new RegExp(`^${RUN}`, "u");
 const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu;
-const SHORTEST_BEGINNING = 2;
+const SHORTEST_BEGINNING = 3;
 const SHOWN_BEFORE = 60;
 
 /** `text` in pieces {text, isFound}: found are the terms of `query`, as the service matches them

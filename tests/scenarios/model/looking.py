@@ -28,7 +28,7 @@ LISTS = {
 }
 
 SIZES = (*(1,) * 5, *(2,) * 3, 3, None, 0)
-QUERIES = ("cake", "TEA", "tea", "tea cake", "東京", "タワー", "?!", " ")
+QUERIES = ("cake", "TEA", "tea", "tea cake", "tea cak", "CAK", "te", "東京", "タワー", "?!", " ")
 PARTS = (*(None,) * 5, "tea", "CAK", "NN:", "NN:", "Ben", " ")
 INCLUDED = (None, ["heads"], *(["lastMessage", "heads"],) * 3, ["lastMessage"], ["last"])
 REQUESTS = (None, None, "approved", "denied", "open")
@@ -87,6 +87,7 @@ class Looking(Machine):
             self.person(here),
             query=self.luck.choice(QUERIES),
             conversation_id=self.luck.choice([None, here]),
+            prefix=self.luck.choice([None, True, True, False]),
             limit=self.luck.choice(SIZES),
         )
 

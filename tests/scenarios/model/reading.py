@@ -3,7 +3,7 @@
 from tests.scenarios.model.pages import Page
 from tests.scenarios.model.showing import is_in_main, replies_of, shown
 from tests.scenarios.model.world import Json, Reply, World, is_user_id, members, require
-from tests.support.terms import naive_score
+from tests.support.terms import naive_prefix_score, naive_score
 
 
 def list_messages(
@@ -61,6 +61,7 @@ def search_messages(
     user_id: str,
     query: str,
     conversation_id: str | None = None,
+    prefix: bool = False,
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Reply:
@@ -69,17 +70,22 @@ def search_messages(
     page = Page.of(world, "search", limit, cursor)
     if conversation_id is not None:
         world.readable(user_id, conversation_id)
+
+    def score(message: Json) -> int:
+        scored = naive_prefix_score if prefix else naive_score
+        return scored(query, message["body"])
+
     found = [
         each
         for each in world.messages.values()
         if user_id in members(world.conversations[each["conversationId"]])
         and conversation_id in (None, each["conversationId"])
         and not world.is_hidden(user_id, each)
-        and naive_score(query, each["body"])
+        and score(each)
     ]
 
     def rank(message: Json) -> tuple[int, str, str]:
-        return naive_score(query, message["body"]), message["createdAt"], message["id"]
+        return score(message), message["createdAt"], message["id"]
 
     return Reply(page.cut(found, rank, lambda each: shown(world, each, user_id)))
 
