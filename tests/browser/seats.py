@@ -11,6 +11,7 @@ USUAL = {"width": 1280, "height": 720}
 
 ColorScheme = Literal["light", "dark"]
 Motion = Literal["reduce", "no-preference"]
+Contrast = Literal["active", "none"]
 
 
 class Seats:
@@ -28,12 +29,15 @@ class Seats:
         self,
         color_scheme: ColorScheme = "light",
         reduced_motion: Motion = "no-preference",
+        forced_colors: Contrast = "none",
         **device: Any,
     ) -> Page:
         """An empty page of a device, to be given back with the same options."""
         free = self._free[repr(device)]
         page = free.pop() if free else await (await self._browser.new_context(**device)).new_page()
-        await page.emulate_media(color_scheme=color_scheme, reduced_motion=reduced_motion)
+        await page.emulate_media(
+            color_scheme=color_scheme, reduced_motion=reduced_motion, forced_colors=forced_colors
+        )
         return page
 
     async def give_back(

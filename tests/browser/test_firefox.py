@@ -35,7 +35,9 @@ async def test_a_conversation_is_held_in_firefox(demo: Demo, tmp_path: Path) -> 
         await linus.until("document.querySelector('#composer-people [aria-selected=true]')")
         await linus.press("Enter")
         await linus.press("Enter")
-        await dennis.until("document.querySelector('#timeline .body strong')?.textContent === 'bold'")
+        await dennis.until(
+            "document.querySelector('#timeline .body strong')?.textContent === 'bold'"
+        )
         await dennis.until(f"{LOG}.includes('🎉')")
         await dennis.run(f"{FIELD}.focus()")
         await dennis.type("seen")

@@ -25,6 +25,7 @@ SHOWN_WITH = (
     *(("danger", "surface"), ("danger", "raised"), ("raised", "danger"), ("on-accent", "accent")),
 )
 READABLE = 4.5
+FOCUSED = "(each) => each === document.activeElement"
 
 
 async def test_on_a_phone_there_are_two_screens(visit: Visit, demo: Demo) -> None:
@@ -171,6 +172,90 @@ async def test_the_keyboard_is_enough(visit: Visit, demo: Demo) -> None:
     await linus.keyboard.press("Escape")
     await expect(linus.get_by_role("dialog")).to_be_hidden()
     await expect(linus.get_by_role("button", name="New group")).to_be_focused()
+
+
+async def test_a_conversation_is_held_by_keyboard_and_by_ear(visit: Visit, demo: Demo) -> None:
+    """Found, answered, reacted to, discussed in a thread: what a screen reader goes through."""
+    group = await demo.group("dennis", "linus", name="Kernel")
+    first = await demo.write("dennis", group, "Who takes the **scheduler**?")
+    linus = await visit("linus")
+    keys = linus.keyboard
+    await keys.press("Control+k")
+    await keys.type("kern")
+    await expect(linus.get_by_role("option", name="Kernel")).to_be_visible()
+    await keys.press("Enter")
+    field = linus.get_by_label("Message", exact=True)
+    await expect(field).to_be_focused()
+    await expect(main_list(linus)).to_contain_text("scheduler")
+
+    await keys.press("Shift+Tab")
+    await keys.press("ArrowUp")
+    await expect(linus.locator(f".message[data-id='{first['id']}']")).to_be_focused()
+    for _ in range(10):
+        await keys.press("Tab")
+        if await linus.get_by_role("button", name="Reply", exact=True).first.evaluate(FOCUSED):
+            break
+    await keys.press("Enter")
+    await expect(field).to_be_focused()
+    await keys.type("I do")
+    await keys.press("Enter")
+    await expect(message(main_list(linus), "I do")).to_be_visible()
+    await demo.post("dennis", f"/messages/{first['id']}/reactions", emoji="🎉")
+    await expect(linus.get_by_role("button", name="🎉 1")).to_be_visible()
+    reply = await demo.write("dennis", group, "in a thread", threadRootMessageId=first["id"])
+    await expect(linus.get_by_role("button", name="1 reply")).to_be_visible()
+    await demo.post("dennis", f"/conversations/{group}/read", messageId=reply["id"])
+    await expect(linus.get_by_role("img", name="Read by 1 of 1")).to_be_attached()
+    await expect(main_list(linus)).to_match_aria_snapshot("""
+        - log "Messages":
+          - text: This is the beginning of Kernel.
+          - separator "Today"
+          - article /Dennis, \\d+:\\d+ [AP]M/:
+            - text: Dennis Who takes the
+            - strong: scheduler
+            - text: "?"
+            - group "Reactions":
+              - button "🎉 1"
+            - button /1 reply · last/
+            - time
+          - article /You, \\d+:\\d+ [AP]M/:
+            - text: You
+            - button /Dennis Who takes the/
+            - text: I do
+            - time
+            - img "Read by 1 of 1"
+    """)
+
+
+async def test_at_twice_the_size_all_of_it_is_there(visit: Visit, demo: Demo) -> None:
+    """A window of 1280 by 900 at 200 %, and at 400 %: what WCAG calls reflow."""
+    group = await demo.group("dennis", "linus", name="Kernel")
+    await demo.send("dennis", group, "word " * 60, "https://example.org/" + "x" * 300)
+    for size in ({"width": 640, "height": 450}, {"width": 320, "height": 256}):
+        linus = await visit("linus", group, viewport=size)
+        field = linus.get_by_label("Message", exact=True)
+        await expect(field).to_be_in_viewport(ratio=1)
+        await expect(linus.get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+        await expect(main_list(linus)).to_be_in_viewport()
+        assert await fits(linus)
+        await linus.get_by_role("link", name="Details").click()
+        await expect(linus.get_by_role("heading", name="Details")).to_be_in_viewport()
+        assert await fits(linus)
+
+
+async def test_in_high_contrast_lines_say_what_colours_said(visit: Visit, demo: Demo) -> None:
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, "theirs")
+    await demo.send("linus", place, "mine")
+    linus = await visit("linus", place, forced_colors="active")
+    style = "(each) => getComputedStyle(each)"
+    widths = [
+        await message(main_list(linus), text).locator(".bubble").evaluate(f"{style}.borderWidth")
+        for text in ("theirs", "mine")
+    ]
+    assert widths == ["1px", "2px"]
+    row = linus.locator(".row[aria-current]")
+    assert await row.evaluate(f"{style}.outlineStyle") == "solid"
 
 
 async def test_a_draft_waits_in_its_conversation(visit: Visit, demo: Demo) -> None:

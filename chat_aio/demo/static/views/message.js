@@ -64,7 +64,9 @@ export class MessageRow {
     setAttribute(this.node, "data-named", state.isNamed);
     setAttribute(this.node, "data-mentions-me", state.mentionsMe);
     setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
-    setText(this.#author, state.isOwn ? say("message.you") : state.author);
+    const author = state.isOwn ? say("message.you") : state.author;
+    setText(this.#author, author);
+    setAttribute(this.node, "aria-label", say("message.by", { author, time: state.time }));
     this.#body.show(state);
     this.#attachments.show(isDeleted ? [] : state.attachments);
     this.#edited.hidden = !state.isEdited;
@@ -85,7 +87,7 @@ export class MessageRow {
     );
     return element(
       "div",
-      { class: "message", tabindex: "-1" },
+      { class: "message", role: "article", tabindex: "-1" },
       ...[this.#avatar, this.#author, bubble],
       element("div", { class: "extras" }, this.#chips, this.#threadLink.node),
       element("div", { class: "meta" }, this.#time, this.#ticks.node, this.#note, this.#actions),

@@ -148,6 +148,7 @@ export const chat = {
   // A message
   "message.you": "Du",
   "message.edited": "bearbeitet",
+  "message.by": "{author}, {time}",
   "message.deleted": "Diese Nachricht wurde gelöscht",
   "message.deletedQuote": "Gelöschte Nachricht",
   "message.showAll": "Alles anzeigen",

@@ -148,6 +148,7 @@ export const chat = {
   // A message
   "message.you": "You",
   "message.edited": "edited",
+  "message.by": "{author}, {time}",
   "message.deleted": "This message was deleted",
   "message.deletedQuote": "Deleted message",
   "message.showAll": "Show all",
