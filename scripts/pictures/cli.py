@@ -25,6 +25,7 @@ PHONE = {
     "has_touch": True,
 }
 BOUND_SECONDS = 180
+BROWSERS = ("chromium-headless-shell", "chromium")
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -34,11 +35,11 @@ def main(into: Path, mongo_url: str | None) -> None:
     """Take the pictures of the demo's page: light, dark, on a phone, and the moderators' screen.
 
     It serves a demo of its own with sample people, and needs Chromium and fonts
-    (apt-get install chromium fonts-inter fonts-noto-color-emoji).
+    (apt-get install chromium-headless-shell fonts-inter fonts-noto-color-emoji).
     """
-    chromium = shutil.which("chromium")
+    chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
-        raise click.ClickException("no chromium on PATH: apt-get install chromium")
+        raise click.ClickException("no chromium on PATH: apt-get install chromium-headless-shell")
     into.mkdir(parents=True, exist_ok=True)
     run(asyncio.wait_for(_take(into, mongo_url, chromium), BOUND_SECONDS))
 
@@ -109,6 +110,16 @@ async def _pictures(photographer: Photographer, scene: Scene) -> None:
     page = await photographer.open(ME, scene.group_id, size=PHONE)
     await _is_complete(page)
     await photographer.shoot(page, "phone")
+
+    page = await photographer.open(ME, "threads")
+    await expect(page.locator("#threads li")).to_have_count(1)
+    await photographer.shoot(page, "threads")
+
+    page = await photographer.open(ME)
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("compil")
+    await expect(page.locator("#palette-found li")).to_have_count(4)
+    await photographer.shoot(page, "go-to")
 
     await scene.ban("dennis")
     page = await photographer.open(ME, "moderation")

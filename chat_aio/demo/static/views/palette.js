@@ -118,7 +118,8 @@ export class Palette {
       return { title: people.titleOf(conversation), about: people.subtitleOf(conversation), picture };
     }
     const place = this.#needs.titleIn(message.conversationId);
-    const title = [people.nameOf(message.senderId), place].filter(Boolean).join(" · ");
+    const names = new Set([people.nameOf(message.senderId), place].filter(Boolean));
+    const title = [...names].join(" · ");
     return { title, about: message.body, picture: people.pictureOfPerson(message.senderId) };
   }
 }
