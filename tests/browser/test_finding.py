@@ -143,3 +143,21 @@ async def test_markup_is_text_in_quotes_reactions_and_results_too(visit: Visit, 
     await expect(results.locator(".found-body")).to_have_text(evil)
     await expect(results.locator("mark")).to_have_text(["bold"])
     await expect(dennis.locator("img, b")).to_have_count(0)
+
+
+async def test_the_list_is_narrowed_by_what_is_typed(visit: Visit, demo: Demo) -> None:
+    """People and conversations with it in their names stand above the messages."""
+    await demo.group("linus", "dennis", name="Kernel work")
+    for number in range(60):
+        await demo.group("linus", "dennis", name=f"Group {number}")
+    linus = await visit("linus")
+    await linus.get_by_role("searchbox", name="Search messages").fill("kern")
+    results = linus.get_by_role("region", name="Search results")
+    place = results.get_by_role("button", name="Kernel work")
+    await expect(place).to_be_visible()  # Further down than the list is loaded.
+    await expect(results.get_by_text("Nothing found.")).to_be_hidden()
+    await place.click()
+    await expect(linus.get_by_role("heading", name="Kernel work")).to_be_visible()
+    await linus.get_by_role("searchbox", name="Search messages").fill("margar")
+    await results.get_by_role("button", name="Margaret Begin a conversation").click()
+    await expect(linus.get_by_role("heading", name="Margaret", exact=True)).to_be_visible()

@@ -15,9 +15,14 @@ export class Finder {
   #elsewhere;
   #asked = 0;
   #changed;
+  #hasMessages;
 
-  /** `elsewhere` brings conversations that are not in the list; `changed()` is called with news. */
-  constructor(chat, { store, people, elsewhere, changed }) {
+  /**
+   * `elsewhere` brings conversations that are not in the list; `changed()` is called with news.
+   * Without `hasMessages` only people and conversations are found.
+   */
+  constructor(chat, { store, people, elsewhere, changed, hasMessages = true }) {
+    this.#hasMessages = hasMessages;
     this.#chat = chat;
     this.#store = store;
     this.#people = people;
@@ -36,13 +41,17 @@ export class Finder {
     const { query } = this;
     const [conversations, messages] = await Promise.all([
       this.#ask(() => this.#chat.listConversations({ q: query, limit: MOST_OF_A_KIND })),
-      this.#ask(() => this.#chat.searchMessages(query, { prefix: true, limit: MOST_OF_A_KIND })),
+      this.#hasMessages ? this.#ask(() => this.#searched(query)) : null,
     ]);
     // Answers may overtake each other: only the one to what is typed now counts.
     if (asked !== this.#asked) return;
     this.#people.learn(conversations?.users);
     const more = (conversations?.conversations ?? []).map(asConversation);
     this.#show(unique([...known, ...more, ...this.#asMessages(messages)]), false);
+  }
+
+  #searched(query) {
+    return this.#chat.searchMessages(query, { prefix: true, limit: MOST_OF_A_KIND });
   }
 
   #conversationsIn(conversations) {

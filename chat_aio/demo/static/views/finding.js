@@ -27,17 +27,19 @@ export class FindingViews {
       return conversation ? people.titleOf(conversation) : "";
     };
     this.inbox = new Inbox(chat, store, elsewhere);
-    this.#search = new SearchView(new Search(chat, store, elsewhere), store, people, goToMessage);
     const goToThread = ({ id, conversationId }) => go(conversationId, id);
     this.#views = new InboxViews(this.inbox, store, people, { goToMessage, goToThread, titleIn });
     const changed = () => store.changed();
-    const finder = new Finder(chat, { store, people, elsewhere, changed });
+    const known = { store, people, elsewhere, changed };
     const goTo = ({ kind, person, conversation, message }) => {
       if (kind === "message") goToMessage(message);
       else if (kind === "conversation") go(conversation.id);
       else goToPerson(person.id);
     };
-    this.#palette = new Palette(finder, people, { titleIn, goTo });
+    this.#palette = new Palette(new Finder(chat, known), people, { titleIn, goTo });
+    const filter = new Finder(chat, { ...known, hasMessages: false });
+    const search = new Search(chat, store, elsewhere);
+    this.#search = new SearchView(search, store, people, { filter, goTo, goToMessage });
   }
 
   /** Threads and mentions, by name: `open()`, `focus()` and `show()`. */

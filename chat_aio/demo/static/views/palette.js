@@ -1,8 +1,9 @@
 /** Ctrl+K: a field in which one types where to go, and what that can mean. */
 
-import { avatar, element, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
+import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { later } from "../../../browser/tasks.js";
 import { say } from "../words.js";
+import { foundParts, shownOf } from "./found.js";
 
 const PAUSE_MS = 150;
 
@@ -92,34 +93,10 @@ export class Palette {
   }
 
   #option(found, index) {
-    const { title, about, picture } = this.#wordsOf(found);
-    const image = avatar();
-    setAvatar(image, picture);
-    const lines = element(
-      "span",
-      {},
-      element("span", { class: "row-title", dir: "auto" }, title),
-      element("span", { class: "row-preview", dir: "auto" }, about),
-    );
     const fields = { id: `palette-${index}`, role: "option", class: "row" };
     const isChosen = String(index === this.#index);
     const onclick = () => this.#choose(found);
-    return element("li", { ...fields, "aria-selected": isChosen, onclick }, image, " ", lines);
-  }
-
-  #wordsOf({ kind, person, conversation, message }) {
-    const people = this.#people;
-    if (kind === "person") {
-      const picture = people.pictureOfPerson(person.id);
-      return { title: person.name, about: say("palette.person"), picture };
-    }
-    if (kind === "conversation") {
-      const picture = people.pictureOf(conversation);
-      return { title: people.titleOf(conversation), about: people.subtitleOf(conversation), picture };
-    }
-    const place = this.#needs.titleIn(message.conversationId);
-    const names = new Set([people.nameOf(message.senderId), place].filter(Boolean));
-    const title = [...names].join(" · ");
-    return { title, about: message.body, picture: people.pictureOfPerson(message.senderId) };
+    const parts = foundParts(shownOf(found, this.#people, this.#needs.titleIn));
+    return element("li", { ...fields, "aria-selected": isChosen, onclick }, ...parts);
   }
 }

@@ -5,6 +5,7 @@ import { excerpted, highlighted } from "../terms.js";
 import { agoOf, momentOf } from "../times.js";
 import { later } from "../../../browser/tasks.js";
 import { say } from "../words.js";
+import { FoundPlaceRow, shownOf } from "./found.js";
 
 const PAUSE_MS = 250;
 
@@ -17,21 +18,27 @@ export class SearchView {
   #hint = document.querySelector("#results-hint");
   #more = document.querySelector("#results-more");
   #rows;
+  #places;
+  #filter;
   #search;
   #store;
   #people;
-  #goTo;
   /** Begun from a conversation: on a phone it comes before that. */
   #isOpened = false;
   #pause = later(PAUSE_MS);
 
-  /** `goTo(message)` goes to a message that was found. */
-  constructor(search, store, people, goTo) {
+  /**
+   * `filter` finds the people and conversations that have what is typed in their names. `goTo(found)`
+   * goes to one of those, `goToMessage(message)` to a message that was found.
+   */
+  constructor(search, store, people, { filter, goTo, goToMessage }) {
     this.#search = search;
     this.#store = store;
     this.#people = people;
-    this.#goTo = goTo;
-    this.#rows = new Rows(this.#panel.querySelector("ul"), { go: (found) => this.#go(found) });
+    this.#filter = filter;
+    const [places, messages] = this.#panel.querySelectorAll("ul");
+    this.#places = new Rows(places, { go: (found) => this.#leave(() => goTo(found)) });
+    this.#rows = new Rows(messages, { go: (found) => this.#leave(() => goToMessage(found)) });
     this.#input.addEventListener("input", () => this.#pause(() => this.#start()));
     this.#scope.addEventListener("change", () => this.#start());
     this.#more.addEventListener("click", () => search.more());
@@ -60,7 +67,10 @@ export class SearchView {
     document.querySelector("#search-close").hidden = !isActive && !this.#isOpened;
     this.#showScope(open);
     this.#rows.show(results.map((each) => this.#rowOf(each, query)));
-    setText(this.#hint, hintOf(this.#search));
+    const isEverywhere = isActive && this.#search.conversationId === null;
+    const places = isEverywhere ? this.#filter.found : [];
+    this.#showPlaces(places);
+    setText(this.#hint, hintOf(this.#search, places));
     this.#hint.hidden = this.#hint.textContent === "";
     this.#more.hidden = nextCursor === null || isLoading;
   }
@@ -71,6 +81,18 @@ export class SearchView {
     if (!open) return;
     const title = this.#people.titleOf(open);
     setText(label.querySelector("span"), say("search.onlyIn", { title }));
+  }
+
+  /** The list, as far as it has what is typed in its names. */
+  #showPlaces(found) {
+    const stateOf = (each) => {
+      const { picture, ...words } = shownOf(each, this.#people, () => "");
+      return { found: each, ...words, ...picture };
+    };
+    this.#panel.querySelector("ul").hidden = found.length === 0;
+    this.#places.show(
+      found.map((each) => ({ key: each.key, Row: FoundPlaceRow, state: stateOf(each) })),
+    );
   }
 
   #rowOf(message, query) {
@@ -88,6 +110,7 @@ export class SearchView {
 
   #start() {
     this.#search.start(this.#input.value, this.#scope.checked ? this.#store.openId : null);
+    if (this.#input.value.trim()) this.#filter.find(this.#input.value);
     this.show();
   }
 
@@ -99,10 +122,10 @@ export class SearchView {
   }
 
   /** On a phone the results make room; beside a conversation they stay. */
-  #go(message) {
+  #leave(go) {
     this.#isOpened = false;
     if (matchMedia("(max-width: 44rem)").matches) this.close();
-    this.#goTo(message);
+    go();
   }
 
   #pressed(event) {
@@ -153,8 +176,9 @@ class FoundRow {
   }
 }
 
-function hintOf({ isLoading, problem, results, isActive }) {
+function hintOf({ isLoading, problem, results, isActive }, places) {
   if (problem) return `${say("search.failed")} ${problem}`;
   if (isLoading) return say("search.running");
-  return isActive && results.length === 0 ? say("search.nothing") : "";
+  const isNothing = isActive && results.length === 0 && places.length === 0;
+  return isNothing ? say("search.nothing") : "";
 }
