@@ -90,6 +90,7 @@ export class Page {
       groups: this.#session.groups,
       kept: this.#kept,
       urlOf: this.#urlOf,
+      receipts: this.#session.receipts,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));

@@ -9,6 +9,7 @@ import { EmojiPicker } from "./emoji-picker.js";
 import { Gallery } from "./gallery.js";
 import { mayPinIn } from "./pins.js";
 import { Menu } from "./popovers.js";
+import { ReadersDialog } from "./readers.js";
 import { Toast } from "./toast.js";
 
 export class MessageTools {
@@ -22,12 +23,13 @@ export class MessageTools {
   #deleting;
   #forwarding;
   #gallery;
+  #readers;
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
    * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
    * `needs.groups` pins, `needs.kept` is what the browser keeps, `needs.urlOf(id)` is where a file
-   * is.
+   * is, `needs.receipts` tell how far one's own messages have come.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -36,6 +38,7 @@ export class MessageTools {
     this.#needs = needs;
     this.#picker = new EmojiPicker(needs.kept);
     this.#gallery = new Gallery(people, needs.urlOf);
+    this.#readers = new ReadersDialog(store, people, needs.receipts);
     this.#deleting = new DeleteDialog(({ id }) => changes.delete(id));
     this.#forwarding = new ForwardDialog(store, people, {
       more: needs.moreConversations,
@@ -81,6 +84,7 @@ export class MessageTools {
   show() {
     this.#forwarding.show();
     this.#gallery.show();
+    this.#readers.show();
   }
 
   /** Those that are held of what is open. */
@@ -111,8 +115,16 @@ export class MessageTools {
       ...items,
       { name: "edit", label: say("message.edit"), act: edit },
       { name: "delete", label: say("message.delete"), act: remove },
+      ...this.#reading(message),
       ...more,
     ];
+  }
+
+  /** In a direct conversation the mark beside the time says it all. */
+  #reading(message) {
+    if (this.#store.conversation(message.conversationId)?.type !== "group") return [];
+    const act = () => this.#readers.open(message);
+    return [{ name: "read", label: say("message.readers"), act }];
   }
 
   /** Pinning or unpinning, for who may. */

@@ -167,6 +167,10 @@ export const chat = {
   "receipts.readBy": "Read by {count} of {all}",
   "receipts.delivered": "Delivered",
   "receipts.deliveredTo": "Delivered to {count}",
+  "readers.title": "Who has read it",
+  "readers.read": "Read",
+  "readers.reached": "Delivered",
+  "readers.left": "Not yet",
 
   // What has happened in a group, and where one has gone from
   "happening.joined": { own: "You joined", other: "{actor} joined" },
@@ -210,6 +214,7 @@ export const chat = {
   "message.notCopied": "The browser does not let this page copy.",
   "message.pin": "Pin",
   "message.unpin": "Unpin",
+  "message.readers": "Read by…",
   "message.report": "Report",
   "message.edit": "Edit",
   "message.delete": "Delete",
