@@ -30,7 +30,8 @@ SEND = """async (conversationId) => {
 STOP = """async (conversationId) => {
   const { Chat } = await import("/browser/chat.js");
   const told = [];
-  const chat = new Chat("/api/chat", { query: { as: "ada" }, onError: (error) => told.push(error) });
+  const onError = (error) => told.push(error);
+  const chat = new Chat("/api/chat", { query: { as: "ada" }, onError });
   const stopped = async (more, reason) => {
     const stopping = new AbortController();
     const { signal } = stopping;
@@ -43,7 +44,8 @@ STOP = """async (conversationId) => {
   };
   const onProgress = () => {};
   const own = new TypeError("stopped");
-  const all = [await stopped({}), await stopped({ onProgress }), await stopped({ onProgress }, own)];
+  const shown = { onProgress };
+  const all = [await stopped({}), await stopped(shown), await stopped(shown, own)];
   return { all, told: told.length };
 }"""
 

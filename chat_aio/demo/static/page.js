@@ -91,6 +91,7 @@ export class Page {
       kept: this.#kept,
       urlOf: this.#urlOf,
       receipts: this.#session.receipts,
+      desk: chat.desk,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));

@@ -231,6 +231,7 @@ export const chat = {
   "message.unpin": "Nicht mehr anheften",
   "message.readers": "Gelesen von…",
   "message.report": "Melden",
+  "message.versions": "Fassungen",
   "message.edit": "Bearbeiten",
   "message.delete": "Löschen",
 };

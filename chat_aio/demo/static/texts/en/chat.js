@@ -216,6 +216,7 @@ export const chat = {
   "message.unpin": "Unpin",
   "message.readers": "Read by…",
   "message.report": "Report",
+  "message.versions": "Versions",
   "message.edit": "Edit",
   "message.delete": "Delete",
 };
