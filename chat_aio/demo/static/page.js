@@ -8,6 +8,7 @@ import { Search } from "./search.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { Uploads } from "./uploads.js";
+import { Waits } from "../../browser/waits.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";
@@ -16,7 +17,7 @@ import { ConversationList } from "./views/conversations.js";
 import { makeDirectDialog } from "./views/dialogs.js";
 import { FilePicker } from "./views/file-picker.js";
 import { Frame } from "./views/frame.js";
-import { writingIn } from "./views/group-words.js";
+import { closedIn, writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
@@ -45,6 +46,7 @@ export class Page {
   #timeline;
   #composer;
   #uploads;
+  #waits;
   #files;
   #notifications;
   #thread;
@@ -75,7 +77,9 @@ export class Page {
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.tell(message),
+      onRefused: (draft, error) => this.#refused(draft, error),
     });
+    this.#waits = new Waits(() => this.#explainWriting());
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -254,13 +258,26 @@ export class Page {
     if (document.visibilityState === "visible") this.#session.saw(timeline, messageId);
   }
 
+  /** What comes too soon waits where it was written, if nothing else has been begun there. */
+  #refused(draft, { code, retryAfter }) {
+    if (code !== "SLOW_MODE" || !retryAfter) return;
+    const { conversationId, threadRootMessageId: rootId = null, clientMessageId } = draft;
+    this.#waits.begin(conversationId, retryAfter);
+    if (!this.#composerOf(rootId).isEmptyAt(rootId ?? conversationId)) return;
+    this.#rewrite(this.#session.sender.takeBack(clientMessageId), { isAsked: false });
+  }
+
+  #composerOf(rootId) {
+    return rootId === null ? this.#composer : this.#thread.composer;
+  }
+
   /** What was not sent goes back to where it was written. */
-  #rewrite(draft) {
+  #rewrite(draft, how = {}) {
     if (!draft) return;
     const { conversationId, threadRootMessageId: rootId = null } = draft;
     const place = rootId ?? conversationId;
     this.#uploads.putBack(place, draft.attachments ?? []);
-    (rootId === null ? this.#composer : this.#thread.composer).takeBack(place, draft);
+    this.#composerOf(rootId).takeBack(place, draft, how);
     if (rootId !== null && rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
   }
 
@@ -269,7 +286,16 @@ export class Page {
     if (!open) return { placeholder: "" };
     const words = this.#people.isAdminOf(open) ? null : writingIn(open);
     const placeholder = words ?? say("composer.to", { title: this.#people.titleOf(open) });
-    return { placeholder, isClosed: words !== null && open.frozen };
+    return { placeholder, isClosed: words !== null && Boolean(open.frozen) };
+  }
+
+  /** Why one cannot write just now; it changes by the second. */
+  #explainWriting() {
+    const { open } = this.#store;
+    const isBound = open && !this.#people.isAdminOf(open);
+    const closed = isBound && open.frozen ? closedIn(open, this.#people) : null;
+    const wait = isBound ? this.#waits.in(open) : { seconds: 0, isOver: false };
+    for (const each of [this.#composer, this.#thread.composer]) each.explain({ closed, wait });
   }
 
   #send(written) {
@@ -277,6 +303,7 @@ export class Page {
     const timeline = this.#store.timeline(openId);
     timeline.unread.clear();
     if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
+    this.#waits.end(openId);
     const attachments = this.#uploads.take(written.threadRootMessageId ?? openId);
     this.#session.sender.send(openId, { ...written, attachments });
     this.#session.typing.stopped(openId);
@@ -337,6 +364,7 @@ export class Page {
     this.#composer.show(openId, writing);
     this.#files.show(openId, openId, writing);
     this.#thread.show(writing);
+    this.#explainWriting();
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();

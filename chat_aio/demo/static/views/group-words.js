@@ -1,6 +1,9 @@
 /** What the page says of groups: how they are found and joined, how large they are. */
 
-import { say } from "../words.js";
+import { choiceOf, say } from "../words.js";
+
+/** Of a group with many admins, so many are named. */
+const MOST_ADMINS = 3;
 
 export const VISIBILITIES = [
   ["private", say("group.private")],
@@ -39,6 +42,14 @@ export function writingIn({ frozen, slowModeSeconds }) {
   const { unit, count } = largestUnitOf(slowModeSeconds);
   if (unit === "hours") return say("slowMode.inHours", { count });
   return unit === "minutes" ? say("slowMode.inMinutes", { count }) : say("slowMode.in", { count });
+}
+
+/** What one can do where only admins write. */
+export function closedIn({ participants }, people) {
+  const admins = participants.filter((each) => each.role === "admin").slice(0, MOST_ADMINS);
+  if (admins.length === 0) return say("group.frozen");
+  const names = choiceOf(admins.map((each) => people.nameOf(each.userId)));
+  return say("group.frozenAsk", { names });
 }
 
 /** How long one waits between two messages. */
