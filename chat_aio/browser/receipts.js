@@ -39,16 +39,28 @@ export class Receipts {
    * before it.
    */
   standingIn(conversation) {
+    const othersOf = this.#othersIn(conversation);
+    return (message) => standingOf(conversation, othersOf(message));
+  }
+
+  /**
+   * Of a message of one's own {read, reached, left}, the ids of the others: who has read it, whom
+   * else it has reached, and who is left, as far as is known.
+   */
+  whoHas(conversation, message) {
+    return this.#othersIn(conversation)(message);
+  }
+
+  #othersIn(conversation) {
     const others = conversation.participants.filter((each) => each.userId !== this.#store.userId);
-    const reads = new Map(others.map((each) => [each.userId, this.#readUpTo(conversation, each)]));
+    const reads = others.map((each) => [each.userId, this.#readUpTo(conversation, each)]);
     return ({ id, seq }) => {
-      const hasRead = ({ userId }) => reads.get(userId) >= seq;
-      const isReached = ({ userId }) => this.#reached.get(id)?.has(userId);
-      return standingOf(conversation, {
-        all: others.length,
-        read: others.filter(hasRead).length,
-        reached: others.filter(isReached).length,
-      });
+      const [read, reached, left] = [[], [], []];
+      for (const [userId, upTo] of reads) {
+        const isReached = this.#reached.get(id)?.has(userId);
+        (upTo >= seq ? read : isReached ? reached : left).push(userId);
+      }
+      return { read, reached, left };
     };
   }
 
@@ -115,9 +127,10 @@ export class Receipts {
   }
 }
 
-function standingOf({ type }, { all, read, reached }) {
+function standingOf({ type }, { read, reached, left }) {
+  const all = read.length + reached.length + left.length;
   const about = { all, isDirect: type === "direct" };
-  if (read > 0) return { mark: "read", count: read, ...about };
-  if (reached === 0) return { ...NOWHERE, ...about };
-  return { mark: "delivered", count: reached, ...about };
+  if (read.length > 0) return { mark: "read", count: read.length, ...about };
+  if (reached.length === 0) return { ...NOWHERE, ...about };
+  return { mark: "delivered", count: reached.length, ...about };
 }

@@ -5,11 +5,14 @@ import { newClientMessageId } from "./chat.js";
 export class Sender {
   #chat;
   #store;
+  #onRefused;
   #lastOf = new Map();
 
-  constructor(chat, store) {
+  /** `onRefused(draft, error)` is told of what has failed, and is in the outbox as such. */
+  constructor(chat, store, onRefused = () => {}) {
     this.#chat = chat;
     this.#store = store;
+    this.#onRefused = onRefused;
   }
 
   /** `written` is {body, mentions?, replyTo?, threadRootMessageId?, alsoSendToMain?,
@@ -73,9 +76,9 @@ export class Sender {
   #fail(clientMessageId, error) {
     const { isTemporary } = error;
     const draft = this.#find(clientMessageId);
-    if (draft) {
-      this.#store.putInOutbox({ ...draft, state: "failed", problem: error, isTemporary });
-    }
+    if (!draft) return;
+    this.#store.putInOutbox({ ...draft, state: "failed", problem: error, isTemporary });
+    this.#onRefused(draft, error);
   }
 
   #find(clientMessageId) {

@@ -46,8 +46,9 @@ export class Session {
    * `onBan(event)` of bans from groups that one is an admin of. `onReports()` is called when there
    * may be new reports: told of one, or when the stream has opened, at first or again.
    * `onUsers(users)` gets what a page shows of users, by id, `onMessage(message)` each that has
-   * come and is not before the reader's eyes. `onOpened()` is called when the stream has opened and
-   * the list has come, at first or again, `onEvent(event)` with each event that has a message.
+   * come and is not before the reader's eyes, `onRefused(draft, error)` what could not be sent.
+   * `onOpened()` is called when the stream has opened and the list has come, at first or again,
+   * `onEvent(event)` with each event that has a message.
    * `hasDrafts`: whether the service has the plugin.
    */
   constructor(chat, store, { onGone, onJoinRequest, onBan, onReports, ...told }) {
@@ -57,14 +58,14 @@ export class Session {
     this.#onJoinRequest = onJoinRequest;
     this.#onBan = onBan;
     this.#onReports = onReports;
-    const { onUsers = () => {}, onMessage = () => {}, hasDrafts = true } = told;
+    const { onUsers = () => {}, onMessage = () => {}, onRefused, hasDrafts = true } = told;
     const { onOpened = () => {}, onEvent = () => {} } = told;
     this.#onUsers = onUsers;
     this.#onMessage = onMessage;
     this.#onOpened = onOpened;
     this.#onEvent = onEvent;
     this.liveDrafts = new LiveDrafts(chat, store, hasDrafts);
-    this.sender = new Sender(chat, store);
+    this.sender = new Sender(chat, store, onRefused);
     this.changes = new MessageChanges(chat, store);
     this.boundaries = new Boundaries(chat, store);
     this.typing = new Typing(chat, store);

@@ -4,7 +4,7 @@ another language."""
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import FilePayload, Locator, Page, expect
 
 from chat_aio.demo.people import PEOPLE
 from tests.browser.acting import main_list, message, panel
@@ -12,8 +12,10 @@ from tests.browser.conftest import Visit
 from tests.browser.looking import Looking, LookingForWords
 from tests.browser.serving import Complaints, Demo
 from tests.browser.speaking import ENGLISH, Foreign, Language
+from tests.browser.test_gallery import picture
 from tests.browser.test_held import hold
 from tests.browser.test_layout import PHONE
+from tests.browser.test_sending_files import png
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -79,6 +81,7 @@ KNOWN = (
         "Does it",
         "build",
     ),
+    *("moth.png", "with"),
     *("Let me in again?", "Are you there?", "Something unkind", "unkind", "a test", "Free money"),
     "This looks like advertising. A moderator looks.",
 )
@@ -165,6 +168,40 @@ async def test_a_conversation_and_its_panels(tour: Tour) -> None:
     await linus.goto(f"{linus.url}/{root_id}")
     await expect(tour.panel(linus, "thread.title").locator(".message")).to_have_count(3)
     await tour.looking.at(linus, "a thread")
+    assert not tour.looking.faults, "\n".join(tour.looking.faults)
+
+
+@LANGUAGES
+@SIZES
+async def test_files_and_what_was_and_who_has_read(tour: Tour, complaints: Complaints) -> None:
+    complaints.excuse("429")
+    demo, say = tour.demo, tour.say
+    group_id = await demo.group("linus", "dennis", "ada", name="Kernel")
+    await picture(demo, group_id, "moth.png", "moth.png")
+    await demo.patch("linus", f"/conversations/{group_id}", slowModeSeconds=3_600)
+    asked = await demo.write("ada", group_id, "Does it build?")
+    await demo.patch("ada", f"/messages/{asked['id']}", body="It does.")
+    ada = await tour.visit("ada", group_id)
+    form = ada.locator("#composer")
+    files = [FilePayload(name="moth.png", mimeType="image/png", buffer=png(6, 3))]
+    await form.locator("input[type=file]").set_input_files(files)
+    await expect(form.locator("[data-state=ready] img")).to_be_visible()
+    await tour.looking.at(ada, "a file that waits")
+    await form.get_by_label(say("composer.message"), exact=True).fill("It does.")
+    await form.get_by_label(say("composer.message"), exact=True).press("Enter")
+    await expect(form.get_by_role("timer")).not_to_be_empty()
+    await tour.looking.at(ada, "slow mode")
+    await tour.log(ada).locator(".picture").first.click()
+    await expect(ada.get_by_text(say("gallery.position", index=1, all=2))).to_be_visible()
+    await tour.dialog(ada, "moth.png")
+    for item, name in (("readers", "readers.title"), ("versions", "versions.title")):
+        await tour.press(message(tour.log(ada), "It does."), say("message.more"))
+        await ada.get_by_role("menuitem", name=say(f"message.{item}")).click()
+        await expect(ada.get_by_role("dialog").locator("li:visible")).not_to_have_count(0)
+        await tour.dialog(ada, say(name))
+    await demo.patch("linus", f"/conversations/{group_id}", frozen=True)
+    await expect(form.get_by_role("status")).to_have_text(say("group.frozenAsk", names="Linus"))
+    await tour.looking.at(ada, "a frozen group")
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 

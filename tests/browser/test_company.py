@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Locator, Page, Request, expect
 
-from tests.browser.acting import details, main_list, message, stop_time, write
+from tests.browser.acting import act, choose, details, main_list, message, stop_time, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 
@@ -218,3 +218,37 @@ async def test_what_is_read_in_one_window_is_read_in_the_other(visit: Visit, dem
     await expect(row(beside, "Linus").locator(".badge")).to_be_hidden()
     await demo.direct("margaret", "dennis")
     await expect(row(beside, "Margaret")).to_be_visible()
+
+
+async def test_who_has_read_a_message_is_said_by_name_and_live(visit: Visit, demo: Demo) -> None:
+    twin = await demo.twin()
+    group_id = await demo.group("linus", "dennis", "grace", "margaret", name="Kernel")
+    await demo.send("dennis", group_id, "theirs")
+    linus = await visit("linus", group_id)
+    await visit("grace", port=twin.port)
+    await write(linus, "to all")
+    own = message(main_list(linus), "to all")
+    await expect(own.get_by_role("img")).to_have_accessible_name("Delivered to 1")
+    await choose(own, "Read by…")
+    dialog = linus.get_by_role("dialog", name="Who has read it")
+    part = {each: dialog.get_by_role("region", name=each) for each in ("Read", "Not yet")}
+    await expect(dialog.get_by_role("status")).to_have_text("Read by 0 of 3")
+    await expect(dialog.get_by_role("region", name="Delivered")).to_contain_text("Grace")
+    await expect(part["Read"]).to_be_hidden()
+    await expect(part["Not yet"].locator("li")).to_have_text([re.compile("Dennis$"), "MMargaret"])
+    await twin.read_all("margaret", group_id)
+    await expect(part["Read"].locator("li")).to_have_text([re.compile("Margaret$")])
+    await twin.read_all("grace", group_id)
+    await expect(dialog.get_by_role("status")).to_have_text("Read by 2 of 3")
+    await expect(dialog.get_by_role("region", name="Delivered")).to_be_hidden()
+    await linus.keyboard.press("Escape")
+    await act(message(main_list(linus), "theirs"), "More actions")
+    await expect(linus.get_by_role("menuitem", name="Read by…")).to_have_count(0)
+
+
+async def test_between_two_people_the_mark_is_enough(visit: Visit, demo: Demo) -> None:
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    await write(linus, "to you")
+    await act(message(main_list(linus), "to you"), "More actions")
+    await expect(linus.get_by_role("menuitem", name="Edit")).to_be_visible()
+    await expect(linus.get_by_role("menuitem", name="Read by…")).to_have_count(0)

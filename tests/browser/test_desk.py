@@ -6,7 +6,7 @@ import json
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
-from tests.browser.acting import main_list, message
+from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 from tests.browser.test_moderation import MODERATOR, part
@@ -139,6 +139,51 @@ async def test_what_a_message_was_is_shown_with_it(visit: Visit, demo: Demo) -> 
     await dialog.get_by_role("button", name="Remove").click()
     await expect(earlier.locator(".case-reason")).to_have_text(["Kind words", "Rude words"])
     await expect(earlier).to_contain_text("Removed by Ada")
+
+
+async def test_a_moderator_sees_in_place_what_a_message_was(visit: Visit, demo: Demo) -> None:
+    """Nobody else does, and nothing is offered where there was nothing."""
+    group_id = await demo.group("linus", "dennis", MODERATOR, name="Kernel")
+    await demo.send("linus", group_id, "Never changed")
+    written = await demo.write("dennis", group_id, "Rude words")
+    for body in ("Kinder words", "Kind words"):
+        await demo.patch("dennis", f"/messages/{written['id']}", body=body)
+    linus, moderator = await visit("linus", group_id), await visit(MODERATOR, group_id)
+    await choose(message(main_list(moderator), "Kind words"), "Versions")
+    dialog = moderator.get_by_role("dialog", name="Earlier versions")
+    await expect(dialog.locator(".case-reason")).to_have_text(["Kinder words", "Rude words"])
+    await expect(dialog).to_contain_text("Edited by Dennis")
+    await moderator.keyboard.press("Escape")
+    for page, body in ((moderator, "Never changed"), (linus, "Kind words")):
+        await act(message(main_list(page), body), "More actions")
+        await expect(page.get_by_role("menuitem", name="Report")).to_be_visible()
+        await expect(page.get_by_role("menuitem", name="Versions")).to_have_count(0)
+        await page.keyboard.press("Escape")
+
+    await demo.delete("dennis", f"/messages/{written['id']}")
+    gone = [message(main_list(each), "This message was deleted") for each in (linus, moderator)]
+    await expect(gone[0].get_by_role("toolbar")).to_be_hidden()
+    await act(gone[1], "More actions")
+    await expect(moderator.get_by_role("menuitem")).to_have_text(["Versions"])
+    await moderator.get_by_role("menuitem", name="Versions").click()
+    said = ["Kind words", "Kinder words", "Rude words"]
+    await expect(dialog.locator(".case-reason")).to_have_text(said)
+    await expect(dialog).to_contain_text("Deleted by Dennis")
+    await expect(gone[1].get_by_role("button", name="Reply", exact=True)).to_be_hidden()
+
+
+async def test_versions_that_do_not_load_say_so(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("Failed to load resource")
+    group_id = await demo.group("linus", "dennis", MODERATOR, name="Kernel")
+    written = await demo.write("dennis", group_id, "Rude words")
+    await demo.patch("dennis", f"/messages/{written['id']}", body="Kind words")
+    moderator = await visit(MODERATOR, group_id)
+    await moderator.route("**/versions?*", lambda route: route.abort())
+    await choose(message(main_list(moderator), "Kind words"), "Versions")
+    alert = moderator.get_by_role("dialog", name="Earlier versions").get_by_role("alert")
+    await expect(alert.first).to_have_text("The chat is out of reach.")
 
 
 async def test_what_the_sender_has_deleted_is_not_restored(

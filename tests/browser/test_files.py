@@ -27,6 +27,28 @@ SEND = """async (conversationId) => {
   return { shown, text, empty, message, last: told.at(-1), size: blob.size };
 }"""
 
+STOP = """async (conversationId) => {
+  const { Chat } = await import("/browser/chat.js");
+  const told = [];
+  const onError = (error) => told.push(error);
+  const chat = new Chat("/api/chat", { query: { as: "ada" }, onError });
+  const stopped = async (more, reason) => {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const file = new Blob(["x".repeat(1_000_000)]);
+    const sent = chat.attachments.upload(conversationId, file, { ...more, signal });
+    const failed = sent.catch((error) => [error === signal.reason, error.name]);
+    stopping.abort(reason);
+    const late = chat.attachments.upload(conversationId, file, { ...more, signal });
+    return [await failed, await late.catch((error) => error === signal.reason)];
+  };
+  const onProgress = () => {};
+  const own = new TypeError("stopped");
+  const shown = { onProgress };
+  const all = [await stopped({}), await stopped(shown), await stopped(shown, own)];
+  return { all, told: told.length };
+}"""
+
 GET = """async ([userId, image, text]) => {
   const { Chat } = await import("/browser/chat.js");
   const chat = new Chat("/api/chat", { query: { as: userId } });
@@ -63,3 +85,12 @@ async def test_files_cross(visit: Visit, demo: Demo, complaints: Complaints) -> 
         "text": "some text",
         "refused": "ATTACHMENT_NOT_FOUND",
     }
+
+
+async def test_an_upload_that_is_stopped_says_so(visit: Visit, demo: Demo) -> None:
+    """With the signal's own reason: it is no failure of the service, which onError is told of."""
+    conversation_id = await demo.direct("ada", "linus")
+    ada = await visit("ada")
+    found: Any = await ada.evaluate(STOP, conversation_id)
+    aborted = [[True, "AbortError"], True]
+    assert found == {"all": [aborted, aborted, [[True, "TypeError"], True]], "told": 0}

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Page
 
+from tests.browser.acting import stop_time
 from tests.browser.test_modules import run
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -55,3 +56,26 @@ async def test_pages_of_a_list_join_and_only_the_last_answer_counts(empty: Page)
     """
     found = await run(empty, script)
     assert found == [["a", "b"], ["a", "b", "c"], ["b", "c"]]
+
+
+async def test_who_waits_in_many_groups_has_one_timer(empty: Page) -> None:
+    """It runs as long as one waits anywhere; a group that is not slow any more has no wait."""
+    await stop_time(empty)
+    script = """
+        const { Waits } = await import("/browser/waits.js");
+        let ticks = 0;
+        globalThis.ticks = () => ticks;
+        const waits = globalThis.waits = new Waits(() => { ticks += 1; });
+        for (const id of ["a", "b", "c"]) waits.begin(id, 3);
+        const slow = (id, slowModeSeconds = 60) => waits.in({ id, slowModeSeconds });
+        return [ticks, slow("a"), slow("a", 2), slow("a", 0), slow("d"), waits.in({ id: "a" })];
+    """
+    nothing = {"seconds": 0, "isOver": False}
+    waiting = [{"seconds": each, "isOver": False} for each in (3, 2)]
+    assert await run(empty, script) == [3, *waiting, nothing, nothing, nothing]
+    await empty.clock.run_for(2_000)
+    assert await run(empty, "return ticks()") == 5
+    await empty.clock.run_for(60_000)
+    found = "waits.end('b'); return ['a', 'b'].map((id) => waits.in({ id, slowModeSeconds: 60 }))"
+    assert await run(empty, "return ticks()") == 6
+    assert await run(empty, found) == [{"seconds": 0, "isOver": True}, nothing]

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.acting import main_list, message, thread, write
+from tests.browser.acting import choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
@@ -325,3 +325,30 @@ def luminance(color: list[int]) -> float:
         each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("window", [(360, 500), (180, 250)], ids=["small", "enlarged twofold"])
+async def test_a_dialog_scrolls_inside_of_a_small_window(
+    visit: Visit, demo: Demo, window: tuple[int, int]
+) -> None:
+    """A page that is enlarged has as many pixels less."""
+    group_id = await demo.group("linus", "dennis", name="Kernel")
+    await demo.write("dennis", group_id, "Something quite unkind, and long. " * 20)
+    linus = await visit("linus", group_id, viewport={"width": 1280, "height": 800})
+    await choose(message(main_list(linus), "unkind"), "Report")
+    dialog = linus.get_by_role("dialog", name="Report this message")
+    width, height = window
+    await linus.set_viewport_size({"width": width, "height": height})
+    await expect(dialog).to_be_in_viewport(ratio=1)
+    assert await dialog.evaluate("each => each.scrollWidth <= each.clientWidth")
+    assert await fits(linus)
+    for each in (
+        dialog.get_by_role("heading"),
+        dialog.get_by_label("What is wrong"),
+        dialog.get_by_role("button", name="Cancel"),
+        dialog.get_by_role("button", name="Report"),
+    ):
+        await each.scroll_into_view_if_needed()
+        await expect(each).to_be_in_viewport()
+    await linus.keyboard.press("Escape")
+    await expect(dialog).to_be_hidden()

@@ -1,10 +1,13 @@
 """Room controls: an admin freezes a group, slows it down and bans from it; others see what they can
 do."""
 
-import pytest
-from playwright.async_api import Locator, Page, expect
+import asyncio
+import re
 
-from tests.browser.acting import act, details, main_list, message, write
+import pytest
+from playwright.async_api import Locator, Page, Request, Route, expect
+
+from tests.browser.acting import act, details, main_list, message, stop_time, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 from tests.browser.test_groups import manage
@@ -14,6 +17,27 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 def box(page: Page) -> Locator:
     return page.get_by_label("Message", exact=True)
+
+
+def note(page: Page) -> Locator:
+    """Why one cannot write, above where one writes."""
+    return page.locator("#composer .composer-note").get_by_role("status")
+
+
+def countdown(page: Page) -> Locator:
+    return page.locator("#composer").get_by_role("timer")
+
+
+def count_sends(page: Page) -> list[str]:
+    """What is sent from now on."""
+    sent: list[str] = []
+
+    def hear(request: Request) -> None:
+        if request.method == "POST" and "/messages?" in request.url:
+            sent.append(request.url)
+
+    page.on("request", hear)
+    return sent
 
 
 async def set_to(page: Page, label: str, option: str) -> None:
@@ -43,6 +67,24 @@ async def test_a_group_is_frozen_and_thaws(visit: Visit, demo: Demo) -> None:
     await expect(message(main_list(linus), "Thank you")).to_be_visible()
 
 
+async def test_who_cannot_write_is_told_whom_to_ask(visit: Visit, demo: Demo) -> None:
+    """Of the admins three at most are named, as they are now."""
+    others = ("dennis", "grace", "margaret", "ada")
+    conversation_id = await demo.group("linus", *others, name="Kernel")
+    here = f"/conversations/{conversation_id}"
+    await demo.patch("linus", here, frozen=True)
+    dennis, linus = await visit("dennis", conversation_id), await visit("linus", conversation_id)
+    words = "Only admins can write here. If you have something to say, ask {}."
+    await expect(note(dennis)).to_have_text(words.format("Linus"))
+    await expect(note(linus)).to_be_empty()
+    for user_id in others[1:]:
+        await demo.patch("linus", f"{here}/participants", userId=user_id, role="admin")
+    await expect(note(dennis)).to_have_text(re.compile(r"ask \w+, \w+,? or \w+\.$"))
+    await demo.patch("linus", f"{here}/participants", userId="dennis", role="admin")
+    await expect(note(dennis)).to_be_empty()
+    await expect(box(dennis)).to_be_editable()
+
+
 async def test_newcomers_see_what_is_said_after_they_joined(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.group("linus", "dennis", name="Kernel")
     linus = await visit("linus", f"{conversation_id}/details")
@@ -70,11 +112,92 @@ async def test_slow_mode_says_how_long(visit: Visit, demo: Demo, complaints: Com
     for body in ("One", "Two"):
         await write(dennis, body)
     await expect(message(main_list(linus), "One")).to_be_visible()
-    await expect(main_list(dennis)).to_contain_text("Slow mode: try again in")
+    await expect(countdown(dennis)).to_have_text(
+        re.compile(r"^You can write again in [45]:\d\d\.$")
+    )
+    await expect(box(dennis)).to_have_value("Two")
+    await expect(main_list(dennis)).not_to_contain_text("Two")
     await expect(main_list(linus)).not_to_contain_text("Two")
     await demo.patch("linus", f"/conversations/{conversation_id}", slowModeSeconds=7)
     interval = details(linus).get_by_label("How often members write")
     await expect(interval).to_have_value("7")
+
+
+async def test_what_is_written_waits_until_slow_mode_lets_it_go(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("429")
+    conversation_id = await demo.group("linus", "dennis", name="Kernel")
+    await demo.patch("linus", f"/conversations/{conversation_id}", slowModeSeconds=60)
+    dennis = await visit("dennis", conversation_id)
+    await write(dennis, "One")
+    await expect(main_list(dennis).locator("[data-state=sent]")).to_have_count(1)
+    sent = count_sends(dennis)
+    await stop_time(dennis)
+    await write(dennis, "Two")
+    await expect(countdown(dennis)).to_have_text(re.compile(r"in (1:00|0:5\d)\.$"))
+    await expect(note(dennis)).to_contain_text("What you have written stays here.")
+    first = await countdown(dennis).inner_text()
+    await dennis.clock.run_for(3_000)
+    await expect(countdown(dennis)).not_to_have_text(first)
+    await box(dennis).press("End")
+    await box(dennis).press_sequentially(", and more")
+    await dennis.keyboard.press("Enter")
+    await expect(box(dennis)).to_have_value("Two, and more")
+    assert len(sent) == 1
+    await dennis.clock.run_for(60_000)
+    await expect(countdown(dennis)).to_be_empty()
+    await expect(note(dennis)).to_have_text("You can write again.")
+    await demo.patch("linus", f"/conversations/{conversation_id}", slowModeSeconds=0)
+    await expect(note(dennis)).to_be_empty()
+    await dennis.keyboard.press("Enter")
+    await expect(message(main_list(dennis), "Two, and more")).to_be_visible()
+
+
+async def test_one_waits_no_longer_than_slow_mode_lasts(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    """A shorter interval counts at once, in the conversation and in its threads."""
+    complaints.excuse("429")
+    conversation_id = await demo.group("linus", "dennis", name="Kernel")
+    here = f"/conversations/{conversation_id}"
+    await demo.patch("linus", here, slowModeSeconds=3_600)
+    root = await demo.write("dennis", conversation_id, "One")
+    dennis = await visit("dennis", f"{conversation_id}/{root['id']}")
+    await write(dennis, "Two", in_thread=True)
+    answer = dennis.get_by_label("Message in the thread", exact=True)
+    await expect(answer).to_have_value("Two")
+    await expect(countdown(dennis)).to_contain_text("59:")
+    await expect(thread(dennis).get_by_role("timer")).to_contain_text("59:")
+    await demo.patch("linus", here, slowModeSeconds=60)
+    await expect(countdown(dennis)).to_contain_text("1:00")
+    await demo.patch("linus", here, slowModeSeconds=0)
+    await expect(countdown(dennis)).to_be_empty()
+    await answer.press("Enter")
+    await expect(message(thread(dennis), "Two")).to_be_visible()
+
+
+async def test_what_is_refused_stands_aside_of_what_was_begun(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("429")
+    conversation_id = await demo.group("linus", "dennis", name="Kernel")
+    await demo.patch("linus", f"/conversations/{conversation_id}", slowModeSeconds=60)
+    await demo.write("dennis", conversation_id, "One")
+    dennis = await visit("dennis", conversation_id)
+    is_released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await is_released.wait()
+        await route.continue_()
+
+    await dennis.route("**/messages?*", hold)
+    await write(dennis, "Two")
+    await box(dennis).fill("Three")
+    is_released.set()
+    await expect(countdown(dennis)).not_to_be_empty()
+    await expect(box(dennis)).to_have_value("Three")
+    await expect(message(main_list(dennis), "Two")).to_have_attribute("data-state", "failed")
 
 
 async def test_somebody_is_banned_and_may_come_back(
@@ -95,7 +218,22 @@ async def test_somebody_is_banned_and_may_come_back(
     await dennis.goto(dennis.url.split("#")[0] + "#dennis/channels")
     join = dennis.get_by_role("button", name="Join Kernel")
     await join.click()
-    await expect(dennis.get_by_role("alert").filter(has_text="banned")).to_be_visible()
+    refused = dennis.get_by_role("alert").filter(has_text="until one of its admins lifts the ban")
+    await expect(refused).to_contain_text("write to one of them")
+    await demo.patch("linus", here, joinPolicy="approval")
+    await dennis.get_by_role("button", name="Refresh").click()
+    await dennis.get_by_role("button", name="Ask to join Kernel").click()
+    asking = dennis.get_by_role("dialog", name="Ask to join Kernel")
+    await asking.get_by_role("button", name="Ask to join").click()
+    await expect(asking.get_by_role("alert")).to_contain_text("until one of its admins lifts")
+    await dennis.keyboard.press("Escape")
+    invite = await demo.post("linus", f"{here}/invites")
+    await dennis.goto(dennis.url.replace("channels", f"invite/{invite['invite']['code']}"))
+    await dennis.get_by_role("button", name="Join").click()
+    refused = dennis.get_by_role("alert").filter(has_text="write to Linus, who has invited you")
+    await expect(refused).to_be_visible()
+    await demo.patch("linus", here, joinPolicy="open")
+    await dennis.goto(dennis.url.split("#")[0] + "#dennis/channels")
     await bans.get_by_role("button", name="Lift the ban of Dennis").click()
     await expect(bans).to_contain_text("Nobody is banned.")
     await join.click()

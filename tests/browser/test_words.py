@@ -97,7 +97,8 @@ async def test_refusals_are_told_in_german(
     await expect(linus.get_by_placeholder(words)).to_be_visible()
     for body in ("Eins", "Zwei"):
         await write(linus, body)
-    await expect(log).to_contain_text("Langsamer Modus: Versuche es in")
+    await expect(linus.get_by_role("timer").first).to_have_text(re.compile("^In [01]:[0-5][0-9] "))
+    await expect(linus.locator("#body")).to_have_value("Zwei")
 
 
 async def test_a_language_is_chosen_and_kept(visit: Visit) -> None:

@@ -7,6 +7,7 @@ import { Kept } from "./kept.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { Uploads } from "./uploads.js";
+import { Waits } from "../../browser/waits.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";
@@ -17,7 +18,7 @@ import { FilePicker } from "./views/file-picker.js";
 import { FindingViews } from "./views/finding.js";
 import { FirstSteps } from "./views/first-steps.js";
 import { Frame } from "./views/frame.js";
-import { writingIn } from "./views/group-words.js";
+import { closedIn, goneFrom, writingIn } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
@@ -46,6 +47,7 @@ export class Page {
   #timeline;
   #composer;
   #uploads;
+  #waits;
   #files;
   #notifications;
   #thread;
@@ -80,8 +82,10 @@ export class Page {
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.tell(message),
+      onRefused: (draft, error) => this.#refused(draft, error),
     });
     this.#waiting = new Waiting(chat, store);
+    this.#waits = new Waits(() => this.#explainWriting());
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -96,6 +100,8 @@ export class Page {
       groups: this.#session.groups,
       kept: this.#kept,
       urlOf: this.#urlOf,
+      receipts: this.#session.receipts,
+      desk: chat.desk,
     });
     this.#frame = new Frame(store, people, this.#session.presence);
     this.#notifications = new SystemNotifications(store, people, (each) => this.#goToMessage(each));
@@ -281,13 +287,26 @@ export class Page {
     if (document.visibilityState === "visible") whose.saw(timeline, messageId);
   }
 
+  /** What comes too soon waits where it was written, if nothing else has been begun there. */
+  #refused(draft, { code, retryAfter }) {
+    if (code !== "SLOW_MODE" || !retryAfter) return;
+    const { conversationId, threadRootMessageId: rootId = null, clientMessageId } = draft;
+    this.#waits.begin(conversationId, retryAfter);
+    if (!this.#composerOf(rootId).isEmptyAt(rootId ?? conversationId)) return;
+    this.#rewrite(this.#session.sender.takeBack(clientMessageId), { isAsked: false });
+  }
+
+  #composerOf(rootId) {
+    return rootId === null ? this.#composer : this.#thread.composer;
+  }
+
   /** What was not sent goes back to where it was written. */
-  #rewrite(draft) {
+  #rewrite(draft, how = {}) {
     if (!draft) return;
     const { conversationId, threadRootMessageId: rootId = null } = draft;
     const place = rootId ?? conversationId;
     this.#uploads.putBack(place, draft.attachments ?? []);
-    (rootId === null ? this.#composer : this.#thread.composer).takeBack(place, draft);
+    this.#composerOf(rootId).takeBack(place, draft, how);
     if (rootId !== null && rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
   }
 
@@ -296,7 +315,16 @@ export class Page {
     if (!open) return { placeholder: "" };
     const words = this.#people.isAdminOf(open) ? null : writingIn(open);
     const placeholder = words ?? say("composer.to", { title: this.#people.titleOf(open) });
-    return { placeholder, isClosed: words !== null && open.frozen };
+    return { placeholder, isClosed: words !== null && Boolean(open.frozen) };
+  }
+
+  /** Why one cannot write just now; it changes by the second. */
+  #explainWriting() {
+    const { open } = this.#store;
+    const isBound = open && !this.#people.isAdminOf(open);
+    const closed = isBound && open.frozen ? closedIn(open, this.#people) : null;
+    const wait = isBound ? this.#waits.in(open) : { seconds: 0, isOver: false };
+    for (const each of [this.#composer, this.#thread.composer]) each.explain({ closed, wait });
   }
 
   #send(written) {
@@ -304,6 +332,7 @@ export class Page {
     const timeline = this.#store.timeline(openId);
     timeline.unread.clear();
     if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
+    this.#waits.end(openId);
     const attachments = this.#uploads.take(written.threadRootMessageId ?? openId);
     this.#session.sender.send(openId, { ...written, attachments });
     this.#session.typing.stopped(openId);
@@ -338,14 +367,7 @@ export class Page {
 
   #gone(conversation, removedBy) {
     location.hash = addressOf(this.#people.userId);
-    this.#frame.notify(this.#wordsOfGoing(conversation, removedBy));
-  }
-
-  #wordsOfGoing(conversation, removedBy) {
-    if (!conversation || removedBy === null) return say("gone.notOpen");
-    const title = this.#people.titleOf(conversation);
-    if (removedBy === this.#people.userId) return say("gone.left", { title });
-    return say("gone.removed", { name: this.#people.nameOf(removedBy), title });
+    this.#frame.notify(goneFrom(conversation, removedBy, this.#people));
   }
 
   #show() {
@@ -364,6 +386,7 @@ export class Page {
     this.#composer.show(openId, writing);
     this.#files.show(openId, openId, writing);
     this.#thread.show(writing);
+    this.#explainWriting();
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();

@@ -12,3 +12,9 @@ export function problemOf({ code, message, retryAfter = null }) {
   const name = `problem.${code}`;
   return language !== "en" && hasText(name) ? say(name) : message;
 }
+
+/** Of a ban the service speaks as of anybody's; who wants to come in is told what to do. */
+export function joinProblemOf(error, inviter = null) {
+  if (error.code !== "CONVERSATION_BANNED") return problemOf(error);
+  return inviter ? say("invite.banned", { name: inviter }) : say("roomBans.refused");
+}

@@ -29,6 +29,7 @@ const texts = { ...LANGUAGES[USUAL], ...LANGUAGES[language] };
 const forms = new Intl.PluralRules(language);
 const numbers = new Intl.NumberFormat(locale);
 const sentences = new Intl.ListFormat(locale, { type: "conjunction" });
+const choices = new Intl.ListFormat(locale, { type: "disjunction" });
 const enumerations = new Intl.ListFormat(locale, { type: "unit", style: "short" });
 
 /**
@@ -53,6 +54,11 @@ export function numberOf(number, options = null) {
 /** Names within a sentence: "Ann and Bob". */
 export function listOf(names) {
   return sentences.format(names);
+}
+
+/** Names of whom one is enough: "Ann or Bob". */
+export function choiceOf(names) {
+  return choices.format(names);
 }
 
 /** Names that stand for themselves: "Ann, Bob". */

@@ -1,7 +1,7 @@
 /** The directory of public channels. */
 
 import { avatar, element, Rows, setAttribute, setAvatar, setText } from "../../../browser/dom.js";
-import { problemOf } from "../problems.js";
+import { joinProblemOf, problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { AskDialog } from "./group-dialogs.js";
 import { countOf, nameOf } from "./group-words.js";
@@ -87,7 +87,11 @@ export class ChannelDirectory {
 
   /** How it is joined may have changed since the list was shown: the answer tells. */
   async #ask(channel, message) {
-    if (await this.#directory.join(channel, message)) this.#needs.go(channel.conversationId);
+    try {
+      if (await this.#directory.join(channel, message)) this.#needs.go(channel.conversationId);
+    } catch (error) {
+      throw new Error(joinProblemOf(error));
+    }
   }
 }
 

@@ -11,6 +11,7 @@ import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { AboutBar } from "./about-bar.js";
 import { Completion } from "./completion.js";
+import { ComposerNote } from "./composer-note.js";
 
 const MOST_LINES_PX = 200;
 const newDraft = () => ({ text: "", about: null, chosen: new Map(), isSaving: false });
@@ -20,6 +21,8 @@ export class Composer {
   #input;
   #emoji;
   #bar;
+  #note = new ComposerNote();
+  #isWaiting = false;
   #completion;
   #people;
   #needs;
@@ -41,6 +44,7 @@ export class Composer {
     this.#needs = needs;
     this.#input = form.querySelector("textarea");
     this.#bar = new AboutBar(form, people, () => this.#cancel());
+    form.querySelector(".problem").before(this.#note.node);
     const list = form.querySelector("[role=listbox]");
     const choose = (meant, range) => this.#insert(meant, range);
     this.#completion = new Completion(this.#input, list, people, choose);
@@ -69,6 +73,17 @@ export class Composer {
     this.#follow(find);
   }
 
+  /** Why one cannot write: `closed` are words; while one waits, what is written stays where it is. */
+  explain({ closed, wait }) {
+    this.#note.show({ closed, wait });
+    this.#isWaiting = wait.seconds > 0;
+  }
+
+  /** Whether nothing has been begun in a place, which is the one that is shown. */
+  isEmptyAt(place) {
+    return place === this.#place && !this.#input.value.trim() && !this.#draft.about;
+  }
+
   /** Not on a touch screen, where the keyboard would cover what one came to read. */
   focus() {
     if (matchMedia("(hover: hover)").matches) this.#input.focus();
@@ -94,8 +109,11 @@ export class Composer {
     this.#input.setSelectionRange(message.body.length, message.body.length);
   }
 
-  /** What could not be sent is written anew, in front of what has been begun since. */
-  takeBack(place, { body, mentions = [], replyTo }) {
+  /**
+   * What could not be sent is written anew, in front of what has been begun since. The focus stays
+   * where it is if nobody has asked for it.
+   */
+  takeBack(place, { body, mentions = [], replyTo }, { isAsked = true } = {}) {
     if (place === this.#place) {
       if (this.#draft.about?.kind === "edit") this.#cancel();
       this.#remember();
@@ -111,7 +129,7 @@ export class Composer {
     this.#keep(place, draft);
     if (place !== this.#place) return;
     this.#enterDraft(draft);
-    this.#input.focus();
+    if (isAsked) this.#input.focus();
   }
 
   /** Say what went wrong; typing takes it away. */
@@ -190,6 +208,7 @@ export class Composer {
       this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
       return;
     }
+    if (this.#isWaiting) return;
     this.#enterDraft(newDraft());
     this.#keepWritten();
     this.#input.focus();

@@ -1,22 +1,17 @@
 /** A message for moderators: what was written around it, what it was before, and removing it. */
 
-import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
+import { element, Rows, setText } from "../../../browser/dom.js";
 import { momentOf, shortMomentOf } from "../times.js";
 import { say } from "../words.js";
 import { Dialog, field } from "./dialog.js";
 import { Section, smallButton } from "./section.js";
+import { Line, Versions } from "./versions.js";
 
 const MOST_REASON = 1_000;
-const HOW = {
-  edited: (values) => say("context.edited", values),
-  deleted: (values) => say("context.deleted", values),
-  removed: (values) => say("context.removed", values),
-};
 
 export class ContextDialog {
   #lines = element("ol", { class: "context" });
-  #versions = element("ol", { class: "context" });
-  #none = element("p", { class: "hint", role: "status" }, say("context.noneOlder"));
+  #versions;
   #reason = element("textarea", { rows: 1, maxlength: MOST_REASON });
   #reasonField = field(say("case.reason"), this.#reason, { isOptional: true });
   #remove = smallButton(
@@ -31,7 +26,6 @@ export class ContextDialog {
   #earlier;
   #dialog;
   #rows;
-  #versionRows;
   #desk;
   #people;
   #messageId = null;
@@ -42,12 +36,12 @@ export class ContextDialog {
     this.#desk = desk;
     this.#people = people;
     this.#rows = new Rows(this.#lines, null);
-    this.#versionRows = new Rows(this.#versions, null);
+    this.#versions = new Versions(desk, people);
     this.#standing = smallButton("", () => standing(this.#message.senderId));
     const acts = [this.#look, this.#standing, this.#restore, this.#remove];
     const ending = element("div", { class: "ending" }, ...acts);
     this.#section = new Section(say("context.around"), [], this.#lines, this.#reasonField, ending);
-    this.#earlier = new Section(say("context.before"), [], this.#versions, this.#none);
+    this.#earlier = new Section(say("context.before"), [], this.#versions.node);
     const given = { heading: say("context.title"), cancel: say("common.close") };
     this.#dialog = new Dialog(given, this.#section.node, this.#earlier.node);
   }
@@ -55,6 +49,7 @@ export class ContextDialog {
   async open(messageId) {
     this.#messageId = messageId;
     this.#show(null, []);
+    this.#versions.clear();
     this.#earlier.node.hidden = true;
     this.#dialog.open();
     await this.#section.explain(() => this.#load());
@@ -89,12 +84,7 @@ export class ContextDialog {
   }
 
   async #loadVersions() {
-    const asked = this.#messageId;
-    const versions = await this.#desk.listVersions(asked);
-    if (asked !== this.#messageId) return;
-    this.#versionRows.show(versions.map((each) => this.#versionOf(each)));
-    this.#none.hidden = versions.length > 0;
-    this.#earlier.node.hidden = false;
+    if (await this.#versions.load(this.#messageId)) this.#earlier.node.hidden = false;
   }
 
   #show(message, messages) {
@@ -119,30 +109,5 @@ export class ContextDialog {
       isMeant: id === this.#messageId,
     };
     return { key: id, Row: Line, state };
-  }
-
-  #versionOf({ id, senderId, body, how, replacedAt, replacedByUserId }) {
-    const by = this.#people.nameOf(replacedByUserId);
-    const about = HOW[how]({ name: by, when: shortMomentOf(replacedAt) });
-    const author = this.#people.nameOf(senderId);
-    const state = { author, about, moment: momentOf(replacedAt), body };
-    return { key: id, Row: Line, state: { ...state, isDeleted: false, isMeant: false } };
-  }
-}
-
-/** What somebody wrote. */
-class Line {
-  #author = element("strong", { dir: "auto" });
-  #about = element("span", { class: "terms" });
-  #body = element("p", { class: "case-reason", dir: "auto" });
-  node = element("li", {}, this.#author, " ", this.#about, this.#body);
-
-  show({ author, about, moment, body, isDeleted, isMeant }) {
-    setText(this.#author, author);
-    setText(this.#about, about);
-    setAttribute(this.#about, "title", moment);
-    setText(this.#body, body);
-    setAttribute(this.#body, "data-deleted", isDeleted);
-    setAttribute(this.node, "aria-current", isMeant && "true");
   }
 }

@@ -12,7 +12,7 @@ const FORWARD = direction === "rtl" ? "ArrowLeft" : "ArrowRight";
 const BACK = direction === "rtl" ? "ArrowRight" : "ArrowLeft";
 
 export class Gallery {
-  #image = element("img", { decoding: "async" });
+  #frame = element("div", { class: "gallery-image" });
   #about = element("p", { class: "terms", dir: "auto" });
   #position = element("p", { class: "terms", role: "status" });
   #problem = element("p", { class: "problem", role: "alert" });
@@ -29,14 +29,12 @@ export class Gallery {
   constructor(people, urlOf) {
     this.#people = people;
     this.#urlOf = urlOf;
-    const picture = element("div", { class: "gallery-image" }, this.#image);
     const acts = element("div", { class: "ending" }, this.#back, this.#forward, this.#download);
     const words = [this.#about, this.#position, this.#problem];
     const given = { cancel: say("common.close"), kind: "gallery" };
-    this.#dialog = new Dialog(given, picture, ...words, acts);
+    this.#dialog = new Dialog(given, this.#frame, ...words, acts);
     this.#dialog.onKey((event) => this.#pressed(event));
     this.#dialog.onClose(() => this.#leave());
-    this.#image.addEventListener("error", () => setText(this.#problem, say("gallery.failed")));
   }
 
   /** `read()` are the images as they are now, {key, message, attachment}. */
@@ -101,19 +99,20 @@ export class Gallery {
   /** The one before is not shown under the name of this one. */
   async #load({ id, name, width, height }) {
     const asked = this.#key;
-    this.#image.removeAttribute("src");
-    setAttribute(this.#image, "alt", name);
-    setAttribute(this.#image, "width", width);
-    setAttribute(this.#image, "height", height);
-    setAttribute(this.#download, "download", name);
+    const image = element("img", { alt: name, width, height, decoding: "async" });
+    image.addEventListener("error", () => {
+      if (asked === this.#key) setText(this.#problem, say("gallery.failed"));
+    });
+    this.#frame.replaceChildren(image);
     const url = await this.#urlOf(id);
     if (asked !== this.#key) return;
+    setAttribute(this.#download, "download", name);
     setAttribute(this.#download, "href", url);
-    setAttribute(this.#image, "src", url);
+    image.src = url;
   }
 
   #leave() {
     this.#key = null;
-    this.#image.removeAttribute("src");
+    this.#frame.replaceChildren();
   }
 }

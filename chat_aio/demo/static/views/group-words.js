@@ -1,6 +1,9 @@
 /** What the page says of groups: how they are found and joined, how large they are. */
 
-import { say } from "../words.js";
+import { choiceOf, say } from "../words.js";
+
+/** Of a group with many admins, so many are named. */
+const MOST_ADMINS = 3;
 
 export const VISIBILITIES = [
   ["private", say("group.private")],
@@ -41,6 +44,14 @@ export function writingIn({ frozen, slowModeSeconds }) {
   return unit === "minutes" ? say("slowMode.inMinutes", { count }) : say("slowMode.in", { count });
 }
 
+/** What one can do where only admins write. */
+export function closedIn({ participants }, people) {
+  const admins = participants.filter((each) => each.role === "admin").slice(0, MOST_ADMINS);
+  if (admins.length === 0) return say("group.frozen");
+  const names = choiceOf(admins.map((each) => people.nameOf(each.userId)));
+  return say("group.frozenAsk", { names });
+}
+
 /** How long one waits between two messages. */
 export function intervalOf(seconds) {
   const { unit, count } = largestUnitOf(seconds);
@@ -72,4 +83,12 @@ export function nameOf({ name }) {
 export function kindOf({ visibility, joinPolicy }) {
   if (visibility === "private") return say("group.isPrivate");
   return joinPolicy === "open" ? say("group.isOpen") : say("group.isApproval");
+}
+
+/** Why a conversation is not there any more; `removedBy` is null where that is not known. */
+export function goneFrom(conversation, removedBy, people) {
+  if (!conversation || removedBy === null) return say("gone.notOpen");
+  const title = people.titleOf(conversation);
+  if (removedBy === people.userId) return say("gone.left", { title });
+  return say("gone.removed", { name: people.nameOf(removedBy), title });
 }

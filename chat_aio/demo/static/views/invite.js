@@ -1,7 +1,7 @@
 /** The screen of an invite link: what it leads to, and the way in. */
 
 import { setAvatar, setText } from "../../../browser/dom.js";
-import { problemOf } from "../problems.js";
+import { joinProblemOf } from "../problems.js";
 import { say } from "../words.js";
 import { noteInput } from "./group-dialogs.js";
 import { countOf, nameOf } from "./group-words.js";
@@ -87,7 +87,9 @@ export class InviteScreen {
     try {
       await this.#invitation.accept(message);
     } catch (error) {
-      setText(this.#problem, problemOf(error));
+      // Who has invited one may know why.
+      const inviter = this.#people.nameOf(this.#invitation.preview?.invitedBy);
+      setText(this.#problem, joinProblemOf(error, inviter));
     } finally {
       this.#isBusy = false;
     }

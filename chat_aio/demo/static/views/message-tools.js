@@ -9,7 +9,9 @@ import { EmojiPicker } from "./emoji-picker.js";
 import { Gallery } from "./gallery.js";
 import { mayPinIn } from "./pins.js";
 import { Menu } from "./popovers.js";
+import { ReadersDialog } from "./readers.js";
 import { Toast } from "./toast.js";
+import { VersionsDialog } from "./versions.js";
 
 export class MessageTools {
   #changes;
@@ -22,12 +24,15 @@ export class MessageTools {
   #deleting;
   #forwarding;
   #gallery;
+  #readers;
+  #versions;
 
   /**
    * `needs.go(conversationId, rootId?)` opens a place, `needs.find(messageId, rootId)` shows a
    * message, `needs.composer(isThread)` is where one writes, `needs.report(message)` asks why,
    * `needs.groups` pins, `needs.kept` is what the browser keeps, `needs.urlOf(id)` is where a file
-   * is.
+   * is, `needs.receipts` tell how far one's own messages have come,
+   * `needs.desk` is the moderators'.
    */
   constructor(changes, store, people, needs) {
     this.#changes = changes;
@@ -36,6 +41,8 @@ export class MessageTools {
     this.#needs = needs;
     this.#picker = new EmojiPicker(needs.kept);
     this.#gallery = new Gallery(people, needs.urlOf);
+    this.#readers = new ReadersDialog(store, people, needs.receipts);
+    this.#versions = new VersionsDialog(needs.desk, people);
     this.#deleting = new DeleteDialog(({ id }) => changes.delete(id));
     this.#forwarding = new ForwardDialog(store, people, {
       more: needs.moreConversations,
@@ -60,6 +67,7 @@ export class MessageTools {
       answerInThread: (message) => this.#openThread(message, threadOf(message)),
       openThread: (message) => this.#openThread(message, message.id),
       openOuterThread: (message) => this.#openThread(message, message.threadRootMessageId),
+      hasMenu: (message) => this.#items(message, composer).length > 0,
       more: (message, button) => this.#menu.open(button, this.#items(message, composer)),
       jump: (message) => this.#jump(message, isThread),
       look: (message, attachment) =>
@@ -81,6 +89,7 @@ export class MessageTools {
   show() {
     this.#forwarding.show();
     this.#gallery.show();
+    this.#readers.show();
   }
 
   /** Those that are held of what is open. */
@@ -93,6 +102,7 @@ export class MessageTools {
   }
 
   #items(message, composer) {
+    if (message.deletedAt) return this.#looking(message);
     const forward = () => this.#forwarding.open(message);
     const edit = () => composer().edit(message);
     const remove = () => this.#deleting.open(message);
@@ -102,6 +112,7 @@ export class MessageTools {
       { name: "copy", label: say("message.copyText"), act: () => copy(message.body) },
       { name: "link", label: say("message.copyLink"), act: () => copy(linkTo(message)) },
       ...this.#pinning(message, composer),
+      ...this.#looking(message),
     ];
     const report = () => this.#needs.report(message);
     if (message.senderId !== this.#people.userId) {
@@ -111,8 +122,24 @@ export class MessageTools {
       ...items,
       { name: "edit", label: say("message.edit"), act: edit },
       { name: "delete", label: say("message.delete"), act: remove },
+      ...this.#reading(message),
       ...more,
     ];
+  }
+
+  /** What it was before, for moderators; nobody else is told that there was something. */
+  #looking(message) {
+    const isChanged = message.editedAt || message.deletedAt;
+    if (!this.#people.isModerator || !isChanged) return [];
+    const act = () => this.#versions.open(message);
+    return [{ name: "versions", label: say("message.versions"), act }];
+  }
+
+  /** In a direct conversation the mark beside the time says it all. */
+  #reading(message) {
+    if (this.#store.conversation(message.conversationId)?.type !== "group") return [];
+    const act = () => this.#readers.open(message);
+    return [{ name: "read", label: say("message.readers"), act }];
   }
 
   /** Pinning or unpinning, for who may. */

@@ -74,7 +74,8 @@ export class MessageRow {
     this.#quote.show(isDeleted ? null : state.replyTo);
     this.#showReactions(isDeleted ? [] : state.reactions);
     this.#threadLink.show(state.threadSummary);
-    this.#toolbar.show({ isHidden: message === null || isDeleted });
+    const isHidden = message === null || (isDeleted && !this.#tools.hasMenu(message));
+    this.#toolbar.show({ isHidden, isDeleted });
     this.#showMeta(state);
   }
 

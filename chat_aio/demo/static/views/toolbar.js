@@ -9,6 +9,9 @@ export class Toolbar {
     ...{ class: "toolbar", role: "toolbar", "aria-label": say("message.actions") },
   });
 
+  #buttons = [];
+  #more;
+
   /** `withMessage(act)` makes `act(message, button)` a listener. */
   constructor(tools, withMessage) {
     const button = (name, label, act) => {
@@ -16,17 +19,20 @@ export class Toolbar {
       const fields = { type: "button", "aria-label": label, title: label };
       const made = element("button", { ...fields, onclick });
       made.append(icon(name));
+      this.#buttons.push(made);
       this.node.append(made);
       return made;
     };
     button("react", say("message.react"), tools.react);
     button("reply", say("message.reply"), tools.reply);
     if (!tools.isThread) button("thread", say("message.replyInThread"), tools.answerInThread);
-    const more = button("more", say("message.more"), tools.more);
-    more.setAttribute("aria-haspopup", "menu");
+    this.#more = button("more", say("message.more"), tools.more);
+    this.#more.setAttribute("aria-haspopup", "menu");
   }
 
-  show({ isHidden }) {
+  /** Of what is deleted there is the menu alone, for who has something in it. */
+  show({ isHidden, isDeleted }) {
     this.node.hidden = isHidden;
+    for (const each of this.#buttons) each.hidden = isDeleted && each !== this.#more;
   }
 }

@@ -169,6 +169,10 @@ export const chat = {
   "receipts.readBy": "Gelesen von {count} von {all}",
   "receipts.delivered": "Zugestellt",
   "receipts.deliveredTo": "Zugestellt an {count}",
+  "readers.title": "Wer sie gelesen hat",
+  "readers.read": "Gelesen",
+  "readers.reached": "Zugestellt",
+  "readers.left": "Noch nicht",
 
   // What has happened in a group, and where one has gone from
   "happening.joined": { own: "Du bist beigetreten", other: "{actor} ist beigetreten" },
@@ -227,7 +231,9 @@ export const chat = {
   "message.notCopied": "Der Browser lässt diese Seite nicht kopieren.",
   "message.pin": "Anheften",
   "message.unpin": "Nicht mehr anheften",
+  "message.readers": "Gelesen von…",
   "message.report": "Melden",
+  "message.versions": "Fassungen",
   "message.edit": "Bearbeiten",
   "message.delete": "Löschen",
 

@@ -17,6 +17,8 @@ export const groups = {
   "group.allWrite": "Alle, die darin sind",
   "group.adminsWrite": "Nur Admins: Die Gruppe ist eingefroren",
   "group.frozen": "Hier können nur Admins schreiben.",
+  "group.frozenAsk":
+    "Hier können nur Admins schreiben. Wenn du etwas sagen möchtest, frag {names}.",
   "group.historyAll": "Alles, was je gesagt wurde",
   "group.historySinceJoin": "Nur, was nach ihrem Beitritt gesagt wird",
   "group.historyIsSinceJoin": "Wer neu dazukommt, sieht nur, was danach gesagt wird.",
@@ -30,6 +32,10 @@ export const groups = {
   "slowMode.seconds": { one: "Jede Sekunde", other: "Alle {count} Sekunden" },
   "slowMode.minutes": { one: "Jede Minute", other: "Alle {count} Minuten" },
   "slowMode.hours": { one: "Jede Stunde", other: "Alle {count} Stunden" },
+  "slowMode.waiting":
+    "Langsamer Modus: Du kannst noch nicht wieder schreiben. Dein Text bleibt hier stehen.",
+  "slowMode.left": "In {time} kannst du wieder schreiben.",
+  "slowMode.over": "Du kannst wieder schreiben.",
   "slowMode.in": {
     one: "Langsamer Modus: jede Sekunde eine Nachricht.",
     other: "Langsamer Modus: alle {count} Sekunden eine Nachricht.",
@@ -95,6 +101,9 @@ export const groups = {
   "requests.deny": "Ablehnen",
   "requests.denyNamed": "{name} ablehnen",
   "roomBans.title": "Ausgesperrt",
+  "roomBans.refused":
+    "Du bist dort ausgesperrt, bis ein Admin die Sperre aufhebt. Wenn du das für einen Irrtum " +
+    "hältst, schreib einem der Admins.",
   "roomBans.by": "Von {name}",
   "roomBans.lift": "Sperre aufheben",
   "roomBans.liftOf": "Sperre von {name} aufheben",
@@ -132,6 +141,9 @@ export const groups = {
   "invite.waiting":
     "Du hast darum gebeten, hereingelassen zu werden. Die Gruppe erscheint hier, sobald ein " +
     "Admin zustimmt.",
+  "invite.banned":
+    "Du bist dort ausgesperrt, bis ein Admin die Sperre aufhebt. Wenn du das für einen Irrtum " +
+    "hältst, schreib {name}: Von dort kommt deine Einladung.",
   "invite.spent": "Dieser Link führt nirgendwohin",
   "invite.failed": "Der Link konnte nicht geladen werden",
   "invite.askForAnother": "Bitte die Person, von der du ihn hast, um einen neuen.",

@@ -95,6 +95,7 @@ export const moderation = {
   "context.around": "Drumherum",
   "context.inThread": "in einem Thread",
   "context.before": "Frühere Fassungen",
+  "versions.title": "Frühere Fassungen",
   "context.noneOlder": "Nichts Älteres ist aufbewahrt.",
   "context.edited": "Bearbeitet von {name}, {when}",
   "context.deleted": "Gelöscht von {name}, {when}",

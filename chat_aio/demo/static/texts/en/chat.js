@@ -169,6 +169,10 @@ export const chat = {
   "receipts.readBy": "Read by {count} of {all}",
   "receipts.delivered": "Delivered",
   "receipts.deliveredTo": "Delivered to {count}",
+  "readers.title": "Who has read it",
+  "readers.read": "Read",
+  "readers.reached": "Delivered",
+  "readers.left": "Not yet",
 
   // What has happened in a group, and where one has gone from
   "happening.joined": { own: "You joined", other: "{actor} joined" },
@@ -212,7 +216,9 @@ export const chat = {
   "message.notCopied": "The browser does not let this page copy.",
   "message.pin": "Pin",
   "message.unpin": "Unpin",
+  "message.readers": "Read by…",
   "message.report": "Report",
+  "message.versions": "Versions",
   "message.edit": "Edit",
   "message.delete": "Delete",
 

@@ -17,6 +17,7 @@ export const groups = {
   "group.allWrite": "Everybody in it",
   "group.adminsWrite": "Only admins: the group is frozen",
   "group.frozen": "Only admins can write here.",
+  "group.frozenAsk": "Only admins can write here. If you have something to say, ask {names}.",
   "group.historyAll": "Everything that was ever said",
   "group.historySinceJoin": "Only what is said after they joined",
   "group.historyIsSinceJoin": "Newcomers see only what is said after they joined.",
@@ -29,6 +30,9 @@ export const groups = {
   "slowMode.seconds": { one: "Every second", other: "Every {count} seconds" },
   "slowMode.minutes": { one: "Every minute", other: "Every {count} minutes" },
   "slowMode.hours": { one: "Every hour", other: "Every {count} hours" },
+  "slowMode.waiting": "Slow mode: you cannot write again yet. What you have written stays here.",
+  "slowMode.left": "You can write again in {time}.",
+  "slowMode.over": "You can write again.",
   "slowMode.in": {
     one: "Slow mode: one message every second.",
     other: "Slow mode: one message every {count} seconds.",
@@ -92,6 +96,9 @@ export const groups = {
   "requests.deny": "Deny",
   "requests.denyNamed": "Deny {name}",
   "roomBans.title": "Banned",
+  "roomBans.refused":
+    "You are banned from there until one of its admins lifts the ban. If you think that is a " +
+    "mistake, write to one of them.",
   "roomBans.by": "By {name}",
   "roomBans.lift": "Lift the ban",
   "roomBans.liftOf": "Lift the ban of {name}",
@@ -128,6 +135,9 @@ export const groups = {
   "invite.by": "{name} invites you",
   "invite.waiting":
     "You have asked to be let in. The group appears here as soon as an admin agrees.",
+  "invite.banned":
+    "You are banned from there until one of its admins lifts the ban. If you think that is a " +
+    "mistake, write to {name}, who has invited you.",
   "invite.spent": "This link leads nowhere",
   "invite.failed": "The link did not load",
   "invite.askForAnother": "Ask whoever gave it to you for another one.",

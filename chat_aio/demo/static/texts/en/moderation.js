@@ -95,6 +95,7 @@ export const moderation = {
   "context.around": "Around it",
   "context.inThread": "in a thread",
   "context.before": "What it was",
+  "versions.title": "Earlier versions",
   "context.noneOlder": "Nothing older is kept.",
   "context.edited": "Edited by {name}, {when}",
   "context.deleted": "Deleted by {name}, {when}",

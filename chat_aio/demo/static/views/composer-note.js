@@ -1,0 +1,26 @@
+/** Above what one writes: why one cannot, or not yet, and what one can do. */
+
+import { element, setText } from "../../../browser/dom.js";
+import { say } from "../words.js";
+
+export class ComposerNote {
+  #words = element("p", { role: "status" });
+  /** It is not read out each second: that one waits is said above. */
+  #left = element("p", { role: "timer" });
+  node = element("div", { class: "composer-note" }, this.#words, this.#left);
+
+  /** `closed` are the words where nobody writes; of slow mode {seconds, isOver}. */
+  show({ closed = null, wait = { seconds: 0, isOver: false } }) {
+    const { seconds, isOver } = wait;
+    const waiting = seconds > 0 ? say("slowMode.waiting") : isOver ? say("slowMode.over") : "";
+    setText(this.#words, closed ?? waiting);
+    const isCounting = closed === null && seconds > 0;
+    setText(this.#left, isCounting ? say("slowMode.left", { time: clockOf(seconds) }) : "");
+  }
+}
+
+/** Minutes and seconds. */
+function clockOf(seconds) {
+  const rest = String(seconds % 60).padStart(2, "0");
+  return `${Math.floor(seconds / 60)}:${rest}`;
+}
