@@ -20,7 +20,9 @@ from chat_aio.web.openapi.document import describe
 
 Json = dict[str, Any]
 
-EVERYTHING = Options(extra_events=True, inbox=True, room_controls=True, moderation_desk=True)
+EVERYTHING = Options(
+    extra_events=True, inbox=True, room_controls=True, moderation_desk=True, prefix_search=True
+)
 
 
 @cache
