@@ -550,7 +550,8 @@ async def test_rows_of_another_program_are_left_out(person: People, database: Da
     strange: list[dict[str, Any]] = [
         {"threadRootMessageId": [root_id], "senderId": "bob", "mentions": []},
         {"threadRootMessageId": [root_id], "mentions": {"userId": "bob"}},
-        {"conversationId": [group], "mentions": {"userId": "bob"}},
+        # Two arrays cannot be in one index.
+        {"conversationId": [group], "mentions": {"userId": "bob"}, "terms": None},
         {"timelines": [other]},
     ]
     for number, given in enumerate(strange):

@@ -226,7 +226,8 @@ async def test_what_is_read_while_it_comes(host: Host, page: Page) -> None:
             await until(store, () => store.state().unread === 0);
         """
         await run(page, script, [direct.id])
-        await grace.send_message(direct.id, "two")
+        async with page.expect_response("**/read"):
+            await grace.send_message(direct.id, "two")
         await run(
             page, "await until(store, () => bodies(store, given[0])[1] === 'two');", [direct.id]
         )
