@@ -16,6 +16,7 @@ import { Entries } from "./entries.js";
 import { Session } from "./session.js";
 import { Snapshots } from "./snapshots.js";
 import { Store } from "./store.js";
+import { Timeline } from "./timeline.js";
 import { Users } from "./users.js";
 
 const MOST_NAMED = 12;
@@ -87,6 +88,8 @@ const MOST_NAMED = 12;
  */
 
 /** @typedef {{body: string, replyTo?: Message, mentions?: string[]}} Written */
+
+const NOT_HELD = new Timeline(null);
 
 export class ChatStore {
   /** @type {any} */
@@ -224,6 +227,9 @@ export class ChatStore {
    * what comes, is marked as read.
    * @param {boolean} isReading */
   setReading(isReading) {
+    const { openId } = this.#store;
+    // Whoever looks at older messages keeps them.
+    if (openId !== null) this.#store.timeline(openId).isFollowed = isReading;
     if (isReading !== this.#store.isReading) this.#store.set({ isReading });
   }
 
@@ -295,7 +301,7 @@ export class ChatStore {
 
   /** @param {string} id */
   #makeTimeline(id) {
-    const timeline = this.#store.timeline(id);
+    const timeline = this.#store.heldTimeline(id) ?? NOT_HELD;
     const { isReady, isAsking, loading, messages, older, unread } = timeline;
     const isHere = (/** @type {any} */ each) =>
       each.conversationId === id && !each.threadRootMessageId;

@@ -27,12 +27,11 @@ export class Conversations {
     return this.#known.get(conversationId) ?? null;
   }
 
-  /** The list from its beginning, as it was at `asOf`; what came later stays listed. */
+  /** The list from its beginning, as it was at `asOf`; what has moved up since stays where it is. */
   replaceAll(conversations, asOf, openId) {
     const present = this.#present(conversations, asOf);
-    const given = new Set(present.map((each) => each.id));
-    const isKept = (id) => !given.has(id) && this.get(id).addedAt > asOf;
-    this.#setOrder([...this.#order.filter(isKept), ...given]);
+    const moved = this.#order.filter((id) => this.get(id).movedAt > asOf);
+    this.#setOrder([...new Set([...moved, ...present.map((each) => each.id)])]);
     for (const each of present) this.put(each, asOf);
     const listed = new Set(this.#order);
     for (const id of this.#known.keys()) {
@@ -64,7 +63,7 @@ export class Conversations {
     if (this.#isRemoved(snapshot, asOf)) return;
     const local = this.get(snapshot.id) ?? {
       ...{ unreadCount: 0, lastMessage: null, lastReply: null, hasPreview: false },
-      ...{ addedAt: this.#now(), readAt: 0, toldAt: 0 },
+      ...{ movedAt: 0, readAt: 0, toldAt: 0 },
     };
     const isCounted = snapshot.unreadCount !== undefined && asOf >= local.readAt;
     const { unreadCount } = isCounted ? snapshot : local;
@@ -79,6 +78,7 @@ export class Conversations {
 
   moveUp(conversationId) {
     if (!this.#known.has(conversationId)) return;
+    this.assign(conversationId, { movedAt: this.#now() });
     this.#setOrder([conversationId, ...this.#order.filter((id) => id !== conversationId)]);
   }
 

@@ -84,7 +84,8 @@ export class ChatAio extends HTMLElement {
   connectedCallback() {
     this.#takeWhatWasGiven();
     this.#root.adoptedStyleSheets = [SHEET];
-    this.#begin();
+    // Its attributes were told before, where it stood in the page already.
+    this.#beginAnew();
   }
 
   disconnectedCallback() {

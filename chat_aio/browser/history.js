@@ -28,9 +28,12 @@ export class History {
 
   /** From wherever the window is to the newest messages. */
   loadLatest(timeline) {
-    timeline.leave();
-    timeline.becomeStale();
-    return this.loadNewest(timeline);
+    // In its turn: until then the reader is where they are.
+    return this.#run(timeline, () => {
+      timeline.leave();
+      timeline.becomeStale();
+      return this.#loadNewest(timeline);
+    });
   }
 
   /**
@@ -41,13 +44,12 @@ export class History {
     timeline.unread.draw(timeline);
     const { count, lastReadId, isWanted } = timeline.unread;
     const isFar = isWanted && count > MESSAGES_PER_PAGE;
-    if (timeline.newer !== null) timeline.becomeStale();
+    const load = () =>
+      timeline.newer === null ? this.loadNewest(timeline) : this.loadLatest(timeline);
     timeline.leave();
     if (isFar) timeline.pageSize = UNREAD_PER_PAGE;
     const isAround = isFar && !timeline.keepsNewest && Boolean(lastReadId);
-    if (!isAround || !(await this.#loadAround(timeline, lastReadId))) {
-      await this.loadNewest(timeline);
-    }
+    if (!isAround || !(await this.#loadAround(timeline, lastReadId))) await load();
     // The line may have broken meanwhile.
     if (timeline.isStale && timeline.loading !== "failed") await this.loadNewest(timeline);
     for (let page = 1; page < MOST_UNREAD_PAGES && timeline.isUnreadFurtherBack; page += 1) {
@@ -71,7 +73,8 @@ export class History {
   loadAgain(timeline) {
     const { openThread } = this.#store;
     if (openThread?.timeline === timeline && !openThread.root) return this.loadThread(openThread);
-    return timeline.isStale ? this.loadUnread(timeline) : this.loadOlder(timeline);
+    if (timeline.isStale) return this.loadUnread(timeline);
+    return timeline.failed === "newer" ? this.loadNewer(timeline) : this.loadOlder(timeline);
   }
 
   /** A thread's root and newest replies; a thread that is not there `isGone`. */
@@ -115,7 +118,8 @@ export class History {
    * was never opened is known by its root's summary only.
    */
   async findNewest(conversationId) {
-    const newest = this.#store.newestIn(conversationId);
+    const known = this.#store.newestIn(conversationId);
+    const newest = known ?? (await this.#askNewest(conversationId));
     const lastOf = (each) => each.threadSummary?.lastReplyAt ?? "";
     const [root] = this.#store
       .timeline(conversationId)
@@ -124,6 +128,11 @@ export class History {
     if (!root) return newest;
     const { messages } = await this.#chat.listThread(conversationId, root.id, { limit: 1 });
     return messages[0] ?? newest;
+  }
+
+  async #askNewest(conversationId) {
+    const { messages } = await this.#chat.listMessages(conversationId, { limit: 1 });
+    return messages[0] ?? null;
   }
 
   #run(timeline, work) {
@@ -137,16 +146,28 @@ export class History {
 
   async #loadNewest(timeline) {
     while (timeline.isStale) {
-      // Whoever looks at older messages stays there.
-      const { newer, seenId } = timeline;
-      if (newer !== null && seenId !== null && (await this.#askAround(timeline, seenId))) continue;
-      if (timeline.loading === "failed" && newer !== null) return;
-      timeline.isStale = false;
-      const asOf = this.#store.now();
-      const page = await this.#load(timeline, "newest", {});
-      if (!page) return timeline.becomeStale();
-      this.#store.addNewest(timeline, page, asOf);
+      if (!(await this.#askAgain(timeline))) return timeline.becomeStale();
     }
+  }
+
+  /** The newest page, or that around what the reader looks at. Whether it has come. */
+  async #askAgain(timeline) {
+    const { newer, seenId, keepsNewest } = timeline;
+    if (newer !== null && seenId !== null) {
+      if (await this.#askAround(timeline, seenId, "newest")) return true;
+      if (timeline.loading === "failed") return false;
+    }
+    timeline.isStale = false;
+    const asOf = this.#store.now();
+    const page = await this.#load(timeline, "newest", {});
+    if (!page) return false;
+    // Whoever looks at older messages stays there.
+    if (seenId !== null && !keepsNewest && !timeline.reaches(page)) {
+      if (await this.#askAround(timeline, seenId, "newest")) return true;
+      if (timeline.loading === "failed") return false;
+    }
+    this.#store.addNewest(timeline, page, asOf);
+    return true;
   }
 
   /** Whether there is such a message to look at. */
@@ -154,11 +175,11 @@ export class History {
     return this.#run(timeline, () => this.#askAround(timeline, messageId));
   }
 
-  async #askAround(timeline, messageId) {
+  async #askAround(timeline, messageId, loading = "around") {
     const wasStale = timeline.isStale;
     timeline.isStale = false;
     const asOf = this.#store.now();
-    const page = await this.#load(timeline, "around", { around: messageId });
+    const page = await this.#load(timeline, loading, { around: messageId });
     if (page) {
       timeline.seenId = messageId;
       this.#store.addAround(timeline, page, asOf);
@@ -186,8 +207,8 @@ export class History {
 
   /** A page, or null: what is asked for is not there, or `loading` is "failed". */
   async #load(timeline, loading, place) {
-    const show = (state) => {
-      timeline.loading = state;
+    const show = (state, failed) => {
+      timeline.asks(state, failed);
       this.#store.changed();
     };
     show(loading);
@@ -199,8 +220,11 @@ export class History {
       return answer;
     } catch (error) {
       const isPlaceGone = error.code === "MESSAGE_NOT_FOUND" && timeline.rootId === null;
-      show(isPlaceGone ? null : "failed");
-      if (!isPlaceGone && isGone(error) && timeline.rootId === null) this.#onGone(timeline.conversationId);
+      // Where a message is looked for, what is held is as whole as before.
+      const hasFailed = !isPlaceGone && (loading !== "around" || !timeline.isLoaded);
+      show(hasFailed ? "failed" : null, hasFailed ? loading : null);
+      const isLeft = !isPlaceGone && isGone(error) && timeline.rootId === null;
+      if (isLeft) this.#onGone(timeline.conversationId);
       return null;
     }
   }

@@ -11,17 +11,19 @@ export class MessageLists {
   #threads = new Map();
   #readerId;
   #options;
+  #isOpen;
 
-  /** `options` are those of each list, {now, keepsNewest}. */
-  constructor(readerId, options) {
+  /** `options` are those of each list, {now, keepsNewest}. One that `isOpen(id)` is not let go. */
+  constructor(readerId, options, isOpen = () => false) {
     this.#readerId = readerId;
     this.#options = options;
+    this.#isOpen = isOpen;
   }
 
   timeline(conversationId) {
     const about = { ...this.#options, conversationId };
     const make = () => new Timeline(this.#readerId, about);
-    return latest(this.#timelines, conversationId, make);
+    return this.#latest(this.#timelines, conversationId, make);
   }
 
   /** The main list of a conversation, if it is held. */
@@ -31,7 +33,7 @@ export class MessageLists {
 
   thread(conversationId, rootId) {
     const about = { ...this.#options, conversationId, rootId };
-    return latest(this.#threads, rootId, () => new Thread(this.#readerId, about));
+    return this.#latest(this.#threads, rootId, () => new Thread(this.#readerId, about));
   }
 
   threadsOf(conversationId) {
@@ -66,14 +68,14 @@ export class MessageLists {
     const timeline = this.heldTimeline(conversationId);
     return timeline ? [timeline, ...threads] : threads;
   }
-}
 
-/** The one that is asked for is the last of a map that is in the order of asking. */
-function latest(lists, id, make) {
-  const list = lists.get(id) ?? make();
-  lists.delete(id);
-  lists.set(id, list);
-  const [oldest] = lists.keys();
-  if (lists.size > MOST_LISTS) lists.delete(oldest);
-  return list;
+  /** The one that is asked for is the last of a map that is in the order of asking. */
+  #latest(lists, id, make) {
+    const list = lists.get(id) ?? make();
+    lists.delete(id);
+    lists.set(id, list);
+    const others = [...lists.keys()].filter((each) => each !== id && !this.#isOpen(each));
+    if (lists.size > MOST_LISTS) lists.delete(others[0]);
+    return list;
+  }
 }

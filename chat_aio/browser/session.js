@@ -36,6 +36,8 @@ export class Session {
   #firstSync = null;
   #confirming = new Map();
   #readings = later(SEEN_MS);
+  /** Where marking as read has failed: it is tried again with the next message, or stream. */
+  #unmarkable = new Set();
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
@@ -90,7 +92,7 @@ export class Session {
   }
 
   reconnect() {
-    this.#stream.reconnect();
+    this.#stream?.reconnect();
   }
 
   /** Nothing is asked for by itself any more. */
@@ -129,16 +131,18 @@ export class Session {
   }
 
   async loadMoreConversations() {
-    const { nextCursor } = this.#store;
+    const { nextCursor, listings } = this.#store;
     if (!nextCursor) return;
     this.#store.set({ nextCursor: null });
     const asOf = this.#store.now();
+    const isLate = () => this.#store.listings !== listings;
     try {
       const page = await this.#list({ cursor: nextCursor });
+      if (isLate()) return;
       this.#store.addConversations(page.conversations, page.nextCursor, asOf);
-      this.#store.addHeads(page);
+      this.#store.addHeads(page, asOf);
     } catch {
-      this.#store.set({ nextCursor });
+      if (!isLate()) this.#store.set({ nextCursor });
     }
   }
 
@@ -161,11 +165,11 @@ export class Session {
   }
 
   #opened() {
-    this.#becomeStale();
+    this.#unmarkable.clear();
+    this.#becomeStale().then(() => this.#onOpened());
     this.boundaries.load();
     this.sender.retryAll();
     this.#onReports();
-    this.sync().then(() => this.#onOpened());
   }
 
   #becomeStale() {
@@ -173,7 +177,7 @@ export class Session {
     this.#previewed.clear();
     this.presence.becomeStale();
     this.liveDrafts.becomeStale();
-    this.sync();
+    return this.sync();
   }
 
   async #sync() {
@@ -181,7 +185,8 @@ export class Session {
     const store = this.#store;
     const asOf = store.now();
     // Further down it is asked for again when the reader comes there.
-    const wanted = Math.max(CONVERSATIONS_PER_PAGE, store.listedDownTo);
+    const shown = store.listedDownTo ?? store.conversations.length;
+    const wanted = Math.max(CONVERSATIONS_PER_PAGE, shown);
     const found = [];
     let cursor;
     try {
@@ -194,7 +199,7 @@ export class Session {
       } while (cursor && found.length < wanted);
       store.set({ listProblem: null });
       store.setConversations(found, cursor, asOf);
-      for (const each of pages) store.addHeads(each);
+      for (const each of pages) store.addHeads(each, asOf);
       if (cursor) await this.#countUnreadElsewhere();
       else store.setUnreadElsewhere([]);
     } catch (error) {
@@ -238,9 +243,11 @@ export class Session {
     } else if (event.type === "participant.removed" && isMine) {
       this.#left(event.conversationId, event.actorId);
     } else if (event.conversation) {
+      const isNew = isMine || event.type === "conversation.created";
+      const isKnown = store.conversation(event.conversationId) !== null;
       store.tellConversation(event);
       // A snapshot has no unread count: who comes into a group with a history has not read it.
-      if (isMine || event.type === "conversation.created") this.#confirm(event.conversationId);
+      if (isNew || !isKnown) this.#confirm(event.conversationId);
     } else if (event.message) {
       store.update(event.message);
     }
@@ -248,6 +255,7 @@ export class Session {
 
   #receivedMessage(message) {
     const store = this.#store;
+    this.#unmarkable.delete(message.conversationId);
     this.typing.arrived(message);
     this.liveDrafts.arrived(message);
     store.receive(message);
@@ -326,7 +334,9 @@ export class Session {
     this.#readings(async () => {
       // All of it may have been read meanwhile.
       if (!this.#store.conversation(conversation.id)?.unreadCount) return;
-      await this.#chat.markRead(conversation.id, messageId).catch(() => {});
+      await this.#chat.markRead(conversation.id, messageId).catch(() => {
+        timeline.unread.seenSeq = 0;
+      });
       this.#confirm(conversation.id);
     });
   }
@@ -336,6 +346,7 @@ export class Session {
     const store = this.#store;
     const conversation = store.open;
     if (!store.isReading || !conversation?.unreadCount) return;
+    if (this.#unmarkable.has(conversation.id)) return;
     await this.markRead(conversation.id);
   }
 
@@ -349,6 +360,8 @@ export class Session {
       if (newest) await this.#chat.markRead(id, newest.id);
       store.outdateUnread(id);
     } catch {
+      // Not at once: the count that is confirmed would have it tried again.
+      this.#unmarkable.add(id);
       this.#confirm(id);
     }
   }

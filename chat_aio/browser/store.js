@@ -30,8 +30,13 @@ export class Store {
   happenings = new Happenings();
   nextCursor = null;
   isListed = false;
-  /** How many conversations the list shows, down to the last that is before the reader's eyes. */
-  listedDownTo = 0;
+  /**
+   * How many conversations the list shows, down to the last that is before the reader's eyes; null:
+   * as many as are listed.
+   */
+  listedDownTo = null;
+  /** How often the list was begun anew: a page of an earlier one does not go on from it. */
+  listings = 0;
   /** Not yet confirmed: the fields of a message, and {state, problem, isTemporary}. */
   outbox = [];
 
@@ -46,7 +51,8 @@ export class Store {
   /** With `keepsNewest` lists always reach the newest message, however far back one goes. */
   constructor(userId, { keepsNewest = false } = {}) {
     this.userId = userId;
-    this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() });
+    const isOpen = (id) => id === this.openId || id === this.openRootId;
+    this.#lists = new MessageLists(userId, { keepsNewest, now: () => this.now() }, isOpen);
   }
 
   /** The answer ends it. */
@@ -90,6 +96,11 @@ export class Store {
 
   timeline(conversationId) {
     return this.#lists.timeline(conversationId);
+  }
+
+  /** The main list of a conversation, if it is held. */
+  heldTimeline(conversationId) {
+    return this.#lists.heldTimeline(conversationId);
   }
 
   thread(conversationId, rootId) {
@@ -142,7 +153,7 @@ export class Store {
   /** The list from its beginning, as the service ordered it at `asOf`; what came later stays. */
   setConversations(conversations, nextCursor, asOf) {
     this.#conversations.replaceAll(conversations, asOf, this.openId);
-    this.set({ nextCursor, isListed: true });
+    this.set({ nextCursor, isListed: true, listings: this.listings + 1 });
   }
 
   addConversations(conversations, nextCursor, asOf) {
@@ -151,9 +162,11 @@ export class Store {
   }
 
   /** The last message of each conversation of a page, and how often the reader is mentioned. */
-  addHeads({ conversations, lastMessages = {}, heads = {} }) {
+  addHeads({ conversations, lastMessages = {}, heads = {} }, asOf = this.now()) {
     for (const { id } of conversations) {
       this.setPreview(id, lastMessages[id] ?? null);
+      // What was read since is not counted.
+      if (asOf < (this.conversation(id)?.readAt ?? 0)) continue;
       const { unreadMentionCount = 0, firstUnreadSeq = null } = heads[id] ?? {};
       this.#assign(id, { unreadMentions: unreadMentionCount, firstUnreadSeq });
     }

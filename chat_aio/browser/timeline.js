@@ -22,6 +22,8 @@ export class Timeline {
   isStale = true;
   /** What a request is doing: null, "newest", "older", "newer", "around", or "failed". */
   loading = null;
+  /** What has failed, where that is so: "newest", "older" or "newer". */
+  failed = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;
   /** The message that the reader looks at; null for the newest. */
@@ -85,7 +87,20 @@ export class Timeline {
     if (this.isAsking) this.#beyond.push(message);
     if (this.newer !== null) return;
     this.put(message);
-    this.#cut(this.isFollowed ? "older" : "newer");
+    // What is on its way goes on from what is held now.
+    if (!this.isAsking) this.#cut(this.isFollowed ? "older" : "newer");
+  }
+
+  /** A request begins, or ends: what comes meanwhile may be behind its page. */
+  asks(loading, failed = null) {
+    if (!this.isAsking) this.#beyond = [];
+    this.loading = loading;
+    this.failed = failed;
+  }
+
+  /** Whether the newest page joins what is held. */
+  reaches({ messages }) {
+    return this.isLoaded && (messages.at(-1)?.seq ?? 0) <= this.#wholeUpTo;
   }
 
   /** Add a message, or take its newer state: an answer's only if nothing was told since `asOf`. */
@@ -133,8 +148,7 @@ export class Timeline {
   /** The newest page. If it does not reach what was held before, that is let go: no gaps. */
   addNewest({ messages, nextCursor }, asOf) {
     const first = messages.at(-1)?.seq ?? 0;
-    const reaches = this.isLoaded && first <= this.#wholeUpTo;
-    if (!reaches) {
+    if (!this.reaches({ messages })) {
       this.#letGo((each) => each.seq < first);
       this.older = nextCursor && { cursor: nextCursor };
     }
@@ -177,8 +191,15 @@ export class Timeline {
   }
 
   #newerFrom(previousCursor) {
-    if (previousCursor) this.newer = { cursor: previousCursor };
-    else this.#reachesNewest(this.newest);
+    if (!previousCursor) return this.#reachesNewest(this.newest);
+    this.newer = { cursor: previousCursor };
+    this.#endsAt(this.newest);
+  }
+
+  /** Behind this message there are others that are not held. */
+  #endsAt(last) {
+    this.#isWhole = false;
+    this.#wholeUpTo = last?.seq ?? 0;
   }
 
   #reachesNewest(newest) {
@@ -190,7 +211,9 @@ export class Timeline {
 
   /** After a page at one end: what came meanwhile is behind it, and the other end is cut. */
   #grown(end) {
-    if (this.newer === null) for (const each of this.#beyond) this.put(each);
+    const last = this.newest?.seq ?? 0;
+    const behind = this.newer === null ? this.#beyond.filter((each) => each.seq > last) : [];
+    for (const each of behind) this.put(each);
     this.#beyond = [];
     this.unread.draw(this);
     this.#cut(end === "older" ? "newer" : "older");
@@ -211,8 +234,7 @@ export class Timeline {
     const last = this.messages[KEPT - 1];
     this.#letGo((each) => each.seq > last.seq);
     this.newer = { after: last.id };
-    this.#isWhole = false;
-    this.#wholeUpTo = last.seq;
+    this.#endsAt(last);
   }
 
   #letGo(isOutside) {

@@ -1,9 +1,11 @@
 /** What the service shows of users: as pages bring it, else it is asked for. No DOM. */
 
-import { gathered } from "./tasks.js";
+import { gathered, later } from "./tasks.js";
 
 const GATHER_MS = 20;
 const MOST_ASKED = 100;
+/** After so long it is asked again for those whose names did not come. */
+const AGAIN_MS = 10_000;
 const NOT_OFFERED = 501;
 
 export class Users {
@@ -14,6 +16,7 @@ export class Users {
   #unknown = new Map();
   #missing = new Set();
   #ask = gathered(GATHER_MS, () => this.#askAll());
+  #again = later(AGAIN_MS);
   #areOffered = true;
 
   /** `onChange()` is called when more is known. */
@@ -52,6 +55,9 @@ export class Users {
     } catch ({ status }) {
       // They are shown by their ids, where the host shows nothing of users.
       this.#areOffered = status !== NOT_OFFERED;
+      for (const each of ids) this.#missing.add(each);
+      this.#again(() => this.#askAll());
+      return;
     }
     if (this.#missing.size > 0) this.#ask();
   }

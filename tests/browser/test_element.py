@@ -376,3 +376,29 @@ async def test_the_only_conversation_is_gone(host: Host, ada: Page) -> None:
         await grace.remove_participant(group.id, "ada")
         await expect(ada.get_by_text("This conversation is not open to you.")).to_be_visible()
         await expect(composer(ada)).to_be_hidden()
+
+
+async def test_in_the_page_from_its_beginning_it_has_one_stream(
+    host: Host, open_page: Visit
+) -> None:
+    """Its attributes are told before it is connected; removed, it listens to nothing any more."""
+    page = await open_page()
+    await page.add_init_script(
+        """
+        window.streams = [];
+        const Before = window.EventSource;
+        window.EventSource = class extends Before {
+          constructor(...given) {
+            super(...given);
+            window.streams.push(this);
+          }
+        };
+        """
+    )
+    await host.visit(page, "ada")
+    await expect(page.get_by_text("No conversations yet.")).to_be_visible()
+    open_ones = "streams.filter((each) => each.readyState !== EventSource.CLOSED).length"
+    await page.wait_for_function(f"{open_ones} === 1")
+    assert await page.evaluate("streams.length") == 1
+    await page.evaluate("document.querySelector('chat-aio').remove()")
+    assert await page.evaluate(open_ones) == 0

@@ -81,7 +81,8 @@ export class Log {
 
   #askForOlder() {
     const { hasOlder, isLoading, hasFailed } = this.#shown.timeline ?? {};
-    const isNearTop = this.#log.scrollTop < NEAR_TOP_PX;
+    // Where it is hidden nothing is scrolled: its top is no place to ask for more.
+    const isNearTop = this.#isSeen && this.#log.scrollTop < NEAR_TOP_PX;
     if (isNearTop && hasOlder && !isLoading && !hasFailed) this.#tools.older(this.#shown.id);
   }
 

@@ -4,10 +4,10 @@ import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
 import { Chat } from "../../browser/chat.js";
 import { Kept } from "./kept.js";
+import { problemOf } from "./problems.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
 import { Uploads } from "./uploads.js";
-import { Waits } from "../../browser/waits.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";
@@ -18,7 +18,7 @@ import { FilePicker } from "./views/file-picker.js";
 import { FindingViews } from "./views/finding.js";
 import { FirstSteps } from "./views/first-steps.js";
 import { Frame } from "./views/frame.js";
-import { closedIn, goneFrom, writingIn } from "./views/group-words.js";
+import { goneFrom } from "./views/group-words.js";
 import { GroupViews } from "./views/groups.js";
 import { MessageTools } from "./views/message-tools.js";
 import { ModerationScreen } from "./views/moderation.js";
@@ -30,6 +30,7 @@ import { draftsOf, mainRows } from "./views/timeline-rows.js";
 import { TypingLine } from "./views/typing-line.js";
 import { Waiting } from "./waiting.js";
 import { say } from "./words.js";
+import { Writing } from "./views/writing.js";
 
 /** The demo has no passwords: each request says who is asking. */
 function chatAs(userId, onError) {
@@ -47,7 +48,7 @@ export class Page {
   #timeline;
   #composer;
   #uploads;
-  #waits;
+  #writing;
   #files;
   #notifications;
   #thread;
@@ -82,10 +83,9 @@ export class Page {
       onReports: () => people.isModerator && casework.outdated(),
       onUsers: (users) => people.learn(users),
       onMessage: (message) => this.#notifications.tell(message),
-      onRefused: (draft, error) => this.#refused(draft, error),
+      onRefused: (draft, error) => this.#writing.refused(draft, error),
     });
     this.#waiting = new Waiting(chat, store);
-    this.#waits = new Waits(() => this.#explainWriting());
     this.#uploads = new Uploads(chat, () => store.changed());
     const [form, stage] = ["#composer", "#stage"].map((each) => document.querySelector(each));
     this.#files = new FilePicker(form, stage, this.#uploads);
@@ -109,10 +109,15 @@ export class Page {
     this.#timeline = this.#makeTimeline();
     this.#composer = this.#makeComposer();
     this.#thread = this.#makeThread();
+    this.#writing = new Writing(store, this.#session, people, {
+      composerOf: (rootId) => (rootId === null ? this.#composer : this.#thread.composer),
+      uploads: this.#uploads,
+      go: (...place) => this.#go(...place),
+    });
     this.#finding = new FindingViews(chat, store, people, {
       go: (...place) => this.#go(...place),
       goToMessage: (message) => this.#goToMessage(message),
-      goToPerson: (userId) => this.#goToPerson(userId),
+      goToPerson: (userId) => this.#tryPerson(userId),
     });
     this.#groups = this.#makeGroups(chat);
     const moderation = new ModerationScreen(casework, chat.desk, store, people);
@@ -210,7 +215,7 @@ export class Page {
       receipts: this.#session.receipts,
       uploads: this.#uploads,
       needs: {
-        ...this.#writing(() => this.#store.openThread?.timeline),
+        ...this.#writingIn(() => this.#store.openThread?.timeline),
         closeHref: () => addressOf(this.#people.userId, this.#store.openId),
       },
     });
@@ -218,6 +223,15 @@ export class Page {
 
   async #goToPerson(userId) {
     this.#go((await this.#session.openDirect(userId)).id);
+  }
+
+  /** From where there is no place of its own to say why that fails. */
+  async #tryPerson(userId) {
+    try {
+      await this.#goToPerson(userId);
+    } catch (error) {
+      this.#frame.notify(problemOf(error));
+    }
   }
 
   #opened() {
@@ -248,12 +262,12 @@ export class Page {
   #makeComposer() {
     const form = document.querySelector("#composer");
     const current = () => this.#store.timeline(this.#store.openId);
-    return new Composer(form, this.#people, this.#writing(current));
+    return new Composer(form, this.#people, this.#writingIn(current));
   }
 
-  #writing(current) {
+  #writingIn(current) {
     return {
-      send: (written) => this.#send(written),
+      send: (written) => this.#writing.send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
       kept: this.#kept,
@@ -277,7 +291,7 @@ export class Page {
       markRead: () => this.#session.readAll(),
       urlOf: this.#urlOf,
       retry: (key) => sender.retry(key),
-      rewrite: (key) => this.#rewrite(sender.takeBack(key)),
+      rewrite: (key) => this.#writing.rewrite(key),
       discard: (key) => sender.discard(key),
     };
   }
@@ -285,57 +299,6 @@ export class Page {
   /** `whose` remembers what is read: the session, or the inbox for threads. */
   #saw(whose, timeline, messageId) {
     if (document.visibilityState === "visible") whose.saw(timeline, messageId);
-  }
-
-  /** What comes too soon waits where it was written, if nothing else has been begun there. */
-  #refused(draft, { code, retryAfter }) {
-    if (code !== "SLOW_MODE" || !retryAfter) return;
-    const { conversationId, threadRootMessageId: rootId = null, clientMessageId } = draft;
-    this.#waits.begin(conversationId, retryAfter);
-    if (!this.#composerOf(rootId).isEmptyAt(rootId ?? conversationId)) return;
-    this.#rewrite(this.#session.sender.takeBack(clientMessageId), { isAsked: false });
-  }
-
-  #composerOf(rootId) {
-    return rootId === null ? this.#composer : this.#thread.composer;
-  }
-
-  /** What was not sent goes back to where it was written. */
-  #rewrite(draft, how = {}) {
-    if (!draft) return;
-    const { conversationId, threadRootMessageId: rootId = null } = draft;
-    const place = rootId ?? conversationId;
-    this.#uploads.putBack(place, draft.attachments ?? []);
-    this.#composerOf(rootId).takeBack(place, draft, how);
-    if (rootId !== null && rootId !== this.#store.openRootId) this.#go(conversationId, rootId);
-  }
-
-  /** What stands where one writes, and whether one cannot. */
-  #writingNow(open) {
-    if (!open) return { placeholder: "" };
-    const words = this.#people.isAdminOf(open) ? null : writingIn(open);
-    const placeholder = words ?? say("composer.to", { title: this.#people.titleOf(open) });
-    return { placeholder, isClosed: words !== null && Boolean(open.frozen) };
-  }
-
-  /** Why one cannot write just now; it changes by the second. */
-  #explainWriting() {
-    const { open } = this.#store;
-    const isBound = open && !this.#people.isAdminOf(open);
-    const closed = isBound && open.frozen ? closedIn(open, this.#people) : null;
-    const wait = isBound ? this.#waits.in(open) : { seconds: 0, isOver: false };
-    for (const each of [this.#composer, this.#thread.composer]) each.explain({ closed, wait });
-  }
-
-  #send(written) {
-    const { openId } = this.#store;
-    const timeline = this.#store.timeline(openId);
-    timeline.unread.clear();
-    if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
-    this.#waits.end(openId);
-    const attachments = this.#uploads.take(written.threadRootMessageId ?? openId);
-    this.#session.sender.send(openId, { ...written, attachments });
-    this.#session.typing.stopped(openId);
   }
 
   async #unblock(userId) {
@@ -347,19 +310,17 @@ export class Page {
     location.hash = addressOf(this.#people.userId, ...place);
   }
 
+  /** By its address: the conversation is opened first. */
   #goToMessage({ id, conversationId, threadRootMessageId, alsoSendToMain }) {
-    const rootId = threadRootMessageId && !alsoSendToMain ? threadRootMessageId : null;
-    const place = rootId ? [conversationId, rootId] : [conversationId];
-    this.#go(...place);
-    this.#find(id, rootId, conversationId);
+    const rootId = threadRootMessageId && !alsoSendToMain ? threadRootMessageId : "message";
+    this.#go(conversationId, rootId, id);
   }
 
   /** Show a message where it stands, going back for it if it has to be. */
-  async #find(messageId, rootId, conversationId = this.#store.openId) {
+  async #find(messageId, rootId) {
     const view = rootId ? this.#thread : this.#timeline;
-    const store = this.#store;
-    const { timeline } = rootId ? store.thread(conversationId, rootId) : {};
-    const list = timeline ?? store.timeline(conversationId);
+    const { openId, openThread } = this.#store;
+    const list = rootId ? openThread.timeline : this.#store.timeline(openId);
     const isThere = messageId === rootId || (await this.#session.history.find(list, messageId));
     if (isThere) view.reveal(messageId);
     else this.#composer.complain(say("composer.tooFarBack"));
@@ -382,11 +343,11 @@ export class Page {
     this.#banner.show();
     this.#list.show();
     this.#finding.show();
-    const writing = { ...this.#writingNow(open), mentionable, find };
+    const writing = { ...this.#writing.now(open), mentionable, find };
     this.#composer.show(openId, writing);
     this.#files.show(openId, openId, writing);
     this.#thread.show(writing);
-    this.#explainWriting();
+    this.#writing.explain();
     this.#typingLine.show();
     this.#blocked.show();
     this.#groups.show();

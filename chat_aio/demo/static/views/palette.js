@@ -25,6 +25,7 @@ export class Palette {
   #needs;
   #pause = later(PAUSE_MS);
   #index = 0;
+  #shown = "";
 
   /**
    * `needs.titleIn(conversationId)` names one; `needs.goTo(found)` goes to what was found: a
@@ -55,7 +56,13 @@ export class Palette {
     if (!this.#dialog.open) return;
     const { found, isLoading, query } = this.#finder;
     this.#index = Math.max(0, Math.min(this.#index, found.length - 1));
-    this.#list.replaceChildren(...found.map((each, index) => this.#option(each, index)));
+    const words = found.map((each) => shownOf(each, this.#people, this.#needs.titleIn));
+    // A press that has begun on a row is to end on it.
+    const shown = JSON.stringify([this.#index, words, found.map((each) => each.key)]);
+    if (shown !== this.#shown) {
+      this.#list.replaceChildren(...found.map((each, at) => this.#option(each, words[at], at)));
+    }
+    this.#shown = shown;
     const active = this.#list.querySelector("[aria-selected=true]");
     setAttribute(this.#input, "aria-activedescendant", active?.id);
     active?.scrollIntoView({ block: "nearest" });
@@ -77,7 +84,10 @@ export class Palette {
   }
 
   #pressed(event) {
+    // What an input method takes is not meant for the list.
+    if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step || event.key === "Enter") this.#catchUp();
     const count = this.#finder.found.length;
     if (step && count > 0) this.#index = (this.#index + step + count) % count;
     else if (event.key === "Enter") this.#choose(this.#finder.found[this.#index]);
@@ -86,17 +96,24 @@ export class Palette {
     this.show();
   }
 
+  /** Whoever types quickly means what is typed, not what was found before. */
+  #catchUp() {
+    if (this.#input.value.trim() === this.#finder.query) return;
+    this.#pause(() => {});
+    this.#find();
+  }
+
   #choose(found) {
     if (!found) return;
     this.#dialog.close();
     this.#needs.goTo(found);
   }
 
-  #option(found, index) {
+  #option(found, words, index) {
     const fields = { id: `palette-${index}`, role: "option", class: "row" };
     const isChosen = String(index === this.#index);
     const onclick = () => this.#choose(found);
-    const parts = foundParts(shownOf(found, this.#people, this.#needs.titleIn));
+    const parts = foundParts(words);
     return element("li", { ...fields, "aria-selected": isChosen, onclick }, ...parts);
   }
 }

@@ -24,7 +24,8 @@ export function mainRows(store, people, receipts) {
   const standingOf = receipts.standingIn(conversation);
   const happenings = store.happenings.in(conversation.id);
   const options = { isNamed: !isDirect, firstUnreadId, unreadCount, standingOf, happenings };
-  return [...rows, ...rowsOf(entries, people, options), ...writingRows(store, people, null)];
+  const behind = [...endRow(timeline), ...writingRows(store, people, null)];
+  return [...rows, ...rowsOf(entries, people, options), ...behind];
 }
 
 /** Rows of the open thread: its root, then the replies. */
@@ -178,8 +179,16 @@ function dayRow(iso) {
   return { kind: "day", key: `day:${dayKeyOf(iso)}`, state: { words: dayOf(iso), iso } };
 }
 
-function historyRow({ loading, older, isLoaded }, beginning) {
+function historyRow({ failed, older, isLoaded }, beginning) {
   const isBeginning = isLoaded && older === null;
-  const phase = loading === "failed" ? "failed" : isBeginning ? "beginning" : "loading";
+  const hasFailed = failed !== null && failed !== "newer";
+  const phase = hasFailed ? "failed" : isBeginning ? "beginning" : "loading";
   return { kind: "history", key: "history", state: { phase, beginning } };
+}
+
+/** Below the newest message that is held, where there are others. */
+function endRow({ failed, newer, isReady }) {
+  if (newer === null || !isReady) return [];
+  const phase = failed === "newer" ? "failed" : "loading";
+  return [{ kind: "history", key: "end", state: { phase, beginning: "" } }];
 }

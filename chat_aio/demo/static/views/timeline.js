@@ -51,7 +51,9 @@ export class TimelineView {
 
   /** Whether the newest message is before the reader's eyes. */
   get isAtEnd() {
-    return this.#isBeforeEyes && this.#shown.isAtNewest && this.#sticks;
+    const { timeline, isAtNewest } = this.#shown;
+    // What was missed while the line was broken is not before anybody's eyes yet.
+    return this.#isBeforeEyes && isAtNewest && this.#sticks && !timeline.isStale;
   }
 
   get #isBeforeEyes() {
@@ -90,8 +92,9 @@ export class TimelineView {
 
   /** Whether to go where the newest message is: not to the end of what is held further back. */
   #isEndWanted(before, drafts) {
+    this.#wantsEnd ||= drafts.length > before.sent;
     if (!this.#shown.isAtNewest) return false;
-    const isWanted = this.#wantsEnd || drafts.length > before.sent;
+    const isWanted = this.#wantsEnd;
     this.#wantsEnd = false;
     return isWanted || (this.#sticks && before.isAtNewest);
   }
@@ -163,10 +166,18 @@ export class TimelineView {
   /** The row may come later: until then it stays wanted. */
   #goToWanted(rows) {
     const wanted = rows.find(({ state }) => state.message && state.message.id === this.#wantedId);
-    if (!wanted || !this.#shown.isLoaded) return;
+    const { timeline, isLoaded } = this.#shown;
+    if (!wanted) {
+      // What is not found is not gone to when it comes by later.
+      if (isLoaded && !timeline.isAsking) this.#wantedId = null;
+      return;
+    }
+    if (!isLoaded) return;
     this.#wantedId = null;
     const node = this.#rows.nodeOf(wanted.key);
     node.scrollIntoView({ block: "center" });
+    // Where one came from may have been let go.
+    if (document.activeElement === document.body) node.focus({ preventScroll: true });
     pointAt(node);
     this.#scrolled();
   }

@@ -1,0 +1,80 @@
+/** What is written in the composers of the conversation and the thread, on its way to the service. */
+
+import { say } from "../words.js";
+import { closedIn, writingIn } from "./group-words.js";
+import { Waits } from "../../../browser/waits.js";
+
+export class Writing {
+  #waits = new Waits(() => this.explain());
+  #store;
+  #session;
+  #people;
+  #needs;
+
+  /**
+   * `needs.composerOf(rootId)` is the conversation's composer (null) or the thread's,
+   * `needs.uploads` what is added to each, `needs.go(conversationId, rootId)` opens a thread.
+   */
+  constructor(store, session, people, needs) {
+    this.#store = store;
+    this.#session = session;
+    this.#people = people;
+    this.#needs = needs;
+  }
+
+  send(written) {
+    const { openId } = this.#store;
+    if (!written.threadRootMessageId || written.alsoSendToMain) this.#goToEnd(openId);
+    this.#waits.end(openId);
+    const attachments = this.#needs.uploads.take(written.threadRootMessageId ?? openId);
+    this.#session.sender.send(openId, { ...written, attachments });
+    this.#session.typing.stopped(openId);
+  }
+
+  /** What comes too soon waits where it was written, if nothing else has been begun there. */
+  refused(draft, { code, retryAfter }) {
+    if (code !== "SLOW_MODE" || !retryAfter) return;
+    const { conversationId, threadRootMessageId: rootId = null, clientMessageId } = draft;
+    this.#waits.begin(conversationId, retryAfter);
+    if (!this.#needs.composerOf(rootId).isEmptyAt(rootId ?? conversationId)) return;
+    this.rewrite(clientMessageId, { isAsked: false });
+  }
+
+  /** What was not sent goes back to where it was written. */
+  rewrite(clientMessageId, how = {}) {
+    const draft = this.#session.sender.takeBack(clientMessageId);
+    if (!draft) return;
+    const { conversationId, threadRootMessageId: rootId = null } = draft;
+    const place = rootId ?? conversationId;
+    this.#needs.uploads.putBack(place, draft.attachments ?? []);
+    this.#needs.composerOf(rootId).takeBack(place, draft, how);
+    const isElsewhere = rootId !== null && rootId !== this.#store.openRootId;
+    if (isElsewhere) this.#needs.go(conversationId, rootId);
+  }
+
+  /** What stands where one writes, and whether one cannot. */
+  now(open) {
+    if (!open) return { placeholder: "" };
+    const words = this.#people.isAdminOf(open) ? null : writingIn(open);
+    const placeholder = words ?? say("composer.to", { title: this.#people.titleOf(open) });
+    return { placeholder, isClosed: words !== null && Boolean(open.frozen) };
+  }
+
+  /** Say why one cannot write just now; it changes by the second. */
+  explain() {
+    const { open, openRootId } = this.#store;
+    const isBound = open && !this.#people.isAdminOf(open);
+    const closed = isBound && open.frozen ? closedIn(open, this.#people) : null;
+    const wait = isBound ? this.#waits.in(open) : { seconds: 0, isOver: false };
+    for (const each of [null, openRootId ?? ""]) {
+      this.#needs.composerOf(each).explain({ closed, wait });
+    }
+  }
+
+  /** What one writes stands behind the newest message. */
+  #goToEnd(conversationId) {
+    const timeline = this.#store.timeline(conversationId);
+    timeline.unread.clear();
+    if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
+  }
+}

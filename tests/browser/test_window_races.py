@@ -1,0 +1,364 @@
+"""Windows of messages and of the list where answers, events and broken lines cross: no gaps,
+nothing lost. The service is one of the page's own here, so that each order can be brought about."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SERVICE = """
+    const { ChatStore } = await import("/browser/chat-store.js");
+    const { History } = await import("/browser/history.js");
+    const { Session } = await import("/browser/session.js");
+    const { Store } = await import("/browser/store.js");
+    const message = (seq, more = {}) => ({
+      id: `m${seq}`, conversationId: "c", senderId: "grace", body: `body ${seq}`, seq,
+      createdAt: new Date(1.7e12 + seq * 1_000).toISOString(), editedAt: null, deletedAt: null,
+      clientMessageId: null, mentions: [], ...more,
+    });
+    const conversation = (id, unreadCount = 0, lastReadMessageId = null) => ({
+      id, unreadCount, type: "group", createdAt: "2026-01-31T09:30:00.000Z",
+      participants: [{ userId: "ada", lastReadMessageId }],
+    });
+    const many = (count) => Array.from({ length: count }, (_, each) => conversation(`c${each}`));
+    const held = () => {
+      let open;
+      const gate = new Promise((resolve) => { open = resolve; });
+      return { gate, open };
+    };
+    class Service {
+      newest = 560;
+      asked = [];
+      isBroken = false;
+      isMarkBroken = false;
+      conversations = [];
+      gateOf = () => null;
+      drafts = { list: async () => [] };
+      async #answer() {
+        const { isBroken } = this;
+        await this.gateOf(this.asked.at(-1));
+        if (isBroken) throw Object.assign(new Error("broken"), { status: 503 });
+      }
+      async listMessages(_, { limit = 50, cursor = "", around, after } = {}) {
+        const { newest } = this;
+        const [kind, place] = cursor.split(" ");
+        const seq = Number((around ?? after ?? "").slice(1));
+        let [low, high] = [newest - limit + 1, newest];
+        if (around) [low, high] = [seq - limit / 2 + 1, seq + limit / 2];
+        else if (after) [low, high] = [seq + 1, seq + limit];
+        else if (kind === "older") [low, high] = [Number(place) - limit, Number(place) - 1];
+        else if (kind === "newer") [low, high] = [Number(place) + 1, Number(place) + limit];
+        [low, high] = [Math.max(1, low), Math.min(newest, high)];
+        const more = around || after ? [around ? `around ${around}` : `after ${after}`] : [];
+        this.asked.push(...more, ...(more.length ? [] : [cursor || "newest"]));
+        await this.#answer();
+        const messages = [];
+        for (let each = high; each >= low; each -= 1) messages.push(message(each));
+        const isInside = around || after || kind === "newer";
+        return {
+          messages, nextCursor: low > 1 ? `older ${low}` : null,
+          ...(isInside && high < newest ? { previousCursor: `newer ${high}` } : {}),
+        };
+      }
+      async listConversations({ limit = 50, cursor, unread } = {}) {
+        const from = Number(cursor ?? 0);
+        const all = this.conversations.filter((each) => !unread || each.unreadCount);
+        const page = structuredClone(all.slice(from, from + limit));
+        this.asked.push(unread ? "unread" : `list ${from}`);
+        await this.#answer();
+        const nextCursor = from + limit < all.length ? String(from + limit) : null;
+        return { conversations: page, nextCursor, users: {} };
+      }
+      async getConversation(id) {
+        return structuredClone(this.conversations.find((each) => each.id === id));
+      }
+      async getMessage(_, id) { return message(Number(id.slice(1))); }
+      async markRead(id, messageId) {
+        this.asked.push(`mark ${messageId}`);
+        if (this.isMarkBroken) throw Object.assign(new Error("broken"), { status: 503 });
+      }
+      async listBlocks() { return { blocks: [], nextCursor: null }; }
+      async listMutes() { return { mutes: [], nextCursor: null }; }
+      async getPresence() { return {}; }
+      stream(handlers) {
+        this.handlers = handlers;
+        return { close() {}, reconnect() {} };
+      }
+    }
+    const service = new Service();
+    const store = new Store("ada");
+    const history = new History(service, store, () => {});
+    const told = { onGone() {}, onJoinRequest() {}, onBan() {}, onReports() {}, hasDrafts: false };
+    const session = new Session(service, store, told);
+    const list = store.timeline("c");
+    const rangesOf = ({ messages }) => {
+      const ranges = [];
+      for (const { seq } of messages) {
+        if (ranges.at(-1)?.[1] === seq - 1) ranges.at(-1)[1] = seq;
+        else ranges.push([seq, seq]);
+      }
+      return ranges;
+    };
+    const turn = () => new Promise((resolve) => setTimeout(resolve));
+"""
+
+
+async def run(page: Page, script: str) -> Any:
+    return await page.evaluate(f"async () => {{ {SERVICE} {script} }}")
+
+
+MESSAGES: dict[str, tuple[str, Any]] = {
+    "a link after a broken line, then the newest": (
+        """
+        await history.loadNewest(list);
+        store.becomeStale();
+        await history.find(list, "m100");
+        const there = rangesOf(list);
+        await history.loadLatest(list);
+        return [there, rangesOf(list), list.newer];
+        """,
+        [[[51, 150]], [[511, 560]], None],
+    ),
+    "the newest while an older page is on its way, and the view says where the reader is": (
+        """
+        await history.loadNewest(list);
+        await history.find(list, "m100");
+        store.subscribe(() => { list.seenId = "m100"; });
+        const older = history.loadOlder(list);
+        const latest = history.loadLatest(list);
+        await Promise.all([older, latest]);
+        return [rangesOf(list), list.newer];
+        """,
+        [[[511, 560]], None],
+    ),
+    "a newer page that did not come is asked for again": (
+        """
+        await history.loadNewest(list);
+        await history.find(list, "m30");
+        service.isBroken = true;
+        await history.loadNewer(list);
+        const failed = [list.loading, list.failed];
+        service.isBroken = false;
+        await history.loadAgain(list);
+        return [failed, rangesOf(list)];
+        """,
+        [["failed", "newer"], [[1, 130]]],
+    ),
+    "who reads older messages stays there after a broken line, though many were missed": (
+        """
+        await history.loadNewest(list);
+        await history.loadOlder(list);
+        list.seenId = "m480";
+        store.becomeStale();
+        service.newest = 640;
+        await history.loadNewest(list);
+        return [rangesOf(list), list.has("m480")];
+        """,
+        [[[431, 530]], True],
+    ),
+    "the line breaks again while one stays": (
+        """
+        await history.loadNewest(list);
+        await history.find(list, "m100");
+        store.becomeStale();
+        service.isBroken = true;
+        await history.loadNewest(list);
+        const kept = [rangesOf(list), list.loading, list.isStale];
+        service.isBroken = false;
+        await history.loadNewest(list);
+        return [kept, rangesOf(list), list.loading];
+        """,
+        [[[[51, 150]], "failed", True], [[51, 150]], None],
+    ),
+    "what came while a page failed is not put behind a later one": (
+        """
+        await history.loadNewest(list);
+        service.isBroken = true;
+        const older = history.loadOlder(list);
+        list.receive(message(561));
+        await older;
+        service.isBroken = false;
+        store.becomeStale();
+        service.newest = 760;
+        await history.loadNewest(list);
+        return rangesOf(list);
+        """,
+        [[711, 760]],
+    ),
+    "what comes while an older page is on its way does not cut where that begins": (
+        """
+        service.newest = 1_000;
+        await history.loadNewest(list);
+        for (let page = 0; page < 7; page += 1) await history.loadOlder(list);
+        const older = history.loadOlder(list);
+        list.receive(message(1_001));
+        await older;
+        return rangesOf(list).length;
+        """,
+        1,
+    ),
+    "a page of other messages while one looks at a link's": (
+        """
+        service.conversations = [conversation("c", 300, "m260")];
+        await session.sync();
+        await session.open("c");
+        const there = await session.history.find(list, "m540");
+        return [there, rangesOf(list).length];
+        """,
+        [True, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+async def test_a_window_has_no_gaps_and_stays_where_one_reads(empty: Page, case: str) -> None:
+    script, expected = MESSAGES[case]
+    assert await run(empty, script) == expected
+
+
+LISTS: dict[str, tuple[str, Any]] = {
+    "what moves up while the list is asked for stays there": (
+        """
+        service.conversations = many(120);
+        await session.sync();
+        await session.loadMoreConversations();
+        await session.loadMoreConversations();
+        store.listedDownTo = 20;
+        const { gate, open } = held();
+        service.gateOf = (asked) => (asked === "list 0" ? gate : null);
+        const synced = session.sync();
+        await turn();
+        for (const id of ["c110", "c20"]) store.receive(message(9, { conversationId: id }));
+        open();
+        await synced;
+        return store.conversations.slice(0, 3).map(({ id }) => id);
+        """,
+        ["c20", "c110", "c0"],
+    ),
+    "a page of an earlier list does not go on from the new one": (
+        """
+        service.conversations = many(300);
+        await session.sync();
+        await session.loadMoreConversations();
+        store.listedDownTo = 20;
+        const { gate, open } = held();
+        service.gateOf = (asked) => (asked === "list 100" ? gate : null);
+        const more = session.loadMoreConversations();
+        await turn();
+        await session.sync();
+        open();
+        await more;
+        return [store.conversations.length, store.nextCursor];
+        """,
+        [50, "50"],
+    ),
+    "an opening asks once": (
+        """
+        service.conversations = many(60);
+        session.start();
+        service.handlers.onOpen();
+        await session.sync();
+        await turn();
+        const lists = service.asked.filter((each) => each === "list 0").length;
+        session.close();
+        return lists <= 2;
+        """,
+        True,
+    ),
+    "an event of a conversation further down does not take its unread messages away": (
+        """
+        service.conversations = many(100);
+        service.conversations[80].unreadCount = 5;
+        session.start();
+        await session.sync();
+        const { unreadCount, ...snapshot } = service.conversations[80];
+        const known = new Promise((resolve) => {
+          store.subscribe(() => store.conversation("c80")?.unreadCount === 5 && resolve());
+        });
+        service.handlers.onEvent({
+          type: "conversation.updated", conversationId: "c80", actorId: "grace",
+          conversation: { ...snapshot, name: "renamed" }, affectedUserIds: [],
+        });
+        await known;
+        session.close();
+        return [store.totalUnread, store.conversations.length];
+        """,
+        [5, 50],
+    ),
+    "a mark that fails is not tried again and again": (
+        """
+        service.conversations = [conversation("c", 3)];
+        service.isMarkBroken = true;
+        await session.sync();
+        await session.open("c");
+        store.set({ isReading: true });
+        await session.read();
+        for (let each = 0; each < 5; each += 1) {
+          store.setUnread("c", 3);
+          await session.read();
+        }
+        const marks = () => service.asked.filter((each) => each.startsWith("mark")).length;
+        const before = marks();
+        service.newest = 561;
+        session.start();
+        service.handlers.onEvent({ type: "message.created", message: message(561) });
+        await session.read();
+        session.close();
+        return [before, marks()];
+        """,
+        [1, 2],
+    ),
+    "all is marked as read, though the newest message is not held": (
+        """
+        service.conversations = [...many(60), conversation("c", 300, "m260")];
+        await session.sync();
+        await session.open("c");
+        const hasNewest = list.has("m560");
+        await session.readAll();
+        return [hasNewest, service.asked.at(-1)];
+        """,
+        [False, "mark m560"],
+    ),
+    "looking at the lists of others lets the open one stay": (
+        """
+        service.conversations = many(20);
+        const shown = new ChatStore(service, { userId: "ada" });
+        await shown.open("c0");
+        for (let each = 1; each < 15; each += 1) shown.timeline(`c${each}`);
+        for (let each = 1; each < 15; each += 1) shown.typed(`c${each}`, "");
+        return [shown.timeline("c0").isLoaded, shown.timeline("c0").messages.length];
+        """,
+        [True, 50],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LISTS)
+async def test_the_list_is_whole_and_counts_are_right(empty: Page, case: str) -> None:
+    script, expected = LISTS[case]
+    assert await run(empty, script) == expected
+
+
+async def test_who_reads_older_messages_of_a_hosts_page_keeps_them(empty: Page) -> None:
+    script = """
+        service.conversations = [conversation("c")];
+        service.newest = 1_000;
+        const shown = new ChatStore(service, { userId: "ada" });
+        shown.start();
+        await shown.open("c");
+        for (let page = 0; page < 10; page += 1) await shown.loadOlder("c");
+        shown.setReading(false);
+        service.handlers.onEvent({ type: "message.created", message: message(1_001) });
+        const kept = shown.timeline("c").messages.length;
+        shown.setReading(true);
+        service.handlers.onEvent({ type: "message.created", message: message(1_002) });
+        await turn();
+        const cut = shown.timeline("c").messages;
+        shown.close();
+        return [kept, cut.length, cut.at(-1).seq];
+    """
+    kept, cut, last = await run(empty, script)
+    assert (kept, last) == (551, 1_002)
+    assert cut < 400
