@@ -16,6 +16,8 @@ export class Log {
   #rows = null;
   #shown = NOT_SHOWN;
   #sticks = true;
+  /** Where it was scrolled to at the end. */
+  #endTop = 0;
   #isSeen = false;
 
   /** `tools` are those of a message, and older(id) and moved(), which is told of scrolling. */
@@ -34,7 +36,7 @@ export class Log {
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
     // The composer grows, a phone's keyboard opens: what was at the end stays there.
-    new ResizeObserver(() => this.#sticks && this.#goToEnd()).observe(this.#log);
+    new ResizeObserver(() => this.#hasNotLeft() && this.#goToEnd()).observe(this.#log);
     new IntersectionObserver(([{ isIntersecting }]) => {
       this.#isSeen = isIntersecting;
       tools.moved();
@@ -107,7 +109,13 @@ export class Log {
 
   #goToEnd() {
     this.#log.scrollTop = this.#log.scrollHeight;
+    this.#endTop = this.#log.scrollTop;
     this.#sticks = true;
+  }
+
+  /** The scroll event of whoever has just left the end comes a frame late. */
+  #hasNotLeft() {
+    return this.#sticks && (this.#log.scrollTop >= this.#endTop || this.#isNearEnd());
   }
 
   /** With more unread messages than fit, begin at the first of them. */

@@ -23,6 +23,8 @@ export class TimelineView {
   #rows = null;
   #shown = NOT_SHOWN;
   #sticks = true;
+  /** Where it was scrolled to at the end. */
+  #endTop = 0;
   #wantedId = null;
   #wantsEnd = false;
 
@@ -46,7 +48,7 @@ export class TimelineView {
       tools.moved();
     });
     // The composer grows, a phone's keyboard opens: what was at the end stays there.
-    new ResizeObserver(() => this.#sticks && this.#goToEnd()).observe(this.#log);
+    new ResizeObserver(() => this.#hasNotLeft() && this.#goToEnd()).observe(this.#log);
   }
 
   /** Whether the newest message is before the reader's eyes. */
@@ -152,7 +154,13 @@ export class TimelineView {
 
   #goToEnd() {
     this.#log.scrollTop = this.#log.scrollHeight;
+    this.#endTop = this.#log.scrollTop;
     this.#sticks = true;
+  }
+
+  /** The scroll event of whoever has just left the end comes a frame late. */
+  #hasNotLeft() {
+    return this.#sticks && (this.#log.scrollTop >= this.#endTop || this.#isNearEnd());
   }
 
   /** With more unread messages than fit, begin at the first of them. */
