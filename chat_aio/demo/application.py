@@ -50,13 +50,8 @@ async def make_demo(
     clients = Clients(mongo_url, database)
     stack.push_async_callback(clients.close)
     drafts, files = Drafts([ASSISTANT]), Attachments()
-    handle = clients.make()
-    telling = Telling(handle)
-    chat = _chat_over(handle, clients, drafts, files)
-    app = _app_around(chat)
-
-    async def opening(_: web.Application) -> None:
-        await telling.drop_half()
+    telling = Telling(handle := clients.make())
+    app = _app_around(chat := _chat_over(handle, clients, drafts, files))
 
     async def opened(_: web.Application) -> None:
         if await _is_new(chat):
@@ -67,7 +62,7 @@ async def make_demo(
     async def closed(_: web.Application) -> None:
         await stack.aclose()
 
-    app.on_startup.insert(0, opening)
+    app.on_startup.insert(0, telling.drop_half)
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
     add_assistant(app, chat, drafts, ASSISTANT)

@@ -17,7 +17,7 @@ class Telling:
         self._handle = handle
         self._database = Database(handle)
 
-    async def drop_half(self) -> None:
+    async def drop_half(self, *_: object) -> None:
         """Empty a database in which a story has no end. Raises SetupError if it is not reached."""
         await self._database.require_replica_set()
         mark = self._handle[UNFINISHED]
