@@ -3,14 +3,12 @@
 import importlib.util
 import json
 import keyword
-import os
 import re
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +19,25 @@ NAMED = "myapp"
 
 NAME = re.compile(r"[A-Za-z]([A-Za-z0-9_]*[A-Za-z0-9])?")
 OURS = re.compile(r"\{chat-aio(\[[a-z,]+\])?\}")
+CHECKOUT = "{checkout}\n"
+"""Stands in the templates where a chat from a checkout is to be told of."""
+
 TAKEN = {"tests", *sys.stdlib_module_names}
+NEEDED = {
+    *("aiohttp", "aiohttp_session", "aiohttp_sse", "chat_aio", "click", "cryptography", "orjson"),
+    *("bson", "gridfs", "pymongo", "pydantic", "pydantic_core", "regex", "typing_extensions"),
+    *("annotated_types", "typing_inspection", "cffi", "pycparser", "dns", "fiftyone"),
+    *("aiohappyeyeballs", "aiosignal", "attr", "attrs", "frozenlist", "idna", "multidict"),
+    *("propcache", "yarl", "iniconfig", "packaging", "pluggy", "py", "pygments", "pytest"),
+    *("pytest_asyncio", "backports", "pip"),
+}
+"""Packages that the app needs: installed beside it, though perhaps not here."""
+
+DATABASES = {"admin", "config", "local"}
+"""MongoDB's own; the app's database has its name."""
+
+LONGEST = 63
+"""Bytes in the name of a database."""
 
 
 class WrongName(click.ClickException):
@@ -47,9 +63,11 @@ def new(name: str, into: Path | None) -> None:
     click.echo(f"Made {folder}/:")
     for path, _ in _files(name):
         click.echo(f"  {path}")
-    click.echo(
-        f"Next:\n  cd {folder}\n  make run    # it installs what it needs, then see README.md"
-    )
+    steps = [] if folder.samefile(Path()) else [f"cd {folder}"]
+    steps.append("make run    # it installs what it needs, then see README.md")
+    click.echo("\n  ".join(["Next:", *steps]))
+    if note := _of_checkout():
+        click.echo(note)
 
 
 def _require_name(name: str) -> None:
@@ -59,7 +77,11 @@ def _require_name(name: str) -> None:
             f"{name!r} can be no name of a Python package: take letters, digits and underscores, "
             "and begin with a letter, such as my_app"
         )
-    if name in TAKEN or _is_installed(name):
+    if len(name) > LONGEST:
+        raise WrongName(f"the app's database has its name, which may have {LONGEST} characters")
+    if name.lower() in DATABASES:
+        raise WrongName(f"{name} is a database of MongoDB's own: take another name")
+    if name in TAKEN or name.lower() in NEEDED or _is_installed(name):
         raise WrongName(f"there is a package {name} already: take another name")
 
 
@@ -84,34 +106,57 @@ def _require_free(folder: Path) -> None:
 
 
 def _write(name: str, folder: Path) -> None:
-    """Write all files, or none: they become the folder when all of them are there."""
-    beside = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder.absolute().parent))
-    made = beside / name
+    """Write all files, or none. A folder that is there stays the one that it is."""
+    made: list[Path] = []
     try:
         for path, text in _files(name):
-            file = made / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        os.replace(made, folder)
-    finally:
-        shutil.rmtree(beside)
+            file = folder / path
+            for each in (folder, file.parent):
+                if not each.is_dir():
+                    each.mkdir()
+                    made.append(each)
+            with file.open("x") as opened:
+                made.append(file)
+                opened.write(text)
+    except BaseException:
+        for each in reversed(made):
+            each.rmdir() if each.is_dir() else each.unlink()
+        raise
 
 
 def _files(name: str) -> Iterator[tuple[str, str]]:
     """The path and the text of each file."""
+    note = _of_checkout()
     for template in sorted(TEMPLATES.rglob(f"*{SUFFIX}")):
         path = template.relative_to(TEMPLATES).as_posix().removesuffix(SUFFIX)
         text = OURS.sub(lambda found: _requirement(found[1] or ""), template.read_text())
+        text = text.replace(CHECKOUT, f"\n{note}\n" if note else "")
         yield re.sub(rf"\b{NAMED}\b", name, path), re.sub(rf"\b{NAMED}\b", name, text)
 
 
 def _requirement(extras: str) -> str:
     """What pip is to install: this chat_aio, from where it was installed itself."""
-    ours = metadata.distribution("chat-aio")
-    origin = json.loads(ours.read_text("direct_url.json") or "null")
+    origin = _origin()
     if origin is None:
-        return f"chat-aio{extras}>={ours.version}"
+        return f"chat-aio{extras}>={metadata.distribution('chat-aio').version}"
     url = origin["url"]
     if vcs := origin.get("vcs_info"):
         url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
     return f"chat-aio{extras} @ {url}"
+
+
+def _of_checkout() -> str | None:
+    """A sentence about a chat that only this machine has."""
+    origin = _origin()
+    if origin is None or not origin["url"].startswith("file:"):
+        return None
+    return (
+        "The requirements name a folder of this machine as chat-aio: on a server, put a released "
+        "version or a repository in its place."
+    )
+
+
+def _origin() -> Any:
+    """Where pip has found this chat_aio; None is an index."""
+    said = metadata.distribution("chat-aio").read_text("direct_url.json")
+    return json.loads(said or "null")

@@ -13,7 +13,7 @@ from chat_aio.chat import Chat
 from chat_aio.demo.assistant import add_assistant
 from chat_aio.demo.page import add_page
 from chat_aio.demo.people import ASSISTANT, MODERATORS, NAMES, PEOPLE
-from chat_aio.demo.story import tell_story
+from chat_aio.demo.telling import Telling
 from chat_aio.embedded import Mongod
 from chat_aio.errors import ForbiddenOrigin
 from chat_aio.hooks import Hooks, Profile
@@ -36,12 +36,12 @@ async def make_demo(
     port: int,
     say: Callable[[str], None],
     database: str = "chat_demo",
-    samples: Samples = tell_story,
+    samples: Samples | None = None,
 ) -> web.Application:
     """Make the app, with an embedded mongod over `data` unless `mongo_url` names a replica set.
 
     `say` is called with lines about the progress of starting. A new database is filled by
-    `samples`. Raises SetupError.
+    `samples`, by default with a story. Raises SetupError.
     """
     stack = AsyncExitStack()
     if mongo_url is None:
@@ -50,18 +50,19 @@ async def make_demo(
     clients = Clients(mongo_url, database)
     stack.push_async_callback(clients.close)
     drafts, files = Drafts([ASSISTANT]), Attachments()
-    chat = _chat_over(clients, drafts, files)
-    app = _app_around(chat)
+    telling = Telling(handle := clients.make())
+    app = _app_around(chat := _chat_over(handle, clients, drafts, files))
 
     async def opened(_: web.Application) -> None:
         if await _is_new(chat):
             say("Filling in sample conversations ...")
-            await samples(chat, files)
+            await (samples or telling.tell)(chat, files)
         say(f"Ready: http://127.0.0.1:{port}  Open it twice, as two people. Ctrl+C ends it.")
 
     async def closed(_: web.Application) -> None:
         await stack.aclose()
 
+    app.on_startup.insert(0, telling.drop_half)
     # After mounting, whose own handler opens the chat before this one uses it.
     app.on_startup.append(opened)
     add_assistant(app, chat, drafts, ASSISTANT)
@@ -85,10 +86,10 @@ async def _is_new(chat: Chat) -> bool:
     return not (await chat.api.list_conversations("ada", limit=1)).conversations
 
 
-def _chat_over(clients: Clients, drafts: Drafts, files: Attachments) -> Chat:
+def _chat_over(handle: Any, clients: Clients, drafts: Drafts, files: Attachments) -> Chat:
     """A chat with all that a page can show."""
     return Chat(
-        clients.make(),
+        handle,
         renew=clients.make,
         auth=_picked_user,
         hooks=HOOKS,

@@ -3,6 +3,8 @@
 import importlib
 import inspect
 import logging
+import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
@@ -102,6 +104,9 @@ def _make_standalone(settings: ServeSettings) -> web.Application:
 async def _made_by(place: str) -> web.Application:
     """The app that `module:factory` makes; the factory may be async. Raises SetupError."""
     module_name, _, name = place.partition(":")
+    # The app is found where the command is given; a console script does not look there by itself.
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.insert(0, here)
     try:
         factory = getattr(importlib.import_module(module_name), name)
     except (ImportError, AttributeError, ValueError) as error:

@@ -73,7 +73,7 @@ class Demo:
         ports: Ports,
         *,
         name: str = "demo",
-        samples: Samples = few_samples,
+        samples: Samples | None = few_samples,
     ) -> None:
         self.port = ports.of(name)
         self._mongo_url = mongo_url

@@ -7,7 +7,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 
-from chat_aio.demo import story
+from chat_aio import Chat
+from chat_aio.demo import story, telling
+from chat_aio.plugins import Attachments
 from tests.browser.acting import details, main_list, message, thread
 from tests.browser.conftest import Serve, Visit
 from tests.browser.serving import Demo
@@ -124,6 +126,39 @@ async def test_the_assistant_says_how_she_is_talked_to(visit: Visit) -> None:
     linus = await visit("linus")
     await linus.get_by_role("link", name="Eliza").click()
     await expect(main_list(linus)).to_contain_text("Hello Linus, I am Eliza, an assistant.")
+
+
+async def test_a_story_that_was_interrupted_is_told_anew(
+    serve_demo: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the beginning, and what is said to a whole one stays."""
+
+    async def ended(*_: object) -> None:
+        raise ConnectionError
+
+    async def half(chat: Chat, files: Attachments) -> None:
+        with pytest.raises(ConnectionError):
+            await telling.Telling(chat._database.handle).tell(chat, files)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(story, "_tour", ended)
+        async with serve_demo(samples=half) as demo:
+            assert await names_of_groups(demo) == ["Engine room"]
+            await demo.stop()
+            changed.undo()
+            demo._samples = None
+            await demo.start()
+            assert await names_of_groups(demo) == ["Engine room", "Start here"]
+            await demo.post("linus", "/conversations", otherUserId="grace")
+            before = await demo.get("linus", "/conversations")
+            await demo.stop()
+            await demo.start()
+            assert await demo.get("linus", "/conversations") == before
+
+
+async def names_of_groups(demo: Demo) -> list[str]:
+    listed = (await demo.get("ada", "/conversations"))["conversations"]
+    return sorted(each["name"] for each in listed if each["type"] == "group")
 
 
 async def test_it_is_told_once(demo: Demo) -> None:

@@ -21,8 +21,15 @@ async def test_what_the_guide_says_works(database: Database) -> None:
     names["add_chat"](app, database)
     (script,) = re.findall(r'src="([^"]+)"', html.unescape(markup))
     (base,) = re.findall(r'base="([^"]+)"', html.unescape(markup))
+    (user,) = re.findall(r'user="([^"]+)"', html.unescape(markup))
     async with TestClient[web.Request, web.Application](TestServer(app)) as client:
         assert (await client.get(script)).content_type == "text/javascript"
         asked = f"{base}/conversations"
         assert (await client.get(asked)).status == 401
-        assert (await client.get(asked, headers={"X-User": "ann"})).status == 200
+        # What browsers send of themselves; the element sets no header.
+        client.session.cookie_jar.update_cookies({"user": user}, client.make_url("/"))
+        assert (await client.get(asked)).status == 200
+        for origin, status in (("http://localhost:8080", 200), ("http://else.example", 403)):
+            headers = {"Origin": origin}
+            made = await client.post(asked, json={"otherUserId": "bob"}, headers=headers)
+            assert made.status == status

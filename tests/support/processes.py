@@ -37,8 +37,9 @@ class Service:
         *options: str,
         start: tuple[str, ...] = ("-m", "chat_aio"),
         environment: Mapping[str, str] | None = None,
+        cwd: Path = ROOT,
     ) -> None:
-        self.port = _free_port()
+        self.port, self._cwd = _free_port(), cwd
         self._command = (*start, "serve", "--port", str(self.port), *options)
         self._environment = {
             **without_own_variables(),
@@ -76,7 +77,7 @@ class Service:
             *(sys.executable, *self._command),
             stderr=self._log,
             env=self._environment,
-            cwd=ROOT,
+            cwd=self._cwd,
             preexec_fn=_end_with_parent,
         )
         async with ClientSession() as session, asyncio.timeout(START_SECONDS):
