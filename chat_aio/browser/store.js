@@ -300,12 +300,9 @@ export class Store {
   #countUnread({ id, unreadCount }, message) {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
     if (isFirst && isInMain(message)) this.timeline(id).unread.drawAbove(message.id);
-    const { unreadMentions = 0, firstUnreadSeq = null } = this.conversation(id);
+    const { unreadMentions = 0 } = this.conversation(id);
     const isMine = (message.mentions ?? []).includes(this.userId);
-    const fields = {
-      unreadMentions: unreadMentions + (isMine ? 1 : 0),
-      firstUnreadSeq: unreadCount === 0 ? message.seq : firstUnreadSeq,
-    };
+    const fields = { unreadMentions: unreadMentions + (isMine ? 1 : 0) };
     this.#assign(id, { unreadCount: unreadCount + 1, ...fields });
   }
 

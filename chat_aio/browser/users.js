@@ -27,7 +27,10 @@ export class Users {
 
   /** By id, as they come with a page. */
   learn(users = {}) {
-    for (const each of Object.values(users)) this.#known.set(each.id, Object.freeze(each));
+    for (const each of Object.values(users)) {
+      // What is shown of them stays the same object as long as it is the same.
+      if (!isSame(each, this.#known.get(each.id))) this.#known.set(each.id, Object.freeze(each));
+    }
     this.#onChange();
   }
 
@@ -61,4 +64,8 @@ export class Users {
     }
     if (this.#missing.size > 0) this.#ask();
   }
+}
+
+function isSame(user, known) {
+  return known !== undefined && Object.keys(user).every((each) => user[each] === known[each]);
 }
