@@ -119,3 +119,22 @@ async def test_ctrl_k_leads_to_people_conversations_and_messages(visit: Visit, d
     await expect(linus.get_by_text("Nothing was found.")).to_be_visible()
     await linus.keyboard.press("Escape")
     await expect(field).to_be_hidden()
+
+
+async def test_ctrl_k_means_what_is_typed_however_quickly(visit: Visit, demo: Demo) -> None:
+    await demo.direct("linus", "dennis")
+    await demo.direct("linus", "grace")
+    linus = await visit("linus")
+    await expect(linus.get_by_role("link", name="Grace")).to_be_visible()
+    await linus.keyboard.press("Control+k")
+    await expect(linus.locator("#palette-found li").first).to_contain_text("Grace")
+    # Without a pause, as the keys of a hand that knows where it goes.
+    await linus.evaluate(
+        """() => {
+          const field = document.querySelector(".palette-dialog input");
+          field.value = "dennis";
+          field.dispatchEvent(new Event("input", { bubbles: true }));
+          field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+        }"""
+    )
+    await expect(linus.get_by_role("heading", name="Dennis", exact=True)).to_be_visible()
