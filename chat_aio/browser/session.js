@@ -330,11 +330,13 @@ export class Session {
     const first = timeline.get(timeline.unread.firstId);
     const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
     if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
+    if (this.#unmarkable.has(conversation.id)) return;
     timeline.unread.seenSeq = seen.seq;
     this.#readings(async () => {
       // All of it may have been read meanwhile.
       if (!this.#store.conversation(conversation.id)?.unreadCount) return;
       await this.#chat.markRead(conversation.id, messageId).catch(() => {
+        this.#unmarkable.add(conversation.id);
         timeline.unread.seenSeq = 0;
       });
       this.#confirm(conversation.id);

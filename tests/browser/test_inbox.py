@@ -1,7 +1,7 @@
 """Threads and mentions of all conversations, and who asks to be let in."""
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
 from tests.browser.acting import main_list
 from tests.browser.conftest import Visit
@@ -138,3 +138,25 @@ async def test_ctrl_k_means_what_is_typed_however_quickly(visit: Visit, demo: De
         }"""
     )
     await expect(linus.get_by_role("heading", name="Dennis", exact=True)).to_be_visible()
+
+
+async def test_threads_are_asked_for_again_while_replies_do_not_end(empty: Page) -> None:
+    script = """async () => {
+        const { Inbox } = await import("/demo/static/inbox.js");
+        const asked = [];
+        const chat = {
+          inbox: { listThreads: async () => { asked.push(1); return { threads: [] }; } },
+        };
+        const paused = new Map();
+        let count = 0;
+        globalThis.setTimeout = (work) => { paused.set(++count, work); return count; };
+        globalThis.clearTimeout = (id) => paused.delete(id);
+        const inbox = new Inbox(chat, { userId: "ada", changed() {} }, { know() {} });
+        inbox.tell({ threadRootMessageId: "m1" });
+        const first = [...paused.values()];
+        inbox.tell({ threadRootMessageId: "m1" });
+        const stays = [...paused.values()].includes(first[0]);
+        for (const work of paused.values()) work();
+        return [stays, paused.size, asked.length];
+    }"""
+    assert await empty.evaluate(script) == [True, 1, 1]

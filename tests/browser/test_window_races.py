@@ -310,6 +310,30 @@ LISTS: dict[str, tuple[str, Any]] = {
         """,
         [1, 2],
     ),
+    "what was seen and could not be marked is marked with the next message": (
+        """
+        service.conversations = [conversation("c", 300, "m260")];
+        await session.sync();
+        await session.open("c");
+        const paused = [];
+        globalThis.setTimeout = (work) => paused.push(work);
+        const pass = async () => { for (const work of paused.splice(0)) await work(); };
+        const marks = () => service.asked.filter((each) => each.startsWith("mark")).length;
+        service.isMarkBroken = true;
+        for (let each = 0; each < 5; each += 1) {
+          session.saw(list, "m290");
+          await pass();
+        }
+        const before = marks();
+        service.isMarkBroken = false;
+        session.start();
+        service.handlers.onEvent({ type: "message.created", message: message(561) });
+        session.saw(list, "m290");
+        await pass();
+        return [before, marks()];
+        """,
+        [1, 2],
+    ),
     "all is marked as read, though the newest message is not held": (
         """
         service.conversations = [...many(60), conversation("c", 300, "m260")];

@@ -4,7 +4,7 @@ const MOST_OF_A_KIND = 5;
 const FEWEST_LETTERS = 2;
 
 export class Finder {
-  /** What was found: {kind, key, id | person | conversation | message}. */
+  /** What was found: {kind, key}, and by its kind {person}, {conversation} or {message}. */
   found = [];
   query = "";
   isLoading = false;

@@ -1,6 +1,6 @@
 /** What concerns one in all conversations: threads one takes part in, and mentions. No DOM. */
 
-import { later } from "../../browser/tasks.js";
+import { gathered, later } from "../../browser/tasks.js";
 import { Paged } from "./paged.js";
 
 /** Several replies come together; whoever scrolls on has not read what went by. */
@@ -9,7 +9,7 @@ const PAUSE_MS = 1_000;
 export class Inbox {
   #chat;
   #store;
-  #refreshing = later(PAUSE_MS);
+  #refresh = gathered(PAUSE_MS, () => this.#refreshAll());
   #reading = later(PAUSE_MS);
   /** Up to which seq a thread was told to be read, by its root's id. */
   #readUpTo = new Map();
@@ -53,7 +53,7 @@ export class Inbox {
 
   /** The stream has opened: something may have been missed. */
   outdated() {
-    this.#refreshing(() => this.#refresh());
+    this.#refresh();
   }
 
   /** A message has come, or was changed. */
@@ -83,7 +83,7 @@ export class Inbox {
     this.threads.drop({ root });
   }
 
-  #refresh() {
+  #refreshAll() {
     this.threads.refresh();
     if (this.mentions.isLoaded) this.mentions.refresh();
   }
