@@ -30,18 +30,21 @@ BROWSERS = ("chromium-headless-shell", "chromium")
 @click.option("--conversations", default=10_000, show_default=True)
 @click.option("--messages", default=100_000, show_default=True, help="In one of them.")
 @click.option("--sent", default=3_000, show_default=True, help="While the heap is watched.")
-def main(conversations: int, messages: int, sent: int) -> None:
+@click.option("--minutes", default=0, help="Send these over so long, not as fast as quotas allow.")
+def main(conversations: int, messages: int, sent: int, minutes: int) -> None:
     """Say what the demo's page costs: its first paint, scrolling, and memory as messages come.
 
-    Prints JSON lines. It needs Chromium, and takes some minutes.
+    Prints JSON lines. It needs Chromium, and takes some minutes, and `--minutes`.
     """
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
     if chromium is None:
         raise click.ClickException("no chromium on PATH: apt-get install chromium-headless-shell")
-    run(_measure(chromium, conversations, messages, sent))
+    run(_measure(chromium, conversations, messages, sent, minutes * 60 / max(1, sent)))
 
 
-async def _measure(chromium: str, conversations: int, messages: int, sent: int) -> None:
+async def _measure(
+    chromium: str, conversations: int, messages: int, sent: int, pause: float
+) -> None:
     async with AsyncExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="chat-page-")))
         mongod = await stack.enter_async_context(Mongod(place / "data"))
@@ -57,7 +60,7 @@ async def _measure(chromium: str, conversations: int, messages: int, sent: int) 
         session = await page.context.new_cdp_session(page)
         await _scrolling(session, page)
         http = await stack.enter_async_context(ClientSession())
-        await _memory(session, page, f"{url}/api/chat", http, sent)
+        await _memory(session, page, f"{url}/api/chat", http, sent, pause)
 
 
 async def _served(stack: AsyncExitStack, place: Path, mongo_url: str) -> str:
@@ -94,12 +97,14 @@ async def _scrolling(session: CDPSession, page: Page) -> None:
 
 
 async def _memory(
-    session: CDPSession, page: Page, api: str, http: ClientSession, sent: int
+    session: CDPSession, page: Page, api: str, http: ClientSession, sent: int, pause: float
 ) -> None:
     """The heap while messages come into the open conversation and others, in ten steps."""
     others = [f"group-{number:05}" for number in range(0, 200, 10)]
     step = max(1, sent // 10)
+    begun = time.monotonic()
     for number in range(sent + 1):
+        await asyncio.sleep(begun + number * pause - time.monotonic())
         if number % step == 0:
             found = {"heap MiB": await heap_mib(session), "nodes": await nodes(session)}
             _say("messages that came", {"count": number, **found})
