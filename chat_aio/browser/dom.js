@@ -26,11 +26,23 @@ export function avatar() {
   return element("span", { class: "avatar", "aria-hidden": "true" });
 }
 
-/** Show a picture ({initials, hue, shape}) in an avatar. */
-export function setAvatar(target, { initials, hue, shape }) {
+/** Show a picture ({initials, hue, shape, image}) in an avatar: the image, once it has come. */
+export function setAvatar(target, { initials, hue, shape, image = null }) {
   setText(target, initials);
   target.dataset.shape = shape;
   target.style.setProperty("--hue", hue);
+  const held = target.querySelector("img");
+  if ((held?.getAttribute("src") ?? null) === image) return;
+  held?.remove();
+  if (image) target.append(imageAt(image));
+}
+
+/** Over the initials: they are seen until it is there, and if it never comes. */
+function imageAt(src) {
+  const made = element("img", { alt: "", decoding: "async", referrerpolicy: "no-referrer" });
+  made.addEventListener("load", () => made.setAttribute("data-loaded", ""));
+  setAttribute(made, "src", src);
+  return made;
 }
 
 /**

@@ -116,7 +116,9 @@ HOOKS = Hooks(
     user_exists=lambda user_id: user_id in NAMES,
     can_moderate=lambda asked: asked.user_id in MODERATORS,
     profiles=lambda user_ids: {
-        each.id: Profile(name=each.name, is_bot=each.bot) for each in PEOPLE if each.id in user_ids
+        each.id: Profile(name=each.name, avatar_url=each.picture, is_bot=each.bot)
+        for each in PEOPLE
+        if each.id in user_ids
     },
     search_users=lambda asked: [
         each.id for each in PEOPLE if asked.query.casefold() in each.name.casefold()

@@ -2,22 +2,26 @@
 
 from dataclasses import dataclass
 
+PICTURES = "/demo/static/people.svg"
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
     id: str
     name: str
+    picture: str | None = None
     moderator: bool = False
     bot: bool = False
 
 
 PEOPLE = (
-    Person("ada", "Ada", moderator=True),
-    Person("grace", "Grace"),
-    Person("linus", "Linus"),
-    Person("margaret", "Margaret"),
+    Person("ada", "Ada", f"{PICTURES}#ada", moderator=True),
+    Person("grace", "Grace", f"{PICTURES}#grace"),
+    Person("linus", "Linus", f"{PICTURES}#linus"),
+    Person("margaret", "Margaret", f"{PICTURES}#margaret"),
+    # Who has no picture is shown by initials.
     Person("dennis", "Dennis"),
-    Person("eliza", "Eliza", bot=True),
+    Person("eliza", "Eliza", f"{PICTURES}#eliza", bot=True),
 )
 ASSISTANT = "eliza"
 

@@ -7,6 +7,7 @@ from tests.browser.acting import act, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.looking import Looking
 from tests.browser.serving import Demo
+from tests.browser.speaking import GERMAN
 from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -81,6 +82,26 @@ async def test_a_name_is_completed_while_writing(visit: Visit, demo: Demo) -> No
     await linus.keyboard.press("Enter")
     await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
     assert await demo.bodies("linus", direct_id) == ["Ship it 🚀 🎉 at 10:30 :D"]
+
+
+async def test_names_are_those_of_the_reader_s_language(visit: Visit, demo: Demo) -> None:
+    """And the English ones, which are written everywhere."""
+    direct_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", direct_id, language=GERMAN)
+    written = linus.get_by_label(GERMAN.say("composer.message"), exact=True)
+    names = linus.get_by_role("listbox", name="Emoji")
+    await written.press_sequentially("Los :glü")
+    await expect(names.get_by_role("option").first).to_have_text("💡:glühbirne:")
+    await written.fill("")
+    await written.press_sequentially("Los :rakete: :tada:")
+    await expect(written).to_have_value("Los 🚀 🎉")
+    await linus.get_by_role("button", name=GERMAN.say("composer.pickEmoji")).click()
+    buttons = picker(linus).locator(".palette button")
+    for wanted in ("schmett", "butterf"):
+        await linus.keyboard.press("Control+A")
+        await linus.keyboard.type(wanted)
+        await expect(buttons).to_have_text(["🦋"])
+        await expect(buttons).to_have_attribute("title", "schmetterling")
 
 
 @pytest.mark.parametrize("is_phone", [False, True])

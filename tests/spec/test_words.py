@@ -17,7 +17,7 @@ OTHERS = [each for each in languages() if each != "en"]
 MODULES = [
     each
     for each in sorted((*STATIC.rglob("*.js"), *BROWSER.glob("*.js")))
-    if "texts" not in each.parts
+    if not {"texts", "emoji"} & set(each.parts)
 ]
 """Those of the page, and what hosts import. The element that they can show has words of its own."""
 COMMENT = re.compile(r"/\*.*?\*/|^\s*//.*?$", re.DOTALL | re.MULTILINE)
@@ -103,7 +103,7 @@ def test_no_words_stand_in_the_modules() -> None:
     found = {
         (module.name, words)
         for module in MODULES
-        if module.name not in {"chat.js", "emoji-list.js", "icons.js", "markup.js"}
+        if module.name not in {"chat.js", "icons.js", "markup.js"}
         for literal in LITERAL.findall(NO_WORDS.sub("", code_of(module)))
         for words in [VALUE.sub("", "".join(literal))]
         if looks.search(words)
@@ -197,3 +197,15 @@ def test_style_sheets_know_no_left_and_right() -> None:
             # The safe area of a screen lies where it lies.
             if len(values) == 4 and "safe-area" not in found[2]:
                 assert values[1] == values[3], f"{sheet.name}: {found[0]}"
+
+
+def test_each_language_names_the_same_emoji() -> None:
+    places = sorted((STATIC / "emoji").glob("*.js"))
+    of_each = [each.read_text().split("`")[1].split("\n") for each in places]
+    assert len(of_each) == 2
+    for lines in of_each:
+        named = [line.split(" ") for line in lines if line]
+        assert [emoji for emoji, *_ in named] == [each.split(" ")[0] for each in of_each[0] if each]
+        names = [name for _, name, *_ in named]
+        assert len(set(names)) == len(names)
+        assert all(name == name.lower() for name in names)

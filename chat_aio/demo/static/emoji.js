@@ -1,27 +1,28 @@
-/** Finding emoji by their names. No DOM. */
+/** Finding emoji by their names, in the reader's language and in English. No DOM. */
 
-import { EMOJI_LINES } from "./emoji-list.js";
+import { german } from "./emoji/de.js";
+import { english } from "./emoji/en.js";
+import { language } from "./words.js";
+
+/** A language without names of its own has the English ones. */
+const NAMES = { en: english, de: german };
 
 /** As many as are seen without scrolling. */
 const MOST_FOUND = 5;
 /** One letter is a face of old, as in `:D`; a time, as in 10:30, begins no name. */
-const BEGUN = /(?<![\p{L}\p{N}:]):([a-z0-9_+-]{2,30})$/iu;
-const WHOLE = /(?<![\p{L}\p{N}:]):([a-z0-9_+-]{2,30}):$/iu;
+const BEGUN = /(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30})$/u;
+const WHOLE = /(?<![\p{L}\p{N}:]):([\p{L}\p{N}_+-]{2,30}):$/u;
 /** What most reactions are, until one has chosen others. */
 const USUAL = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🙏", "🔥", "👀", "✅", "🚀", "💯"];
 
-/** All emoji: {emoji, name, words}. */
-export const ALL_EMOJI = EMOJI_LINES.trim()
-  .split("\n")
-  .map((line) => {
-    const [emoji, ...words] = line.split(" ");
-    return { emoji, name: words[0], words };
-  });
+/** All emoji: {emoji, name, names, words}, of which `name` is shown and `names` are understood. */
+export const ALL_EMOJI = allEmoji();
 
-/** Those a query can mean: first those whose name begins so, then those with such a word. */
+/** Those a query can mean: first those with a name that begins so, then those with such a word. */
 export function matchingEmoji(query) {
   const wanted = query.trim().toLowerCase().replaceAll(" ", "_");
-  const isNamed = ({ emoji, name }) => name.startsWith(wanted) || emoji === query.trim();
+  const isNamed = ({ emoji, names }) =>
+    names.some((name) => name.startsWith(wanted)) || emoji === query.trim();
   const isMeant = ({ words }) =>
     words.some((word) => word.split("_").some((part) => part.startsWith(wanted)));
   const named = ALL_EMOJI.filter(isNamed);
@@ -39,7 +40,7 @@ export function emojiBegunAt(text, caret) {
 /** The emoji whose whole name, `:name:`, ends at the caret: {start, emoji}, or null. */
 export function emojiNamedAt(text, caret) {
   const written = WHOLE.exec(text.slice(Math.max(0, caret - 40), caret));
-  const meant = written && ALL_EMOJI.find(({ name }) => name === written[1].toLowerCase());
+  const meant = written && ALL_EMOJI.find(({ names }) => names.includes(written[1].toLowerCase()));
   return meant ? { start: caret - written[0].length, emoji: meant.emoji } : null;
 }
 
@@ -59,4 +60,20 @@ export class RecentEmoji {
   use(emoji) {
     this.#kept.set("emoji", [...new Set([emoji, ...this.all])].slice(0, USUAL.length));
   }
+}
+
+function allEmoji() {
+  const own = new Map(linesOf(NAMES[language] ?? english));
+  return linesOf(english).map(([emoji, inEnglish]) => {
+    const words = own.get(emoji) ?? inEnglish;
+    const names = [words[0], inEnglish[0]];
+    return { emoji, name: words[0], names, words: [...words, ...inEnglish] };
+  });
+}
+
+function linesOf(text) {
+  return text.trim().split("\n").map((line) => {
+    const [emoji, ...words] = line.split(" ");
+    return [emoji, words];
+  });
 }

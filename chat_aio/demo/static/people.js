@@ -9,7 +9,7 @@ export class People {
   /** Looks up a conversation, by its id; null for one that is not known. */
   conversation = () => null;
 
-  /** `people` are {id, name, moderator, bot}, of whom `userId` is using the page. */
+  /** `people` are {id, name, picture, moderator, bot}, of whom `userId` is using the page. */
   constructor(people, userId) {
     this.all = people;
     this.userId = userId;
@@ -22,8 +22,9 @@ export class People {
 
   /** What the service shows of users, by id, as it comes with a page. */
   learn(users = {}) {
-    for (const { id, name, isBot } of Object.values(users)) {
-      this.#byId.set(id, { ...this.#byId.get(id), id, name, bot: isBot });
+    for (const { id, name, avatarUrl, isBot } of Object.values(users)) {
+      const shown = { id, name, picture: avatarUrl, bot: isBot };
+      this.#byId.set(id, { ...this.#byId.get(id), ...shown });
     }
   }
 
@@ -54,7 +55,7 @@ export class People {
     return say("people.all", { count: names.length, names: enumerationOf(names) });
   }
 
-  /** {initials, hue, shape} of the picture that stands for a conversation. */
+  /** {initials, hue, shape, image} of the picture that stands for a conversation. */
   pictureOf(conversation) {
     const [other] = this.#othersIn(conversation);
     if (conversation.type === "direct" && other) return this.pictureOfPerson(other.userId);
@@ -62,11 +63,14 @@ export class People {
   }
 
   pictureOfGroup(conversationId, title) {
-    return { initials: initialsOf(title), hue: hashOf(conversationId) % 360, shape: "square" };
+    const hue = hashOf(conversationId) % 360;
+    return { initials: initialsOf(title), hue, shape: "square", image: null };
   }
 
   pictureOfPerson(userId) {
-    return { initials: initialsOf(this.nameOf(userId)), hue: this.hueOf(userId), shape: "round" };
+    const image = this.#byId.get(userId)?.picture ?? null;
+    const initials = initialsOf(this.nameOf(userId));
+    return { initials, hue: this.hueOf(userId), shape: "round", image };
   }
 
   isAdminOf({ participants }, userId = this.userId) {

@@ -5,7 +5,7 @@
  * they are, and so do {placeholders}; where a text has plural forms, give those that the language
  * has, as Intl.PluralRules names them: zero, one, two, few, many, other. Tests compare the languages.
  * What is missing is said in English. Whether it is written from the right, its dates, numbers and
- * lists, and its own name come from the browser.
+ * lists, and its own name come from the browser. The names of emoji are in ../emoji/.
  */
 
 import { de } from "./de.js";

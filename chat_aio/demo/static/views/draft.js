@@ -26,9 +26,9 @@ export class DraftRow {
     );
   }
 
-  show({ draft, author, initials, hue, isNamed, isMine }) {
+  show({ draft, author, isNamed, isMine, ...picture }) {
     this.#draft = draft;
-    setAvatar(this.#avatar, { initials, hue, shape: "round" });
+    setAvatar(this.#avatar, picture);
     setText(this.#author, author);
     setAttribute(this.node, "data-named", isNamed);
     this.#text.replaceChildren(...markedUp(draft.text, [], this.#people));

@@ -45,9 +45,9 @@ export class FoundPlaceRow {
     this.node = element("li", {}, this.#button);
   }
 
-  show({ found, title, about, initials, hue, shape }) {
+  show({ found, title, about, ...picture }) {
     this.#found = found;
     setText(this.#button, "");
-    this.#button.append(...foundParts({ title, about, picture: { initials, hue, shape } }));
+    this.#button.append(...foundParts({ title, about, picture }));
   }
 }

@@ -63,7 +63,7 @@ export class MessageRow {
     setAttribute(this.node, "data-id", message?.id);
     setAttribute(this.node, "data-named", state.isNamed);
     setAttribute(this.node, "data-mentions-me", state.mentionsMe);
-    setAvatar(this.#avatar, { initials: state.initials, hue: state.hue, shape: "round" });
+    setAvatar(this.#avatar, state);
     const author = state.isOwn ? say("message.you") : state.author;
     setText(this.#author, author);
     setAttribute(this.node, "aria-label", say("message.by", { author, time: state.time }));

@@ -63,10 +63,10 @@ function writingRows(store, people, rootId) {
   const isHere = (each) =>
     each.conversationId === open.id && (each.threadRootMessageId ?? null) === rootId && each.text;
   return writings.filter(isHere).map((draft) => {
-    const { initials, hue } = people.pictureOfPerson(draft.senderId);
     const isAsked = [null, store.userId].includes(draft.askedByUserId);
     const state = {
-      ...{ draft, initials, hue, author: people.nameOf(draft.senderId) },
+      ...people.pictureOfPerson(draft.senderId),
+      ...{ draft, author: people.nameOf(draft.senderId) },
       isNamed: open.type !== "direct",
       isMine: isAsked || (open.type === "group" && people.isAdminOf(open)),
     };
@@ -121,9 +121,9 @@ function keyOf({ id, senderId, clientMessageId }, userId) {
 
 function stateOf(message, people, isInThread) {
   const { body, createdAt, senderId, mentions = NONE } = message;
-  const { initials, hue } = people.pictureOfPerson(senderId);
   return {
-    ...{ body, createdAt, initials, hue, mentions, isInThread },
+    ...people.pictureOfPerson(senderId),
+    ...{ body, createdAt, mentions, isInThread },
     message: message.id === null ? null : message,
     mentionsMe: mentions.includes(people.userId) && !message.deletedAt,
     replyTo: message.replyTo ?? null,

@@ -1,6 +1,6 @@
-/** Emoji that are common. In each line an emoji, its name, and other words for it. No DOM. */
+/** Emoji that are common. In each line an emoji, its name, and other words for it. */
 
-export const EMOJI_LINES = `
+export const english = `
 😀 grinning happy smile
 😃 smiley happy joy
 😄 smile happy laugh
