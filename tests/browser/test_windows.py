@@ -191,6 +191,31 @@ async def test_of_many_conversations_those_in_view_are_there(visit: Visit, demo:
     assert await rows.count() < 150
 
 
+async def test_a_row_that_has_the_focus_keeps_it(visit: Visit, demo: Demo) -> None:
+    """However far one scrolls, and wherever it moves when something is said in it."""
+    groups = await listed(demo, 170)
+    linus = await visit("linus")
+    nav = linus.locator("#list")
+    row = linus.locator(f"#conversations li[data-id='{groups[30]}']")
+    await row.locator("a").focus()
+    top = await row.evaluate("each => each.offsetTop")
+    while not await linus.get_by_role("link", name="Group 000").count():
+        await nav.evaluate("(each) => each.scrollBy(0, 900)")
+        await linus.evaluate("() => new Promise(requestAnimationFrame)")
+    await expect(row).to_have_attribute("data-apart", "")
+    await expect(row.locator("a")).to_be_focused()
+    assert await row.evaluate("each => each.offsetTop") == top
+    await demo.send("grace", groups[30], "It moves to the top")
+    await expect(row).to_have_attribute("aria-posinset", "1")
+    await expect(row.locator("a")).to_be_focused()
+    await row.locator("a").blur()
+    await row.locator("a").focus()
+    await expect(row).to_be_in_viewport()
+    await expect(row).not_to_have_attribute("data-apart", "")
+    assert await row.evaluate("each => each.offsetTop") < top
+    await expect(linus.locator("#conversations [data-apart]")).to_have_count(0)
+
+
 async def test_what_a_link_opens_keeps_its_place_in_the_list(visit: Visit, demo: Demo) -> None:
     """Further down than the list is loaded, it is not listed until its place is."""
     groups = await listed(demo, 60)

@@ -38,11 +38,25 @@ export class ConversationList {
     const { conversations, isListed, listProblem } = this.#store;
     const count = conversations.length;
     const [from, to] = this.#window.show(count);
-    const rows = conversations.slice(from, to);
-    this.#rows.show(rows.map((each, index) => this.#rowOf(each, { place: from + index, count })));
+    const rows = conversations
+      .slice(from, to)
+      .map((each, index) => this.#rowOf(each, { place: from + index, count }));
+    const apart = this.#focusedOutside(from, to);
+    this.#rows.show(apart ? [...rows, apart] : rows);
     setText(this.#hint, hintOf({ isListed, listProblem, isEmpty: conversations.length === 0 }));
     this.#hint.hidden = this.#hint.textContent === "";
     this.#askForMissing();
+  }
+
+  /** The row that has the focus keeps it, wherever one has scrolled, or it has moved, meanwhile. */
+  #focusedOutside(from, to) {
+    const { conversations } = this.#store;
+    const focused = document.activeElement?.closest("#conversations li")?.dataset.id;
+    const place = conversations.findIndex((each) => each.id === focused);
+    if (place < 0 || (place >= from && place < to)) return null;
+    const { length: count } = conversations;
+    const { state, ...row } = this.#rowOf(conversations[place], { place, count });
+    return { ...row, state: { ...state, topPx: this.#window.topOf(place) } };
   }
 
   focus(conversationId) {
@@ -57,6 +71,7 @@ export class ConversationList {
     const at = lastMessage?.createdAt ?? createdAt;
     const state = {
       ...{ id, ...picture, at, ago: agoOf(at), href: this.#needs.hrefOf(id), place, count },
+      topPx: null,
       title: this.#people.titleOf(conversation),
       preview: this.#previewOf(conversation),
       unread: this.#store.unreadOf(conversation),
@@ -141,7 +156,9 @@ class ConversationRow {
 
   show(state) {
     const { id, href, title, preview, at, ago, isMuted, isOnline, isOpen, ...rest } = state;
-    const { unread, mentions, waiting, place, count, ...picture } = rest;
+    const { unread, mentions, waiting, place, count, topPx, ...picture } = rest;
+    setAttribute(this.node, "data-apart", topPx !== null);
+    this.node.style.insetBlockStart = topPx === null ? "" : `${topPx}px`;
     setAttribute(this.node, "aria-posinset", place + 1);
     setAttribute(this.node, "aria-setsize", count);
     const isNew = this.node.dataset.id === undefined;

@@ -31,9 +31,14 @@ export class ListWindow {
     return [this.#from, this.#to];
   }
 
+  /** Where a row lies that is to be there although it is far from the reader's eyes. */
+  topOf(place) {
+    return place * this.#rowPx;
+  }
+
   /** Scroll to a row; it is there at once. */
   reveal(place) {
-    const top = this.#list.offsetTop + place * this.#rowPx;
+    const top = this.#list.offsetTop + this.topOf(place);
     const { scrollTop, clientHeight } = this.#scroller;
     if (top >= scrollTop && top + this.#rowPx <= scrollTop + clientHeight) return;
     this.#scroller.scrollTop = top - clientHeight / 2;
