@@ -1,8 +1,10 @@
 """Images of a conversation, large: one after the other, by keys and by buttons."""
 
+import asyncio
+
 import pytest
 from aiohttp import ClientSession, FormData
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.browser.acting import main_list, message, thread
 from tests.browser.conftest import Visit
@@ -39,6 +41,34 @@ def shown(page: Page, name: str) -> Locator:
 
 def link(place: Locator, name: str) -> Locator:
     return place.get_by_role("link", name=name)
+
+
+@pytest.mark.parametrize("is_phone", [False, True])
+async def test_nothing_moves_when_an_image_comes(visit: Visit, demo: Demo, is_phone: bool) -> None:
+    """What is at the end stays before the reader's eyes, and only that is read."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("dennis", place, *(f"message {each}" for each in range(20)))
+    await picture(demo, place, "one.png")
+    await demo.send("dennis", place, "below it")
+    await demo.read_all("linus", place)
+    may_come = asyncio.Event()
+
+    async def come_later(route: Route) -> None:
+        await may_come.wait()
+        await route.continue_()
+
+    linus = await visit("linus", **(PHONE if is_phone else {}))
+    await linus.route("**/thumbnail?*", come_later)
+    async with linus.expect_request("**/thumbnail?*"):
+        await linus.get_by_role("link", name="Dennis").click()
+    last = message(main_list(linus), "below it")
+    await expect(last).to_be_in_viewport(ratio=1)
+    before = await last.bounding_box()
+    may_come.set()
+    image = link(main_list(linus), "one.png").get_by_role("img")
+    await expect(image).to_have_js_property("complete", value=True)
+    assert await image.evaluate("each => each.naturalWidth") > 0
+    assert await last.bounding_box() == before
 
 
 async def test_one_looks_through_the_images_of_a_conversation(visit: Visit, demo: Demo) -> None:

@@ -39,6 +39,9 @@ export class Attachments {
   }
 }
 
+const WIDEST_PX = 320;
+const HIGHEST_PX = 240;
+
 class ImageRow {
   #image = element("img", { loading: "lazy", decoding: "async" });
   #urlOf;
@@ -65,8 +68,10 @@ class ImageRow {
     this.#attachment = attachment;
     const { id, name, width, height } = attachment;
     setAttribute(this.#image, "alt", name);
-    setAttribute(this.#image, "width", width);
-    setAttribute(this.#image, "height", height);
+    // So large it is from the beginning: what stands below does not move when the image comes.
+    const scale = Math.min(1, WIDEST_PX / width, HIGHEST_PX / height);
+    setAttribute(this.#image, "width", Math.round(width * scale));
+    setAttribute(this.#image, "height", Math.round(height * scale));
     const url = new URL(await this.#urlOf(id), location.href);
     setAttribute(this.node, "href", url.href);
     url.pathname += "/thumbnail";
