@@ -185,6 +185,10 @@ export type ShownTimeline = {
      */
     firstUnreadId: string | null;
     /**
+     * whom its messages name: it changes when more is known of them
+     */
+    people: readonly User[];
+    /**
      * who is writing just now
      */
     typing: readonly User[];

@@ -73,6 +73,7 @@ const MOST_NAMED = 12;
  * @property {boolean} hasFailed  `loadOlder` tries again
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
+ * @property {readonly User[]} people  whom its messages name: it changes when more is known of them
  * @property {readonly User[]} typing  who is writing just now
  * @property {readonly Writing[]} writing  what assistants have written so far
  *
@@ -299,6 +300,16 @@ export class ChatStore {
     return others;
   }
 
+  /** @param {readonly Entry[]} entries */
+  #namedIn(entries) {
+    const ids = entries.flatMap(({ senderId, mentions, replyTo }) => [
+      senderId,
+      ...mentions,
+      ...(replyTo ? [replyTo.senderId] : []),
+    ]);
+    return [...new Set(ids)].map((each) => this.user(each));
+  }
+
   /** @param {string} id */
   #makeTimeline(id) {
     const timeline = this.#store.heldTimeline(id) ?? NOT_HELD;
@@ -306,9 +317,11 @@ export class ChatStore {
     const isHere = (/** @type {any} */ each) =>
       each.conversationId === id && !each.threadRootMessageId;
     const typing = this.#session.typing.idsIn(id);
+    const entries = this.#entries.of(isReady ? messages : [], this.#store.outbox.filter(isHere));
     return {
       conversationId: id,
-      messages: this.#entries.of(isReady ? messages : [], this.#store.outbox.filter(isHere)),
+      messages: entries,
+      people: this.#namedIn(entries),
       isLoaded: isReady,
       isLoading: isAsking,
       hasFailed: loading === "failed",

@@ -1,10 +1,11 @@
 """The pages of examples/browser: over the store, by themselves and with React."""
 
+import asyncio
 import os
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from chat_aio.client import ChatClient
 from tests.browser.conftest import Visit
@@ -35,6 +36,29 @@ async def test_a_page_over_the_store(host: Host, open_page: Visit) -> None:
     await expect(log.last).to_have_text("Grace Hopper: We do")
     await expect(page.locator("#typing")).to_have_text("")
     await expect(page.locator("#unread")).to_have_text("0")
+
+
+async def test_names_that_come_after_the_messages(host: Host, open_page: Visit) -> None:
+    page = await open_page()
+    may_come = asyncio.Event()
+
+    async def come_later(route: Route) -> None:
+        await may_come.wait()
+        await route.continue_()
+
+    async def without_names(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json={**await answer.json(), "users": {}})
+
+    await page.route("**/api/chat/users?*", come_later)
+    await page.route("**/api/chat/conversations?*", without_names)
+    await host.visit(page, "ada", "store.html")
+    await page.get_by_label("Message", exact=True).fill("Do you ship to Mars?")
+    await page.get_by_role("button", name="Send").click()
+    log = page.get_by_role("log").get_by_role("listitem")
+    await expect(log).to_have_text(["ada: Do you ship to Mars?"])
+    may_come.set()
+    await expect(log).to_have_text(["Ada Lovelace: Do you ship to Mars?"])
 
 
 async def tell_typing(person: ChatClient, conversation_id: str) -> None:
