@@ -110,6 +110,8 @@ async def test_everybody_can_choose(visit: Visit, demo: Demo, is_phone: bool) ->
     linus = await visit("linus", direct_id, reduced_motion="reduce", **(PHONE if is_phone else {}))
     looking = Looking(is_phone=is_phone)
     await linus.get_by_role("button", name="Choose an emoji").click()
+    palette = picker(linus).locator(".palette")
+    assert await palette.evaluate("each => each.scrollWidth <= each.clientWidth")
     await looking.at(linus, "all emoji")
     await picker(linus).get_by_label("Search, or another emoji").fill("nonsense")
     await expect(picker(linus).get_by_text("None has that name.")).to_be_visible()

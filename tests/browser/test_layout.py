@@ -258,6 +258,29 @@ async def test_in_high_contrast_lines_say_what_colours_said(visit: Visit, demo: 
     assert await row.evaluate(f"{style}.outlineStyle") == "solid"
 
 
+async def test_what_is_written_stays_in_view_beside_a_thread(visit: Visit, demo: Demo) -> None:
+    """There is less room beside it: the text has more lines."""
+    conversation_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", conversation_id, "It swims")
+    linus = await visit("linus", conversation_id)
+    written = linus.get_by_label("Message", exact=True)
+    await written.fill("It is nearly as long as one line is. " * 2)
+    one_line = await written.evaluate("each => each.clientHeight")
+    await message(main_list(linus), "It swims").hover()
+    await linus.get_by_role("button", name="Reply in thread").click()
+    await expect(thread(linus)).to_be_visible()
+    await linus.wait_for_function(
+        """() => {
+          const { clientHeight, scrollHeight } = document.querySelector(".conversation textarea");
+          return clientHeight === scrollHeight;
+        }"""
+    )
+    assert await written.evaluate("each => each.clientHeight") > one_line
+    await linus.keyboard.press("Escape")
+    await expect(thread(linus)).to_be_hidden()
+    await expect(written).to_have_js_property("clientHeight", one_line)
+
+
 async def test_a_draft_waits_in_its_conversation(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     linus = await visit("linus", conversation_id)

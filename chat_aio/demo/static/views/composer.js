@@ -30,6 +30,7 @@ export class Composer {
   #draft = newDraft();
   #place = null;
   #mentionable = [];
+  #width = 0;
 
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
@@ -57,6 +58,7 @@ export class Composer {
     this.#emoji.addEventListener("click", () => this.#pickEmoji());
     this.#input.addEventListener("keydown", (event) => this.#pressed(event));
     this.#input.addEventListener("input", () => this.#typed());
+    new ResizeObserver(() => this.#resized()).observe(this.#input);
   }
 
   /**
@@ -293,9 +295,15 @@ export class Composer {
     this.#fit();
   }
 
+  /** Where it is narrower, as beside a thread, the text has more lines. */
+  #resized() {
+    if (this.#input.clientWidth !== this.#width) requestAnimationFrame(() => this.#fit());
+  }
+
   /** As high as the text, up to a limit. */
   #fit() {
-    const { style } = this.#input;
+    const { style, clientWidth } = this.#input;
+    this.#width = clientWidth;
     style.height = "auto";
     style.height = `${Math.min(this.#input.scrollHeight, MOST_LINES_PX)}px`;
     this.#form.dataset.empty = String(this.#input.value.trim() === "");
