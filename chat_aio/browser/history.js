@@ -47,7 +47,7 @@ export class History {
     const load = () =>
       timeline.newer === null ? this.loadNewest(timeline) : this.loadLatest(timeline);
     timeline.leave();
-    if (isFar) timeline.pageSize = UNREAD_PER_PAGE;
+    if (isWanted) timeline.pageSize = isFar ? UNREAD_PER_PAGE : MESSAGES_PER_PAGE;
     const isAround = isFar && !timeline.keepsNewest && Boolean(lastReadId);
     if (!isAround || !(await this.#loadAround(timeline, lastReadId))) await load();
     // The line may have broken meanwhile.

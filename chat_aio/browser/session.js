@@ -34,6 +34,8 @@ export class Session {
   #onOpened;
   #onEvent;
   #firstSync = null;
+  /** Which conversation is being opened. */
+  #openingId = null;
   #confirming = new Map();
   #readings = later(SEEN_MS);
   /** Where marking as read has failed: it is tried again with the next message, or stream. */
@@ -109,9 +111,19 @@ export class Session {
 
   /** Make a conversation the open one (null: none), and bring what it needs. */
   async open(conversationId) {
-    const store = this.#store;
-    store.set({ openId: conversationId, isReading: false });
+    this.#store.set({ openId: conversationId, isReading: false });
     if (conversationId === null) return;
+    this.#openingId = conversationId;
+    try {
+      await this.#bring(conversationId);
+    } finally {
+      if (this.#openingId === conversationId) this.#openingId = null;
+    }
+  }
+
+  /** Messages are shown where the unread ones begin: how many they are has to be known before. */
+  async #bring(conversationId) {
+    const store = this.#store;
     if (!store.conversation(conversationId)) await this.#fetchConversation(conversationId);
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
@@ -121,6 +133,16 @@ export class Session {
     timeline.unread.mark({ count, firstSeq, lastReadId: own?.lastReadMessageId });
     this.liveDrafts.load(conversationId);
     await this.history.loadUnread(timeline);
+    // The stream may have opened meanwhile.
+    if (timeline.isStale && timeline.loading !== "failed") await this.history.loadNewest(timeline);
+  }
+
+  /** After the list has come: the open conversation, unless it is on its way already. */
+  async #bringAgain(conversationId) {
+    if (this.#openingId === conversationId) return;
+    const timeline = this.#store.timeline(conversationId);
+    if (this.#store.open && timeline.isLoaded) await this.history.loadNewest(timeline);
+    else await this.#bring(conversationId);
   }
 
   /** Open a thread beside the open conversation (null: none). */
@@ -206,8 +228,7 @@ export class Session {
       if (error.code === "USER_BANNED") this.endAsBanned();
       store.set({ listProblem: error });
     }
-    if (store.openId && !store.open) await this.#fetchConversation(store.openId);
-    if (store.openId) await this.history.loadNewest(store.timeline(store.openId));
+    if (store.openId) await this.#bringAgain(store.openId);
     if (store.openThread) await this.history.loadThread(store.openThread);
   }
 

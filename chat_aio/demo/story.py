@@ -140,6 +140,7 @@ async def _two_by_two(story: Story) -> None:
     rude = await story.say("dennis", place, "Your tabs are spaces.")
     reason = "Unkind, though not wrong"
     await story.api.moderation.report("linus", "message", rude.id, reason)
+    await story.read(rude, "linus")
     await story.say("linus", place, "And your spaces are tabs.")
     place = await story.direct("ada", "grace")
     await story.say("grace", place, "Do you have a minute for the compiler?")
@@ -161,7 +162,7 @@ async def _tour(story: Story, picture: Message) -> None:
     await _vote(story, place)
     await story.say("dennis", place, CODE)
     await story.say("linus", place, LIST)
-    await story.api.forward_message("grace", picture.id, place)
+    await story.api.forward_message("dennis", picture.id, place)
     await story.read(await _thread(story, place), *TALKING)
     await story.say("margaret", place, MENTIONING)
     await story.say("linus", place, REPORTED)

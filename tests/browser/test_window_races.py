@@ -72,6 +72,8 @@ SERVICE = """
         return { conversations: page, nextCursor, users: {} };
       }
       async getConversation(id) {
+        this.asked.push(`conversation ${id}`);
+        await this.#answer();
         return structuredClone(this.conversations.find((each) => each.id === id));
       }
       async getMessage(_, id) { return message(Number(id.slice(1))); }
@@ -216,6 +218,61 @@ MESSAGES: dict[str, tuple[str, Any]] = {
 async def test_a_window_has_no_gaps_and_stays_where_one_reads(empty: Page, case: str) -> None:
     script, expected = MESSAGES[case]
     assert await run(empty, script) == expected
+
+
+UNREAD = {
+    "the stream opens, and the list comes, before it is known": """
+        const { gate, open } = held();
+        service.gateOf = (asked) => (asked === "conversation c" ? gate : null);
+        const opened = session.open("c");
+        await turn();
+        session.start();
+        service.handlers.onOpen();
+        await session.sync();
+        open();
+        await opened;
+        session.close();
+    """,
+    "the stream opens while its messages are on their way": """
+        const { gate, open } = held();
+        service.gateOf = (asked) => (asked === "newest" ? gate : null);
+        const opened = session.open("c");
+        await turn();
+        session.start();
+        service.handlers.onOpen();
+        await session.sync();
+        open();
+        await opened;
+        session.close();
+    """,
+    "it could not be asked for at first": """
+        service.isBroken = true;
+        await session.open("c");
+        service.isBroken = false;
+        await session.sync();
+    """,
+    "its messages could not be asked for at first": """
+        await session.sync();
+        service.isBroken = true;
+        await session.open("c");
+        service.isBroken = false;
+        store.becomeStale();
+        await session.sync();
+    """,
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+async def test_messages_come_with_the_line_above_the_unread_ones(empty: Page, case: str) -> None:
+    """Where they are shown first, the reader stays: a line that comes later is out of sight."""
+    begun = """
+        service.newest = 60;
+        service.conversations = [conversation("c", 20)];
+        const lines = new Set();
+        store.subscribe(() => { if (list.isReady) lines.add(list.unread.firstId); });
+    """
+    ended = "return [[...lines], rangesOf(list), list.isStale];"
+    assert await run(empty, begun + UNREAD[case] + ended) == [["m41"], [[11, 60]], False]
 
 
 LISTS: dict[str, tuple[str, Any]] = {
