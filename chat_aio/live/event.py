@@ -29,14 +29,14 @@ class Event:
     """One event for everyone in a conversation; `index` is its place in this process's feed.
 
     `encode` makes the frame, when a stream first needs it. Durable events are the message events
-    that clients resume from. `changed_at` is when the message was last edited or deleted in the
-    state that is shown, in events of reactions too. `added` and `removed` are the users that this
-    event adds to and removes from the conversation; `delivered` is False if the event does nothing
-    else. If the event shows a later state than its change, `audience` limits it to the participants
-    of that later state: users who were removed in between must not see it. `hidden` is by user, of
-    those added, up to which seq messages are hidden from them; `quoted` is the seq of the message
-    that is quoted, 0 without one. `shown` is set where the host's `can_read` is asked about each
-    message.
+    that clients resume from; `written_at` is when what they tell was written. `changed_at` is when
+    the message was last edited or deleted in the state that is shown, in events of reactions too.
+    `added` and `removed` are the users that this event adds to and removes from the conversation;
+    `delivered` is False if the event does nothing else. If the event shows a later state than its
+    change, `audience` limits it to the participants of that later state: users who were removed in
+    between must not see it. `hidden` is by user, of those added, up to which seq messages are
+    hidden from them; `quoted` is the seq of the message that is quoted, 0 without one. `shown` is
+    set where the host's `can_read` is asked about each message.
     """
 
     index: int
@@ -51,6 +51,7 @@ class Event:
     quoted: int = 0
     created: bool = False
     durable: bool = False
+    written_at: datetime | None = None
     changed_at: datetime | None = None
     message_id: str = ""
     sender_id: str = ""

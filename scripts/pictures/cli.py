@@ -6,24 +6,18 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import click
 from aiohttp import ClientSession, web
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Page, async_playwright, expect
 
 from chat_aio.admin.session import run
-from chat_aio.demo.application import make_demo
+from chat_aio.demo.application import Samples, make_demo
+from pictures.photographer import PHONE, Photographer
 from pictures.scene import ME, OTHERS, Scene, empty
+from pictures.tour import take_tour
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-DESKTOP = {"viewport": {"width": 1280, "height": 900}}
-PHONE = {
-    "viewport": {"width": 360, "height": 740},
-    "device_scale_factor": 2,
-    "is_mobile": True,
-    "has_touch": True,
-}
 BOUND_SECONDS = 180
 BROWSERS = ("chromium-headless-shell", "chromium")
 
@@ -46,24 +40,34 @@ def main(into: Path, mongo_url: str | None) -> None:
 
 async def _take(into: Path, mongo_url: str | None, chromium: str) -> None:
     async with AsyncExitStack() as stack:
-        url = await stack.enter_async_context(_served(mongo_url))
-        scene = Scene(url, await stack.enter_async_context(ClientSession()))
-        await scene.prepare()
+        http = await stack.enter_async_context(ClientSession())
         playwright = await stack.enter_async_context(async_playwright())
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         stack.push_async_callback(browser.close)
-        photographer = Photographer(browser, url, into)
-        for user_id in OTHERS[:3]:
-            await photographer.open(user_id)
-        await _pictures(photographer, scene)
+        async with _served(mongo_url, "chat_tour", None) as url:
+            await take_tour(Photographer(browser, url, into), Scene(url, http))
+        async with _served(mongo_url, "chat_scene", empty) as url:
+            scene = Scene(url, http)
+            await scene.prepare()
+            photographer = Photographer(browser, url, into)
+            for user_id in OTHERS[:3]:
+                await photographer.open(user_id)
+            await _pictures(photographer, scene)
 
 
 @asynccontextmanager
-async def _served(mongo_url: str | None) -> AsyncIterator[str]:
-    """A demo on a free port, over a database that is empty and goes when it is done."""
+async def _served(
+    mongo_url: str | None, database: str, samples: Samples | None
+) -> AsyncIterator[str]:
+    """A demo on a free port, over a database of its own; `samples` None: the demo's story."""
     with TemporaryDirectory(prefix="chat-pictures-") as data:
         app = await make_demo(
-            data=Path(data), mongo_url=mongo_url, port=0, say=lambda _: None, samples=empty
+            data=Path(data),
+            mongo_url=mongo_url,
+            port=0,
+            say=lambda _: None,
+            database=database,
+            samples=samples,
         )
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=5)
         await runner.setup()
@@ -72,28 +76,6 @@ async def _served(mongo_url: str | None) -> AsyncIterator[str]:
             yield f"http://127.0.0.1:{runner.addresses[0][1]}"
         finally:
             await runner.cleanup()
-
-
-class Photographer:
-    def __init__(self, browser: Browser, url: str, into: Path) -> None:
-        self._browser = browser
-        self._url = url
-        self._into = into
-
-    async def open(self, *place: str, scheme: Any = "light", size: Any = DESKTOP) -> Page:
-        """The page of a person, who comes first in `place`."""
-        options = {**size, "color_scheme": scheme, "reduced_motion": "reduce"}
-        page = await self._browser.new_page(**options)
-        await page.goto(f"{self._url}/#{'/'.join(place)}")
-        await expect(page.locator("#status")).to_have_text("Live", timeout=15_000)
-        return page
-
-    async def shoot(self, page: Page, name: str) -> None:
-        path = self._into / f"{name}.png"
-        await page.wait_for_load_state("networkidle")
-        await page.screenshot(path=path)
-        click.echo(f"{path}  {path.stat().st_size // 1024} KiB")
-        await page.close()
 
 
 async def _pictures(photographer: Photographer, scene: Scene) -> None:

@@ -52,15 +52,15 @@ class Scene:
         given = {"name": "Engine room", "userIds": list(OTHERS)}
         made = await self._post(ME, "/conversations/group", **given)
         for user_id, body in ENGINE_ROOM:
-            await self._say(user_id, body, made["conversation"]["id"])
+            await self.say(user_id, body, made["conversation"]["id"])
         for user_id, body in EARLIER.items():
-            direct_id = await self._direct(ME, user_id)
-            said = await self._say(user_id, body, direct_id)
+            direct_id = await self.direct(ME, user_id)
+            said = await self.say(user_id, body, direct_id)
             if user_id != UNREAD:
                 await self._read(ME, said)
         public = {"name": "Compilers", "visibility": "public", "userIds": ["ada", "grace"]}
         made = await self._post("dennis", "/conversations/group", **public)
-        await self._say("grace", "It compiles! On paper, so far.", made["conversation"]["id"])
+        await self.say("grace", "It compiles! On paper, so far.", made["conversation"]["id"])
 
     async def _group(self) -> None:
         given = {"name": "Launch day", "userIds": list(OTHERS)}
@@ -68,30 +68,30 @@ class Scene:
         self.group_id = made["conversation"]["id"]
 
     async def _launch_day(self) -> None:
-        tagged = await self._say("margaret", "Guidance 1.4 is tagged. Who takes the last look?")
-        twice = await self._say("grace", "I do. I compiled it twice, to see whether it agrees.")
+        tagged = await self.say("margaret", "Guidance 1.4 is tagged. Who takes the last look?")
+        twice = await self.say("grace", "I do. I compiled it twice, to see whether it agrees.")
         await self._react(twice, "😂", "linus", "dennis", "ada")
         words = "@Grace found the moth in 1.3, so I would wait for her."
-        await self._say(ME, words, mentions=["grace"])
+        await self.say(ME, words, mentions=["grace"])
         merged = "Recovery path is merged. It reverts cleanly, I tried."
         await self._react(
-            await self._say("linus", merged, replyToMessageId=tagged["id"]),
+            await self.say("linus", merged, replyToMessageId=tagged["id"]),
             *("👍", "margaret", "grace"),
         )
-        alarm = await self._say("dennis", "The 1202 alarm is still there. Do we mind?")
+        alarm = await self.say("dennis", "The 1202 alarm is still there. Do we mind?")
         self.thread_id = alarm["id"]
         for sender, body in THREAD:
-            await self._say(sender, body, threadRootMessageId=alarm["id"])
-        go = await self._say(ME, "Go from my side. 🚀")
+            await self.say(sender, body, threadRootMessageId=alarm["id"])
+        go = await self.say(ME, "Go from my side. 🚀")
         await self._react(go, "🚀", "grace", "linus", "margaret", "dennis")
         await self._react(go, "🎉", "grace", "ada")
-        asked = await self._say("margaret", "@Ada, then it is your button. 16:30?", mentions=[ME])
+        asked = await self.say("margaret", "@Ada, then it is your button. 16:30?", mentions=[ME])
         for user_id in (*OTHERS, ME):
             await self._read(user_id, asked)
 
     async def _reports(self) -> None:
-        direct_id = await self._direct("dennis", "linus")
-        rude = await self._say("dennis", "Your tabs are spaces.", direct_id)
+        direct_id = await self.direct("dennis", "linus")
+        rude = await self.say("dennis", "Your tabs are spaces.", direct_id)
         reports = (
             ("linus", "message", rude["id"], "Unkind, though not wrong"),
             ("grace", "conversation", self.group_id, "Too many rockets"),
@@ -108,11 +108,11 @@ class Scene:
         given = {"targetUserId": user_id, "reason": "Cool down", "expiresAt": until}
         await self._post(ME, "/moderation/bans", **given)
 
-    async def _direct(self, user_id: str, other_user_id: str) -> str:
+    async def direct(self, user_id: str, other_user_id: str) -> str:
         made = await self._post(user_id, "/conversations", otherUserId=other_user_id)
         return str(made["conversation"]["id"])
 
-    async def _say(
+    async def say(
         self, user_id: str, body: str, conversation_id: str = "", **more: Any
     ) -> dict[str, Any]:
         path = f"/conversations/{conversation_id or self.group_id}/messages"

@@ -9,6 +9,7 @@ from chat_aio.client import ChatClient, MessageEvent
 from chat_aio.store.database import Database as Store
 from chat_aio.store.maintenance import restore
 from tests.conftest import Database, MakePeople
+from tests.support.ageing import age
 from tests.support.people import BASE, Person, Tab
 
 
@@ -169,3 +170,29 @@ async def test_the_python_client_keeps_a_position_before_any_message(person: Any
             event = await anext(stream)
             assert isinstance(event, MessageEvent)
             assert event.message.body == "first"
+
+
+@pytest.mark.parametrize("cut_behind", ["message.created", "message.updated"])
+async def test_a_replay_that_is_cut_loses_nothing(
+    person: Any, serve: MakePeople, database: Database, cut_behind: str
+) -> None:
+    """A replay from storage is in the order of times; of two messages the later one by its time may
+    have been told first. Cut between an event and the position behind it, a client comes back with
+    the event's own id, perhaps to a process that remembers the order in which they were told."""
+    alice, bob = person("alice"), person("bob")
+    group, other = await alice.group("bob"), await alice.direct("bob")
+    await alice.send(group, "seen")
+    await age(database)
+    ahead = {"$set": {"activityAt": datetime.now(UTC) + timedelta(seconds=5)}}
+    await database["counters"].update_one({"_id": other}, ahead)
+    await alice.send(other, "later by its time")
+    early = await alice.send(group, "told second")
+    if cut_behind == "message.updated":
+        await alice.edit(early["id"], "told second, edited")
+    forgetful = (await serve(ring_seconds=0, ring_bytes=1))("bob")
+    async with forgetful.tab(f"{group}:1") as tab:
+        frames = await tab.until(lambda frame: frame.event == cut_behind)
+        assert tab.last_event_id == f"{group}:2"
+        assert "later" not in str(frames)
+    async with bob.tab(tab.last_event_id) as tab:
+        assert "later by its time" in await tab.bodies(1)

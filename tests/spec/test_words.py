@@ -121,7 +121,7 @@ def test_no_words_stand_in_the_modules() -> None:
 
 
 NO_WORDS = re.compile(
-    r'^import .*$|\b(class|rel|querySelector\w*)(: |\()"[^"]*"'
+    r'^import .*$|\b(class|rel|querySelector\w*|closest)(: |\()"[^"]*"'
     r'|\b(ArrowUp|ArrowDown|ArrowLeft|ArrowRight|Escape|Enter|Tab)\b|"(head|tail) \w+"',
     re.MULTILINE,
 )

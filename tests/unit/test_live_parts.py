@@ -39,8 +39,9 @@ def event(
     *,
     created: bool = True,
     changed_at: datetime | None = None,
+    seconds: float | None = None,
 ) -> Event:
-    """A durable event of message `name`, such as "c:5"."""
+    """A durable event of message `name`, such as "c:5", written some seconds after noon."""
     conversation_id, seq = name.split(":")
     kind = "created" if created else "updated"
     return Event(
@@ -51,6 +52,7 @@ def event(
         created=created,
         changed_at=changed_at,
         durable=True,
+        written_at=NOON + timedelta(seconds=index if seconds is None else seconds),
         message_id=name,
     )
 
@@ -115,9 +117,9 @@ def test_the_ring_answers_in_feed_order() -> None:
     ring = ReplayBuffer(max_events=100, max_bytes=10_000)
     for each in (event(1, "a:1"), event(2, "b:1"), event(3, "a:2"), event(4, "c:1")):
         ring.append(each)
-    assert [each.index for each in ring.list_after(1, ["a", "b"])] == [2, 3]
-    assert [each.index for each in ring.list_after(0, ["c", "a"])] == [1, 3, 4]
-    assert ring.list_after(4, ["a", "b", "c"]) == []
+    assert [each.index for each in ring.list_after(kept(1), ["a", "b"])] == [2, 3]
+    assert [each.index for each in ring.list_after(kept(0), ["c", "a"])] == [1, 3, 4]
+    assert ring.list_after(kept(4), ["a", "b", "c"]) == []
     newest = ring.newest_created(["a", "b"])
     assert newest is not None
     assert newest.index == 3
@@ -130,18 +132,18 @@ def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
         ring.append(event(index, f"a:{index}"))
     assert ring.find_created("a", 7) is None
     assert ring.find_created("a", 8) is not None
-    assert [each.name[1] for each in ring.list_after(0, ["a"])] == [8, 9, 10]
+    assert [each.name[1] for each in ring.list_after(kept(0), ["a"])] == [8, 9, 10]
     small = ReplayBuffer(max_events=100, max_bytes=3 * kept(1, "a:1").size)
     for index in range(1, 10):
         small.append(event(index, f"a:{index}"))
-    assert [each.name[1] for each in small.list_after(0, ["a"])] == [7, 8, 9]
+    assert [each.name[1] for each in small.list_after(kept(0), ["a"])] == [7, 8, 9]
 
 
 def test_the_ring_takes_a_created_event_once() -> None:
     ring = ReplayBuffer(max_events=100, max_bytes=10_000)
     ring.append(event(1, "a:1"))
     ring.append(event(2, "a:1"))
-    assert [each.index for each in ring.list_after(0, ["a"])] == [1]
+    assert [each.index for each in ring.list_after(kept(0), ["a"])] == [1]
 
 
 def test_the_ring_names_the_last_change_of_a_message() -> None:
@@ -152,30 +154,51 @@ def test_the_ring_names_the_last_change_of_a_message() -> None:
     ring.append(event(3, "c:1", created=False))
     ring.append(event(4, "c:2", created=False))
     ring.append(event(5, "c:1", created=False))
-    found = ring.list_after(0, ["c"])
+    found = ring.list_after(kept(0), ["c"])
     assert [(each.name, each.created) for each in found] == [
         (("c", 1), True),
         (("c", 2), True),
         (("c", 2), False),
         (("c", 1), False),
     ]
-    assert [each.index for each in ring.list_after(3, ["c"])] == [4, 5]
+    assert [each.index for each in ring.list_after(kept(3), ["c"])] == [4, 5]
+
+
+def test_the_ring_names_what_was_told_before_and_is_later_by_its_time() -> None:
+    """A replay from storage tells it later, and may have been cut behind the one that was seen."""
+    ring = ReplayBuffer(max_events=4, max_bytes=10_000)
+    ring.append(event(1, "a:1", seconds=20))
+    ring.append(event(2, "a:2", seconds=30))
+    ring.append(event(3, "b:1", seconds=10))
+    ring.append(event(4, "b:2", seconds=25))
+    seen = ring.find_created("b", 1)
+    assert seen is not None
+    assert [each.index for each in ring.list_after(seen, ["a", "b"])] == [1, 2, 4]
+    later = ring.find_created("b", 2)
+    assert later is not None
+    assert [each.index for each in ring.list_after(later, ["a", "b"])] == [2]
+    ring.append(event(5, "b:3", seconds=40))
+    assert ring.find_created("b", 1) is None, "what it would have to name is not held"
+    assert ring.find_created("b", 2) is later
+    ring.append(event(6, "b:4", seconds=50))
+    assert ring.find_created("b", 2) is None
 
 
 def test_the_ring_forgets_changes_with_the_rest() -> None:
     ring = ReplayBuffer(max_events=2, max_bytes=10_000)
     for each in (event(1, "c:1"), event(2, "c:1", created=False), event(3, "c:2")):
         ring.append(each)
-    assert [each.index for each in ring.list_after(0, ["c"])] == [2, 3]
+    assert [each.index for each in ring.list_after(kept(0), ["c"])] == [2, 3]
     ring.append(event(4, "c:3"))
-    assert [each.index for each in ring.list_after(0, ["c"])] == [3, 4]
+    assert [each.index for each in ring.list_after(kept(0), ["c"])] == [3, 4]
     assert not ring._changed
     assert ring._bytes == sum(each.size for each in ring._events)
 
 
-def kept(index: int, name: str, *, created: bool = True) -> BufferedEvent:
+def kept(index: int, name: str = "seen:1", *, created: bool = True) -> BufferedEvent:
     conversation_id, seq = name.split(":")
-    return BufferedEvent(index, (conversation_id, int(seq)), name, created)
+    at = NOON + timedelta(seconds=index)
+    return BufferedEvent(index, (conversation_id, int(seq)), name, created, at, at)
 
 
 def test_a_replay_names_only_what_was_told() -> None:
@@ -186,7 +209,7 @@ def test_a_replay_names_only_what_was_told() -> None:
             (kept(4, "b:1", created=False), stored("updated b:1")),
         ),
         since=position_frame("a", 1),
-        newest=position_frame("z", 9),
+        newest=position_frame("a", 2),
     )
     assert plain(replay.frames) == [
         *("updated b:1", "id: a:1"),
@@ -200,7 +223,7 @@ def test_what_is_gone_by_now_is_not_told_and_still_is_a_position() -> None:
     replay = replay_from_feed(
         ((kept(2, "a:2"), None), (kept(3, "b:1", created=False), stored("updated b:1"))),
         since=position_frame("a", 1),
-        newest=position_frame("z", 9),
+        newest=position_frame("a", 2),
     )
     assert plain(replay.frames) == ["updated b:1", "id: a:2", "id: a:2"]
 

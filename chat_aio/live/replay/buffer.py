@@ -6,25 +6,36 @@ It holds no contents: a replay shows messages as they are when it is read.
 from collections import deque
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from chat_aio.live.event import Event, Name
 
-BYTES_OF_AN_ENTRY = 400
+BYTES_OF_AN_ENTRY = 464
 """The approximate memory of an entry, including its places in the lookup tables."""
+
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True, eq=False)
 class BufferedEvent:
-    """A durable event: `index` is its place in this process's feed."""
+    """A durable event: `index` is its place in this process's feed, `at` the time when it was
+    written, `latest` the latest such time of it and of all events before it."""
 
     index: int
     name: Name
     message_id: str
     created: bool
+    at: datetime
+    latest: datetime
 
     @property
     def size(self) -> int:
         return BYTES_OF_AN_ENTRY + len(self.name[0]) + len(self.message_id)
+
+    @property
+    def order(self) -> tuple[datetime, bool, Name]:
+        """Its place in a replay from storage."""
+        return self.at, not self.created, self.name
 
 
 class ReplayBuffer:
@@ -40,6 +51,8 @@ class ReplayBuffer:
         self._created: dict[Name, BufferedEvent] = {}
         self._newest: dict[str, BufferedEvent] = {}
         self._changed: dict[Name, BufferedEvent] = {}
+        self._latest = EARLIEST
+        self._dropped: tuple[datetime, bool, Name] | None = None
 
     def __len__(self) -> int:
         return len(self._events)
@@ -56,7 +69,10 @@ class ReplayBuffer:
         name, conversation_id = event.name, event.conversation_id
         if event.created and name in self._created:
             return
-        kept = BufferedEvent(event.index, name, event.message_id, event.created)
+        # Another program's row may have no time: it counts as not later than those before it.
+        at = event.written_at if isinstance(event.written_at, datetime) else self._latest
+        self._latest = max(self._latest, at)
+        kept = BufferedEvent(event.index, name, event.message_id, event.created, at, self._latest)
         self._events.append(kept)
         if (events := self._by_conversation.get(conversation_id)) is None:
             events = self._by_conversation[conversation_id] = deque()
@@ -75,25 +91,36 @@ class ReplayBuffer:
         self._events.clear()
         for held in (self._by_conversation, self._created, self._newest, self._changed):
             held.clear()
+        self._latest, self._dropped = EARLIEST, None
 
     def find_created(self, conversation_id: str, seq: int) -> BufferedEvent | None:
-        """The event by which this message was created, if it is still held."""
-        return self._created.get((conversation_id, seq))
+        """The event by which this message was created, if all that `list_after` may have to list
+        is still held."""
+        kept = self._created.get((conversation_id, seq))
+        is_whole = kept is None or self._dropped is None or kept.order > self._dropped
+        return kept if is_whole else None
 
     @property
     def conversation_ids(self) -> Collection[str]:
         """The conversations of the events that are held."""
         return self._by_conversation.keys()
 
-    def list_after(self, index: int, conversation_ids: Iterable[str]) -> list[BufferedEvent]:
-        """The events of these conversations after `index`, in feed order; of several changes of a
-        message only the last."""
+    def list_after(
+        self, seen: BufferedEvent, conversation_ids: Iterable[str]
+    ) -> list[BufferedEvent]:
+        """The events of these conversations after `seen`, in feed order; of several changes of a
+        message only the last.
+
+        Also those that came before it and are later by their times: `seen` may have been told by a
+        replay from storage, in the order of times, and the client cut off behind it.
+        """
         found: list[BufferedEvent] = []
         for conversation_id in conversation_ids:
             for event in reversed(self._by_conversation.get(conversation_id, ())):
-                if event.index <= index:
+                if event.index <= seen.index and event.latest < seen.at:
                     break
-                if event.created or self._changed.get(event.name) is event:
+                is_last = event.created or self._changed.get(event.name) is event
+                if is_last and _is_missed(event, seen):
                     found.append(event)
         return sorted(found, key=lambda event: event.index)
 
@@ -104,6 +131,7 @@ class ReplayBuffer:
 
     def _drop_oldest(self) -> None:
         event = self._events.popleft()
+        self._dropped = max(self._dropped or event.order, event.order)
         conversation_id, _ = event.name
         self._bytes -= event.size
         # The oldest event of all is also the oldest one of its conversation.
@@ -117,3 +145,11 @@ class ReplayBuffer:
             del self._changed[event.name]
         if self._newest.get(conversation_id) is event:
             del self._newest[conversation_id]
+
+
+def _is_missed(event: BufferedEvent, seen: BufferedEvent) -> bool:
+    if event.index > seen.index:
+        return True
+    # Times never fall along the numbers of a conversation.
+    is_numbered = event.created and event.name[0] == seen.name[0]
+    return not is_numbered and event.order > seen.order

@@ -58,7 +58,7 @@ class BufferReplays:
         Raises StorageUnavailable."""
         # List before the first await: the stream is subscribed and holds back later events, so
         # that none is missing between them and this list.
-        missed = self._buffer.list_after(seen.index, ids)
+        missed = self._buffer.list_after(seen, ids)
         since = position_frame(*seen.name)
         if not missed:
             return replay_from_feed([], since=since, newest=newest)

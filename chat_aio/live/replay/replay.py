@@ -136,7 +136,8 @@ def replay_from_feed(
     newest: Frame | None,
     passed: asyncio.Future[None] | None = None,
 ) -> Replay:
-    """Missed events in feed order; those of messages that are gone are None."""
+    """Missed events in feed order; those of messages that are gone are None. `newest` is the
+    position of the last created event of all that the buffer holds for the client."""
     frames: list[Frame] = []
     position = since
     for kept, stored in told:
@@ -146,8 +147,7 @@ def replay_from_feed(
         # the newest created event so far, so that a connection cut here resumes without loss.
         if stored is not None:
             frames += [stored.frame, position] if stored.is_change else [stored.frame]
-    if not any(kept.created for kept, _ in told):
-        position = newest or since
+    position = newest or position
     events = [stored for _, stored in told if stored is not None]
     return Replay(
         source="ring",
