@@ -10,20 +10,23 @@ import { Chat } from "./chat.js";
 import { ChatStore } from "./chat-store.js";
 import { Frame } from "./element/frame.js";
 import { makeSheet } from "./element/style.js";
+import { languageAt } from "./element/words.js";
 
 /** @typedef {string | null | (() => string | null | Promise<string | null>)} Token */
+/** @typedef {{[name: string]: string | {[form: string]: string}}} Words */
 
 const SHEET = makeSheet();
 const GIVEN = ["chat", "token", "words"];
 
 /**
- * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`, and
- * `conversation`, whose id is the only one that is shown. Events, which bubble:
+ * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`,
+ * `inbox`, where the service has that, and `conversation`, whose id is the only one that is shown.
+ * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
  * and `chat-aio:message` ({message}) for one that has come and is not being read.
  */
 export class ChatAio extends HTMLElement {
-  static observedAttributes = ["base", "user", "conversation", "lang"];
+  static observedAttributes = ["base", "user", "conversation", "lang", "inbox"];
 
   #root = this.attachShadow({ mode: "open" });
   /** @type {ChatStore | null} */
@@ -34,7 +37,7 @@ export class ChatAio extends HTMLElement {
   #chat = null;
   /** @type {Token} */
   #token = null;
-  /** @type {{[name: string]: string}} */
+  /** @type {Words} */
   #words = {};
   /** @type {{[name: string]: any}} */
   #told = {};
@@ -69,13 +72,14 @@ export class ChatAio extends HTMLElement {
     this.#token = token;
   }
 
-  /** Words in place of the element's own, by their names in element/words.js.
-   * @returns {{[name: string]: string}} */
+  /** Words in place of the element's own, by their names in element/words-en.js; one with a number
+   * may have forms, as Intl.PluralRules names them.
+   * @returns {Words} */
   get words() {
     return this.#words;
   }
 
-  /** @param {{[name: string]: string}} words */
+  /** @param {Words} words */
   set words(words) {
     this.#words = words;
     this.#beginAnew();
@@ -129,9 +133,10 @@ export class ChatAio extends HTMLElement {
     const base = this.getAttribute("base") ?? "/api/chat";
     const chat = this.#chat ?? new Chat(base, { token: () => tokenOf(this.token) });
     const onMessage = (/** @type {any} */ message) => this.#tell("message", { message });
-    const store = new ChatStore(chat, { userId, onMessage });
+    const hasInbox = this.hasAttribute("inbox");
+    const store = new ChatStore(chat, { userId, onMessage, hasInbox });
     const conversationId = this.getAttribute("conversation");
-    const { lang } = this;
+    const lang = languageAt(this);
     this.#store = store;
     this.#frame = new Frame(store, {
       ...{ lang, words: this.#words, isSingle: conversationId !== null },

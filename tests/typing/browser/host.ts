@@ -68,7 +68,8 @@ export const named: {
     user: true, userId: true, start: true, close: true, open: true, openDirect: true,
     send: true, retry: true, discard: true, edit: true, delete: true, react: true,
     markRead: true, setReading: true, typed: true, loadOlder: true, loadMore: true,
-    reconnect: true,
+    reconnect: true, thread: true, openThread: true, closeThread: true, loadOlderReplies: true,
+    setThreadReading: true,
   },
 };
 
