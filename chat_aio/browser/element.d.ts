@@ -1,6 +1,7 @@
 /**
  * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`,
- * `inbox`, where the service has that, and `conversation`, whose id is the only one that is shown.
+ * `inbox` and `files`, where the service has the option and the plugin Attachments, and
+ * `conversation`, whose id is the only one that is shown.
  * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
  * and `chat-aio:message` ({message}) for one that has come and is not being read.

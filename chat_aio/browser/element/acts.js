@@ -1,19 +1,23 @@
 /** What one can do with messages, in a conversation and in a thread of it. */
 
 import { mentionedIn, unnamedIn } from "../mentions.js";
-import { momentsIn, problemIn, sayingIn } from "./words.js";
+import { momentsIn, problemIn, sayingIn, sizesIn } from "./words.js";
 
 export class Acts {
   #store;
   #common;
 
-  /** `needs` are openThread(entry), remove(entry), and moved(), which is told of scrolling. */
+  /**
+   * `needs` are openThread(entry), remove(entry), moved(), which is told of scrolling, `sources` of
+   * files, and `uploads`, null where none can be sent.
+   */
   constructor(store, { words, lang }, needs) {
     this.#store = store;
     this.say = sayingIn(lang, words);
     this.problemOf = problemIn(this.say);
     this.#common = {
       ...{ store, say: this.say, problemOf: this.problemOf, moments: momentsIn(lang) },
+      sizeOf: sizesIn(lang),
       nameOf: (id) => (id === store.userId ? this.say("you") : store.user(id).name),
       retry: (key) => store.retry(key),
       discard: (key) => store.discard(key),
@@ -54,6 +58,7 @@ export class Acts {
     return {
       ...this.#common,
       react: (entry, emoji) => this.#store.react(entry, emoji).catch(complain),
+      complain,
       reply: (entry) => composer().reply(entry),
       edit: (entry) => composer().edit(entry),
       last: () => read().findLast(isEditable),

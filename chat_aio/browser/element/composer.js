@@ -1,6 +1,7 @@
 /** Where one writes. Enter sends, with Shift it begins a new line. */
 
 import { element, setAttribute, setText } from "../dom.js";
+import { Files } from "./files.js";
 
 const newDraft = () => ({ body: "", about: null, before: null, problem: "", isSaving: false });
 
@@ -10,14 +11,15 @@ export class Composer {
   #send;
   #about = element("div", { class: "replying", hidden: true });
   #words = element("span", { dir: "auto" });
+  #files = null;
   #problem = element("p", { class: "problem", role: "alert", hidden: true });
   #place = null;
   /** What is being written, by place, a conversation or a thread. */
   #drafts = new Map();
 
   /**
-   * `tools` are {say, nameOf, problemOf}, send(place, written), typed(place, text), save(entry,
-   * body), which rejects if that is refused, and last(), one's own last message here.
+   * `tools` are {say, nameOf, problemOf, uploads}, send(place, written), typed(place, text),
+   * save(entry, body), which rejects if that is refused, and last(), one's own last message here.
    */
   constructor(tools, label) {
     this.#tools = tools;
@@ -31,16 +33,20 @@ export class Composer {
       this.focus();
     });
     this.#about.append(this.#words, cancel);
-    const onsubmit = (event) => this.#submit(event);
-    const row = element("div", { class: "writing" }, this.#field, this.#send);
-    const parts = [this.#about, this.#problem, row];
-    this.node = element("form", { part: "composer", onsubmit }, ...parts);
+    if (tools.uploads) this.#files = new Files(tools);
+    this.node = this.#made();
     this.#field.addEventListener("keydown", (event) => this.#pressed(event));
     this.#field.addEventListener("input", () => this.#written());
   }
 
+  /** Files that are pasted or dropped into `target` go with what is written here. */
+  takeFilesFrom(target) {
+    this.#files?.watch(target);
+  }
+
   /** What was begun in another place waits there. `entries` are the messages here, as they are. */
-  show(place, { placeholder, isClosed, entries }) {
+  show(place, { placeholder, isClosed, entries, conversationId }) {
+    this.#files?.show(place, conversationId, isClosed);
     if (place !== this.#place) {
       this.#place = place;
       this.#showDraft();
@@ -78,6 +84,16 @@ export class Composer {
 
   focus() {
     this.#field.focus();
+  }
+
+  #made() {
+    const onsubmit = (event) => this.#submit(event);
+    const row = element("div", { class: "writing" }, this.#field, this.#send);
+    // Behind the text: Shift+Tab leads from there to the messages.
+    if (this.#files) this.#send.before(this.#files.button);
+    const files = this.#files ? [this.#files.node] : [];
+    const parts = [this.#about, this.#problem, ...files, row];
+    return element("form", { part: "composer", onsubmit }, ...parts);
   }
 
   /** Of the place that is shown. */
@@ -152,13 +168,23 @@ export class Composer {
     event.preventDefault();
     const [draft, place] = [this.#draft, this.#place];
     const { body, about, isSaving } = draft;
-    if (body.trim() === "" || isSaving) return;
-    if (about?.kind === "edit") {
+    const { uploads } = this.#tools;
+    const isEdit = about?.kind === "edit";
+    const text = isEdit || !uploads ? body : uploads.textFor(place, body);
+    if (text.trim() === "" || isSaving) return;
+    if (isEdit) {
       this.#save(draft, place);
       return;
     }
+    // What is under way is awaited.
+    if (uploads?.isBusy(place)) return;
     this.#put(place, newDraft());
-    this.#tools.send(place, about ? { body, replyTo: about.entry } : { body });
+    const attachments = uploads?.take(place) ?? [];
+    this.#tools.send(place, {
+      body: text,
+      ...(about ? { replyTo: about.entry } : {}),
+      ...(attachments.length > 0 ? { attachments } : {}),
+    });
   }
 
   /** Another place may be open when it is answered. */

@@ -34,14 +34,18 @@ export class Frame {
   #from = null;
   node;
 
-  /** `choose(id)` is told what is to be open, null for none; `isSingle`: only ever one is shown. */
-  constructor(store, { words, lang, choose, isSingle }) {
+  /**
+   * `choose(id)` is told what is to be open, null for none; `isSingle`: only ever one is shown.
+   * `sources` are of files, `uploads` null where none can be sent.
+   */
+  constructor(store, { words, lang, choose, isSingle, sources, uploads }) {
     this.#store = store;
     this.#isSingle = isSingle;
     this.#acts = new Acts(store, { words, lang }, {
       openThread: (entry) => this.#openThread(entry),
       remove: (entry) => this.#deleting.open(entry),
       moved: () => this.show(),
+      ...{ sources, uploads },
     });
     this.#say = this.#acts.say;
     this.#tools = this.#acts.forMain(() => this.#composer);
@@ -54,6 +58,7 @@ export class Frame {
       () => this.#closeThread(),
     );
     this.#talk = this.#makeTalk(choose);
+    this.#composer.takeFilesFrom(this.#talk);
     this.#panes = element("div", { class: "panes", "data-single": isSingle });
     this.#panes.append(this.#list.node, this.#talk, this.#thread.node);
     const fields = { class: "root", part: "root", lang: lang || false };
@@ -147,10 +152,11 @@ export class Frame {
   }
 
   /** What stands where one writes, and whether one cannot. */
-  #writingIn({ participants, isFrozen }) {
+  #writingIn({ id: conversationId, participants, isFrozen }) {
     const own = participants.find((each) => each.userId === this.#store.userId);
     const isClosed = isFrozen && own?.role !== "admin";
-    return { placeholder: isClosed ? this.#say("frozen") : this.#say("message"), isClosed };
+    const placeholder = isClosed ? this.#say("frozen") : this.#say("message");
+    return { placeholder, isClosed, conversationId };
   }
 
   #wordsInstead(open, isBanned) {

@@ -1,6 +1,7 @@
 /** One message in the log. */
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
+import { Attachments } from "./attachments.js";
 import { bodyOf } from "./body.js";
 
 const OFFERED = ["👍", "❤️", "😂", "🎉"];
@@ -21,6 +22,7 @@ export class MessageRow {
   #actions;
   #reactions;
   #thread;
+  #attachments;
 
   /** `tools` are {store, say, moments, problemOf, isInThread}, and what one can do with an entry:
    * react(entry, emoji), reply, edit, remove, openThread, retry(key), and discard(key). */
@@ -37,6 +39,7 @@ export class MessageRow {
     );
     const fields = { type: "button", class: "link thread-link", part: "replies" };
     const onclick = () => tools.openThread(this.#entry);
+    this.#attachments = new Attachments(tools);
     this.#thread = element("button", { ...fields, "aria-live": "off", hidden: true, onclick });
     this.#choices = this.#makeChoices(toggle);
     const all = Object.values(this.#choices).flat();
@@ -58,13 +61,16 @@ export class MessageRow {
     this.#showBody(isDeleted ? say("deleted") : entry.body, isDeleted ? [] : mentioned);
     this.#showQuote(isDeleted ? null : entry.replyTo);
     this.#showReactions(isDeleted ? [] : (entry.reactions ?? []));
+    // Of what is still on its way nobody can read the files.
+    const isThere = !isDeleted && entry.state === "sent";
+    this.#attachments.show((isThere && entry.attachments) || []);
     this.#showThread(entry);
     this.#showMeta(entry, isDeleted);
   }
 
   #made() {
     const bubble = element("div", { class: "bubble", part: "bubble" });
-    bubble.append(this.#author, this.#quote, this.#body, this.#edited);
+    bubble.append(this.#author, this.#quote, this.#body, this.#attachments.node, this.#edited);
     const meta = element("div", { class: "meta" }, this.#time, this.#note, this.#unsent);
     return element(
       "div",

@@ -52,9 +52,10 @@ time, .preview, .note, .edited, .hint, .line, .replying, .typing { color: var(--
 .panes[data-single] > :is(.talk, .thread) { grid-column: 1; }
 .thread { border-inline-start: 1px solid var(--border); background: var(--paper); }
 .panes[data-thread] > .talk { visibility: hidden; }
-:is(.talk, .thread) > header { display: flex; gap: 0.5rem; align-items: center; padding: 0.5rem 1rem;
-  min-block-size: 3rem; border-block-end: 1px solid var(--border); }
-:is(.talk, .thread) h2 { font-weight: 600; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+:is(.talk, .thread) > header { display: flex; gap: 0.5rem; align-items: center;
+  padding: 0.5rem 1rem; min-block-size: 3rem; border-block-end: 1px solid var(--border); }
+:is(.talk, .thread) h2 { font-weight: 600; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }
 .back { display: none; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
 .close { margin-inline-start: auto; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
 .banner { background: var(--chosen); padding: 0.25rem 1rem; }
@@ -88,6 +89,18 @@ dialog { margin: auto; padding: 1rem; max-inline-size: 22rem; color: var(--ink);
   background: var(--paper); border: 1px solid var(--border); border-radius: var(--radius); }
 dialog h2 { font-weight: 600; }
 dialog::backdrop { background: rgb(0 0 0 / 0.4); }
+.attachments { display: flex; flex-wrap: wrap; gap: 0.5rem; padding-block: 0.25rem; }
+.picture img { display: block; max-inline-size: 15rem; block-size: auto; max-block-size: 15rem;
+  object-fit: contain; border-radius: 0.5rem; }
+.file { display: inline-block; padding: 0.25rem 0; min-block-size: 1.75rem; color: inherit; }
+.file-name { overflow-wrap: anywhere; }
+.file-about { font-size: 0.8125rem; opacity: 0.8; }
+.files { padding: 0 0.5rem 0.25rem; }
+.files li { display: flex; gap: 0.5rem; align-items: center; }
+.files [data-state="failed"] .file-about { color: var(--danger); opacity: 1; }
+.files .small { margin-inline-start: auto; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
+progress { inline-size: 6rem; accent-color: var(--accent); }
+.add { min-inline-size: 2.75rem; min-block-size: 2.75rem; }
 .choices { display: flex; gap: 0.5rem; justify-content: flex-end; margin-block-start: 1rem; }
 .choice { border: 1px solid var(--border); min-block-size: 2.75rem; padding-inline: 1rem; }
 .small { color: var(--accent); padding: 0.125rem 0.375rem; min-inline-size: 1.75rem; }

@@ -25,6 +25,7 @@ export class ThreadPane {
     const fields = { class: "thread", part: "thread", "aria-label": say("thread"), hidden: true };
     const parts = [header, this.#hint, this.#log.node, this.#composer.node];
     this.node = element("section", fields, ...parts);
+    this.#composer.takeFilesFrom(this.node);
     this.node.addEventListener("keydown", (event) => {
       const isMeant = event.key === "Escape" && !event.isComposing && !event.defaultPrevented;
       if (isMeant) close();

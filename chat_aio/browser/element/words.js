@@ -1,10 +1,12 @@
 /** How the element says its words, and moments, in a language. A host may give words of its own. */
 
+import { measured } from "../sizes.js";
 import { german } from "./words-de.js";
 import { english } from "./words-en.js";
 
 const LANGUAGES = { en: english, de: german };
 const USUAL = "en";
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"];
 
 /** The language that is meant where an element stands, by `lang` of it or of what it stands in. */
 export function languageAt(place) {
@@ -36,6 +38,16 @@ export function problemIn(say) {
     // The service cannot say how long: only the answer knows.
     const isVague = code === "SLOW_MODE" && !retryAfter;
     return (!isVague && say(`problem.${code}`, { count: retryAfter })) || message;
+  };
+}
+
+/** A function that writes a size in bytes. */
+export function sizesIn(lang) {
+  return (bytes) => {
+    const { value, power, digits } = measured(bytes);
+    const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    const unit = { style: "unit", unit: UNITS[power], unitDisplay: power > 0 ? "short" : "narrow" };
+    return new Intl.NumberFormat(lang || undefined, { ...unit, ...shown }).format(value);
   };
 }
 

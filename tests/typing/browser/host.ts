@@ -51,7 +51,7 @@ export const named: {
     listSubscriptions: true, subscribe: true, unsubscribe: true,
   },
   attachments: {
-    upload: true, get: true, getThumbnail: true, url: true,
+    upload: true, get: true, getThumbnail: true, url: true, needsHeaders: true,
   },
   moderation: {
     blockUser: true, unblockUser: true, listBlockedUsers: true, muteConversation: true,
