@@ -279,5 +279,18 @@ async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page
     await come_to(0, 1)
     await messages(page).first.locator(".thread-link").click()
     await come_to(0, 0)
-    await demo.write("dennis", place, "Or the third?", threadRootMessageId=root)
+    path = f"/threads/{root}/read"
+    long = "Or the third?\n" * 60
+    await demo.write("dennis", place, long, threadRootMessageId=root)
     await come_to(0, 0)
+    await page.get_by_role("log", name="Replies").evaluate("log => { log.scrollTop = 0; }")
+    await expect(thread(page).locator(".to-newest")).to_be_visible()
+    told: list[str] = []
+    page.on("request", lambda each: told.append(each.url) if path in each.url else None)
+    await page.clock.install()
+    await demo.write("dennis", place, "Or the fourth?", threadRootMessageId=root)
+    await expect(replies(page)).to_have_count(4)
+    await page.clock.run_for(5_000)
+    assert await page.evaluate("document.readyState") == "complete"
+    assert told == []
+    await come_to(0, 1)
