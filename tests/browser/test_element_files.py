@@ -1,9 +1,10 @@
 """<chat-aio>: files are seen in messages, and sent by button, paste and drop."""
 
+import asyncio
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from chat_aio.client import ChatClient
 from tests.browser.conftest import Visit
@@ -67,21 +68,17 @@ async def test_nothing_moves_when_an_image_comes(host: Host, ada: Page) -> None:
     async with host.person("grace") as grace:
         direct = await grace.get_or_create_conversation("ada")
         await send_moth(grace, direct.id)
-        held: list[Any] = []
-
-        async def hold(route: Any) -> None:
-            held.append(route)
-
-        await ada.route("**/thumbnail", hold)
+        held: asyncio.Queue[Route] = asyncio.Queue()
+        await ada.route("**/thumbnail", held.put)
         await embed(ada, direct.id)
         image = messages(ada).first.get_by_role("img", name="moth.png")
-        async with ada.expect_request("**/thumbnail"):
-            await image.scroll_into_view_if_needed()
+        async with asyncio.timeout(15):
+            asked = await held.get()
         before = await image.bounding_box()
         assert before
         assert (before["width"], before["height"]) == (240, 120)
         await ada.unroute("**/thumbnail")
-        await held[0].continue_()
+        await asked.continue_()
         await expect(image).to_have_js_property("naturalWidth", 320)
         assert await image.bounding_box() == before
 
@@ -120,12 +117,8 @@ async def test_a_file_under_way_is_awaited_and_can_be_stopped(host: Host, ada: P
     async with host.person("grace") as grace:
         direct = await grace.get_or_create_conversation("ada")
         await embed(ada, direct.id)
-        held: list[Any] = []
-
-        async def hold(route: Any) -> None:
-            held.append(route)
-
-        await ada.route("**/attachments", hold)
+        held: asyncio.Queue[Route] = asyncio.Queue()
+        await ada.route("**/attachments", held.put)
         await choose(ada, "one.txt", "text/plain", b"some words")
         row = waiting(ada).first
         await expect(row).to_have_attribute("data-state", "sending")
