@@ -20,7 +20,7 @@ from aiohttp import web
 from pymongo import AsyncMongoClient
 
 from chat_aio import Chat, Hooks, Options, Profile, add_browser_files
-from chat_aio.plugins import Typing
+from chat_aio.plugins import Attachments, Typing
 
 PAGES = Path(__file__).parent / "browser"
 REACT = Path(os.environ.get("REACT", "/usr/share/nodejs"))
@@ -88,7 +88,7 @@ async def make_app() -> web.Application:
         auth=auth,
         hooks=Hooks(profiles=profiles),
         options=Options(allowed_origins=ORIGINS),
-        plugins=[Typing()],
+        plugins=[Typing(), Attachments()],
     )
     chat.mount(app)
     add_browser_files(app, "/chat-aio")

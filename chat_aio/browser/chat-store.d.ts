@@ -1,6 +1,6 @@
 export class ChatStore {
     /** @param {Chat} chat @param {ChatStoreOptions} options */
-    constructor(chat: Chat, { userId, onMessage, onGone, hasDrafts }: ChatStoreOptions);
+    constructor(chat: Chat, { userId, onMessage, onGone, ...has }: ChatStoreOptions);
     userId: string;
     /** Open the stream, and bring the list. */
     start(): void;
@@ -19,16 +19,25 @@ export class ChatStore {
     conversation: (conversationId: string) => ShownConversation | null;
     /** @type {(conversationId: string) => ShownTimeline} */
     timeline: (conversationId: string) => ShownTimeline;
+    /** The thread that is open, or null.
+     * @type {() => ShownThread | null} */
+    thread: () => ShownThread | null;
     /** What is known of a user.
      * @type {(userId: string) => User} */
     user: (userId: string) => User;
-    /** Make a conversation the open one (null: none), and bring its messages.
+    /** Make a conversation the open one (null: none), and bring its messages. A thread of another
+     * one is closed.
      * @param {string | null} conversationId @returns {Promise<void>} */
     open(conversationId: string | null): Promise<void>;
+    /** Make a thread of the open conversation the open one, and bring its replies.
+     * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
+    openThread(rootId: string): Promise<void>;
+    closeThread(): void;
     /** Open the direct conversation with someone, which may have to be made.
      * @param {string} otherUserId @returns {Promise<string>} its id */
     openDirect(otherUserId: string): Promise<string>;
-    /** Send a message; `timeline` has it at once, with what becomes of it as its `state`.
+    /** Send a message, also into a thread; `timeline` or `thread` has it at once, with what becomes
+     * of it as its `state`.
      * @param {string} conversationId @param {string | Written} written
      * @returns {string} its clientMessageId */
     send(conversationId: string, written: string | Written): string;
@@ -38,7 +47,8 @@ export class ChatStore {
     /** Give up what was not sent.
      * @param {string} clientMessageId */
     discard(clientMessageId: string): void;
-    /** @param {string} messageId @param {string} body @param {string[]} [mentions]
+    /** @param {string} messageId @param {string} body
+     * @param {string[]} [mentions]  unless given, those that there are
      * @returns {Promise<void>} */
     edit(messageId: string, body: string, mentions?: string[] | undefined): Promise<void>;
     /** @param {string} messageId @returns {Promise<void>} */
@@ -54,12 +64,19 @@ export class ChatStore {
      * what comes, is marked as read.
      * @param {boolean} isReading */
     setReading(isReading: boolean): void;
+    /** The same of the end of the open thread, where the service has `inbox`. That says nothing of
+     * the conversation, and what is read there nothing of the thread.
+     * @param {boolean} isReading */
+    setThreadReading(isReading: boolean): void;
     /** The reader has typed: the others are told, now and then.
      * @param {string} conversationId @param {string} text  what is written so far */
     typed(conversationId: string, text: string): void;
     /** Older messages of a conversation.
      * @param {string} conversationId @returns {Promise<void>} */
     loadOlder(conversationId: string): Promise<void>;
+    /** Older replies of the open thread.
+     * @returns {Promise<void>} */
+    loadOlderReplies(): Promise<void>;
     /** More of the list of conversations.
      * @returns {Promise<void>} */
     loadMore(): Promise<void>;
@@ -67,6 +84,7 @@ export class ChatStore {
     reconnect(): void;
     #private;
 }
+export type Attachment = import("./chat.js").Attachment;
 export type Chat = import("./chat.js").Chat;
 export type Conversation = import("./chat.js").Conversation;
 export type Json = import("./chat.js").Json;
@@ -88,6 +106,10 @@ export type ChatState = {
      */
     openId: string | null;
     /**
+     * the root of the thread that is open in it
+     */
+    openThreadId: string | null;
+    /**
      * whether the list has been brought
      */
     isListed: boolean;
@@ -99,6 +121,10 @@ export type ChatState = {
      * why the list cannot be brought just now
      */
     problem: string | null;
+    /**
+     * the same as a code
+     */
+    problemCode: string | null;
     isBanned: boolean;
     /**
      * unread messages of all conversations
@@ -154,7 +180,11 @@ export type SendingEntry = {
     clientMessageId: string;
     mentions: string[];
     replyTo: Message | null;
+    threadRootMessageId: string | null;
+    attachments: Attachment[];
     problem: string | null;
+    problemCode: string | null;
+    retryAfter: number | null;
     isTemporary: boolean;
 };
 /**
@@ -200,6 +230,40 @@ export type ShownTimeline = {
 /**
  * What is shown. None of it may be changed.
  */
+export type ShownThread = {
+    rootId: string;
+    conversationId: string;
+    root: SentEntry | null;
+    /**
+     * its replies, oldest first, what is on its way last
+     */
+    messages: readonly Entry[];
+    isLoaded: boolean;
+    isLoading: boolean;
+    /**
+     * `loadOlderReplies` tries again
+     */
+    hasFailed: boolean;
+    /**
+     * `loadOlderReplies` brings them
+     */
+    hasOlder: boolean;
+    /**
+     * there is no such message to the reader
+     */
+    isGone: boolean;
+    /**
+     * whom root and replies name
+     */
+    people: readonly User[];
+    /**
+     * what assistants have written there so far
+     */
+    writing: readonly Writing[];
+};
+/**
+ * What is shown. None of it may be changed.
+ */
 export type Writing = {
     draftId: string;
     senderId: string;
@@ -216,6 +280,10 @@ export type ChatStoreOptions = {
      */
     hasDrafts?: boolean | undefined;
     /**
+     * whether the service has `inbox`: it keeps what is read in threads
+     */
+    hasInbox?: boolean | undefined;
+    /**
      * one has come that is not being read
      */
     onMessage?: ((message: Message) => void) | undefined;
@@ -228,4 +296,7 @@ export type Written = {
     body: string;
     replyTo?: Message;
     mentions?: string[];
+    attachments?: Attachment[];
+    threadRootMessageId?: string;
+    alsoSendToMain?: boolean;
 };

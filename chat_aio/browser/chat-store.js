@@ -13,15 +13,17 @@
  */
 
 import { Entries } from "./entries.js";
+import { isInMain } from "./messages.js";
 import { Session } from "./session.js";
+import { shownConversation, shownList } from "./shown.js";
 import { Snapshots } from "./snapshots.js";
 import { Store } from "./store.js";
+import { ThreadReadings } from "./thread-readings.js";
 import { Timeline } from "./timeline.js";
 import { Users } from "./users.js";
 
-const MOST_NAMED = 12;
-
 /**
+ * @typedef {import("./chat.js").Attachment} Attachment
  * @typedef {import("./chat.js").Chat} Chat
  * @typedef {import("./chat.js").Conversation} Conversation
  * @typedef {import("./chat.js").Json} Json
@@ -38,9 +40,11 @@ const MOST_NAMED = 12;
  * @typedef {object} ChatState
  * @property {StreamStatus} status  "live": all that happens is told at once
  * @property {string | null} openId  the open conversation
+ * @property {string | null} openThreadId  the root of the thread that is open in it
  * @property {boolean} isListed  whether the list has been brought
  * @property {boolean} hasMore  whether the list goes on: `loadMore()`
  * @property {string | null} problem  why the list cannot be brought just now
+ * @property {string | null} problemCode  the same as a code
  * @property {boolean} isBanned
  * @property {number} unread  unread messages of all conversations
  *
@@ -62,7 +66,9 @@ const MOST_NAMED = 12;
  * @typedef {{key: string, isOwn: true, state: "pending" | "failed", id: null,
  *   conversationId: string, senderId: string, body: string, createdAt: string,
  *   clientMessageId: string, mentions: string[], replyTo: Message | null,
- *   problem: string | null, isTemporary: boolean}} SendingEntry  on its way, or not sent
+ *   threadRootMessageId: string | null, attachments: Attachment[], problem: string | null,
+ *   problemCode: string | null, retryAfter: number | null,
+ *   isTemporary: boolean}} SendingEntry  on its way, or not sent
  * @typedef {SentEntry | SendingEntry} Entry  told apart by `state`; `key` stays when it is sent
  *
  * @typedef {object} ShownTimeline
@@ -77,6 +83,19 @@ const MOST_NAMED = 12;
  * @property {readonly User[]} typing  who is writing just now
  * @property {readonly Writing[]} writing  what assistants have written so far
  *
+ * @typedef {object} ShownThread
+ * @property {string} rootId
+ * @property {string} conversationId
+ * @property {SentEntry | null} root
+ * @property {readonly Entry[]} messages  its replies, oldest first, what is on its way last
+ * @property {boolean} isLoaded
+ * @property {boolean} isLoading
+ * @property {boolean} hasFailed  `loadOlderReplies` tries again
+ * @property {boolean} hasOlder  `loadOlderReplies` brings them
+ * @property {boolean} isGone  there is no such message to the reader
+ * @property {readonly User[]} people  whom root and replies name
+ * @property {readonly Writing[]} writing  what assistants have written there so far
+ *
  * @typedef {{draftId: string, senderId: string, text: string, isStopped?: boolean}} Writing
  */
 
@@ -84,11 +103,13 @@ const MOST_NAMED = 12;
  * @typedef {object} ChatStoreOptions
  * @property {string} userId  who is calling, as the service's login knows them
  * @property {boolean} [hasDrafts]  whether the service has the plugin Drafts
+ * @property {boolean} [hasInbox]  whether the service has `inbox`: it keeps what is read in threads
  * @property {(message: Message) => void} [onMessage]  one has come that is not being read
  * @property {(conversationId: string | null) => void} [onGone]  the open one cannot be read
  */
 
-/** @typedef {{body: string, replyTo?: Message, mentions?: string[]}} Written */
+/** @typedef {{body: string, replyTo?: Message, mentions?: string[], attachments?: Attachment[],
+ *   threadRootMessageId?: string, alsoSendToMain?: boolean}} Written */
 
 const NOT_HELD = new Timeline(null);
 
@@ -99,14 +120,19 @@ export class ChatStore {
   #session;
   #users;
   #entries;
+  /** @type {any} */
+  #readings;
+  #isReadingThread = false;
   #snapshots = new Snapshots();
   /** @type {Set<() => void>} */
   #listeners = new Set();
   #online = () => this.#session.reconnect();
 
   /** @param {Chat} chat @param {ChatStoreOptions} options */
-  constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, hasDrafts = false }) {
+  constructor(chat, { userId, onMessage = () => {}, onGone = () => {}, ...has }) {
+    const { hasDrafts = false, hasInbox = false } = has;
     this.userId = userId;
+    this.#readings = hasInbox ? new ThreadReadings(chat) : null;
     this.#entries = new Entries(userId);
     this.#store = new Store(userId, { keepsNewest: true });
     this.#users = new Users(chat, () => this.#store.changed());
@@ -153,20 +179,43 @@ export class ChatStore {
   /** @type {(conversationId: string) => ShownConversation | null} */
   conversation = (id) => {
     if (!this.#store.conversation(id)) return null;
-    return this.#snapshots.get(`conversation:${id}`, () => this.#makeConversation(id));
+    return this.#snapshots.get(`conversation:${id}`, () =>
+      shownConversation(this.#store, id, this.user),
+    );
   };
 
   /** @type {(conversationId: string) => ShownTimeline} */
   timeline = (id) => this.#snapshots.get(`timeline:${id}`, () => this.#makeTimeline(id));
 
+  /** The thread that is open, or null.
+   * @type {() => ShownThread | null} */
+  thread = () => {
+    if (!this.#store.openThread) return null;
+    return this.#snapshots.get("thread", () => this.#makeThread(this.#store.openThread));
+  };
+
   /** What is known of a user.
    * @type {(userId: string) => User} */
   user = (userId) => this.#users.get(userId);
 
-  /** Make a conversation the open one (null: none), and bring its messages.
+  /** Make a conversation the open one (null: none), and bring its messages. A thread of another
+   * one is closed.
    * @param {string | null} conversationId @returns {Promise<void>} */
   async open(conversationId) {
+    if (conversationId !== this.#store.openId) this.closeThread();
     await this.#session.open(conversationId);
+  }
+
+  /** Make a thread of the open conversation the open one, and bring its replies.
+   * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
+  async openThread(rootId) {
+    if (rootId !== this.#store.openRootId) this.#isReadingThread = false;
+    await this.#session.openThread(rootId);
+  }
+
+  closeThread() {
+    this.#isReadingThread = false;
+    this.#store.set({ openRootId: null });
   }
 
   /** Open the direct conversation with someone, which may have to be made.
@@ -177,13 +226,14 @@ export class ChatStore {
     return id;
   }
 
-  /** Send a message; `timeline` has it at once, with what becomes of it as its `state`.
+  /** Send a message, also into a thread; `timeline` or `thread` has it at once, with what becomes
+   * of it as its `state`.
    * @param {string} conversationId @param {string | Written} written
    * @returns {string} its clientMessageId */
   send(conversationId, written) {
-    this.#store.timeline(conversationId).unread.clear();
-    this.#session.typing.stopped(conversationId);
     const message = typeof written === "string" ? { body: written } : written;
+    if (isInMain(message)) this.#store.timeline(conversationId).unread.clear();
+    this.#session.typing.stopped(conversationId);
     return this.#session.sender.send(conversationId, message);
   }
 
@@ -199,7 +249,8 @@ export class ChatStore {
     this.#session.sender.discard(clientMessageId);
   }
 
-  /** @param {string} messageId @param {string} body @param {string[]} [mentions]
+  /** @param {string} messageId @param {string} body
+   * @param {string[]} [mentions]  unless given, those that there are
    * @returns {Promise<void>} */
   async edit(messageId, body, mentions) {
     await this.#session.changes.edit(messageId, { body, mentions });
@@ -234,6 +285,14 @@ export class ChatStore {
     if (isReading !== this.#store.isReading) this.#store.set({ isReading });
   }
 
+  /** The same of the end of the open thread, where the service has `inbox`. That says nothing of
+   * the conversation, and what is read there nothing of the thread.
+   * @param {boolean} isReading */
+  setThreadReading(isReading) {
+    this.#isReadingThread = isReading;
+    this.#readThread();
+  }
+
   /** The reader has typed: the others are told, now and then.
    * @param {string} conversationId @param {string} text  what is written so far */
   typed(conversationId, text) {
@@ -243,10 +302,14 @@ export class ChatStore {
   /** Older messages of a conversation.
    * @param {string} conversationId @returns {Promise<void>} */
   async loadOlder(conversationId) {
-    const timeline = this.#store.timeline(conversationId);
-    const { history } = this.#session;
-    if (timeline.loading === "failed") await history.loadAgain(timeline);
-    else await history.loadOlder(timeline);
+    await this.#loadOlder(this.#store.timeline(conversationId));
+  }
+
+  /** Older replies of the open thread.
+   * @returns {Promise<void>} */
+  async loadOlderReplies() {
+    const { openThread } = this.#store;
+    if (openThread) await this.#loadOlder(openThread.timeline);
   }
 
   /** More of the list of conversations.
@@ -260,75 +323,60 @@ export class ChatStore {
     this.#session.reconnect();
   }
 
+  /** @param {any} timeline */
+  async #loadOlder(timeline) {
+    const { history } = this.#session;
+    if (timeline.loading === "failed") await history.loadAgain(timeline);
+    else await history.loadOlder(timeline);
+  }
+
   #told() {
     this.#snapshots.outdate();
     if (this.#store.isReading) this.#session.read();
+    this.#readThread();
     for (const listener of [...this.#listeners]) listener();
   }
 
+  #readThread() {
+    const timeline = this.#isReadingThread && this.#store.openThread?.timeline;
+    if (timeline?.newest) this.#readings?.saw(timeline, timeline.newest.id);
+  }
+
   #makeState() {
-    const { status, openId, isListed, nextCursor, listProblem, isBanned, totalUnread } =
-      this.#store;
+    const { status, openId, openRootId, isListed, nextCursor, listProblem } = this.#store;
+    const { isBanned, totalUnread } = this.#store;
     return {
-      ...{ status, openId, isListed, isBanned, unread: totalUnread },
+      ...{ status, openId, openThreadId: openRootId, isListed, isBanned, unread: totalUnread },
       ...{ hasMore: Boolean(nextCursor), problem: listProblem?.message ?? null },
+      problemCode: listProblem?.code ?? null,
     };
-  }
-
-  /** @param {string} id */
-  #makeConversation(id) {
-    const known = this.#store.conversation(id);
-    const { type, name, participants, lastMessage, createdAt, metadata } = known;
-    return {
-      ...{ id, type, name, participants, metadata, lastMessage: lastMessage ?? null },
-      others: this.#namedOf(participants),
-      unread: this.#store.unreadOf(known),
-      unreadMentions: known.unreadMentions ?? 0,
-      at: lastMessage?.createdAt ?? createdAt,
-      isMuted: this.#store.mutedIds.has(id),
-      isFrozen: Boolean(known.frozen),
-    };
-  }
-
-  /** @param {Participant[]} participants */
-  #namedOf(participants) {
-    const others = [];
-    for (const { userId } of participants) {
-      if (userId !== this.userId) others.push(this.user(userId));
-      if (others.length === MOST_NAMED) break;
-    }
-    return others;
-  }
-
-  /** @param {readonly Entry[]} entries */
-  #namedIn(entries) {
-    const ids = entries.flatMap(({ senderId, mentions, replyTo }) => [
-      senderId,
-      ...mentions,
-      ...(replyTo ? [replyTo.senderId] : []),
-    ]);
-    return [...new Set(ids)].map((each) => this.user(each));
   }
 
   /** @param {string} id */
   #makeTimeline(id) {
     const timeline = this.#store.heldTimeline(id) ?? NOT_HELD;
-    const { isReady, isAsking, loading, messages, older, unread } = timeline;
-    const isHere = (/** @type {any} */ each) =>
-      each.conversationId === id && !each.threadRootMessageId;
+    const isHere = (/** @type {any} */ each) => each.conversationId === id && isInMain(each);
     const typing = this.#session.typing.idsIn(id);
-    const entries = this.#entries.of(isReady ? messages : [], this.#store.outbox.filter(isHere));
     return {
-      conversationId: id,
-      messages: entries,
-      people: this.#namedIn(entries),
-      isLoaded: isReady,
-      isLoading: isAsking,
-      hasFailed: loading === "failed",
-      hasOlder: isReady && Boolean(older),
-      firstUnreadId: unread.firstId,
+      ...{ conversationId: id, ...this.#shownOf(timeline, isHere) },
+      firstUnreadId: timeline.unread.firstId,
       typing: typing.map((/** @type {string} */ each) => this.user(each)),
-      writing: this.#store.writings.filter(isHere),
     };
+  }
+
+  /** @param {any} thread */
+  #makeThread({ rootId, conversationId, root, timeline, isGone }) {
+    const isHere = (/** @type {any} */ each) => each.threadRootMessageId === rootId;
+    const [shownRoot = null] = this.#entries.of(root ? [root] : [], []);
+    return {
+      ...{ rootId, conversationId, root: shownRoot, isGone },
+      ...this.#shownOf(timeline, isHere, shownRoot ? [shownRoot] : []),
+    };
+  }
+
+  /** @param {any} timeline @param {(each: any) => boolean} isHere @param {any[]} above */
+  #shownOf(timeline, isHere, above = []) {
+    const { user: userOf } = this;
+    return shownList(this.#store, timeline, { entries: this.#entries, isHere, above, userOf });
   }
 }

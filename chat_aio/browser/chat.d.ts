@@ -331,6 +331,9 @@ export class Chat {
         /** For an element of the page, where cookies say who is calling.
          * @type {(attachmentId: string) => Promise<string>} */
         url: (attachmentId: string) => Promise<string>;
+        /** Whether headers say who is calling: then an element of the page cannot fetch by itself.
+         * @type {() => Promise<boolean>} */
+        needsHeaders: () => Promise<boolean>;
     };
     moderation: {
         /** @type {(targetUserId: string) => Promise<Block>} */

@@ -471,6 +471,9 @@ export class Chat {
     /** For an element of the page, where cookies say who is calling.
      * @type {(attachmentId: string) => Promise<string>} */
     url: async (id) => String(await this.#urlOf(path`/attachments/${id}`, {})),
+    /** Whether headers say who is calling: then an element of the page cannot fetch by itself.
+     * @type {() => Promise<boolean>} */
+    needsHeaders: async () => Object.keys(await this.#headers(undefined)).length > 0,
   };
 
   moderation = {

@@ -1,6 +1,8 @@
 /**
- * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`, and
- * `conversation`, whose id is the only one that is shown. Events, which bubble:
+ * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`,
+ * `inbox` and `files`, where the service has the option and the plugin Attachments, and
+ * `conversation`, whose id is the only one that is shown.
+ * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
  * and `chat-aio:message` ({message}) for one that has come and is not being read.
  */
@@ -19,15 +21,12 @@ export class ChatAio extends HTMLElement {
     /** Sent as `Authorization: Bearer`, or a function that is asked for it each time.
      * @returns {Token} */
     get token(): Token;
-    /** @param {{[name: string]: string}} words */
-    set words(arg: {
-        [name: string]: string;
-    });
-    /** Words in place of the element's own, by their names in element/words.js.
-     * @returns {{[name: string]: string}} */
-    get words(): {
-        [name: string]: string;
-    };
+    /** @param {Words} words */
+    set words(arg: Words);
+    /** Words in place of the element's own, by their names in element/words-en.js; one with a number
+     * may have forms, as Intl.PluralRules names them.
+     * @returns {Words} */
+    get words(): Words;
     connectedCallback(): void;
     disconnectedCallback(): void;
     /** @param {string} name @param {string | null} before @param {string | null} after */
@@ -43,5 +42,10 @@ export class ChatAio extends HTMLElement {
     #private;
 }
 export type Token = string | null | (() => string | null | Promise<string | null>);
+export type Words = {
+    [name: string]: string | {
+        [form: string]: string;
+    };
+};
 import { ChatStore } from "./chat-store.js";
 import { Chat } from "./chat.js";

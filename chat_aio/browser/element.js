@@ -8,33 +8,45 @@
 
 import { Chat } from "./chat.js";
 import { ChatStore } from "./chat-store.js";
+import { FileSources } from "./file-sources.js";
 import { Frame } from "./element/frame.js";
 import { makeSheet } from "./element/style.js";
+import { languageAt } from "./element/words.js";
+import { Uploads } from "./uploads.js";
 
 /** @typedef {string | null | (() => string | null | Promise<string | null>)} Token */
+/** @typedef {{[name: string]: string | {[form: string]: string}}} Words */
 
 const SHEET = makeSheet();
 const GIVEN = ["chat", "token", "words"];
 
 /**
- * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`, and
- * `conversation`, whose id is the only one that is shown. Events, which bubble:
+ * Attributes: `user` (who is logged in; nothing is shown without), `base`, `token`, `lang`,
+ * `inbox` and `files`, where the service has the option and the plugin Attachments, and
+ * `conversation`, whose id is the only one that is shown.
+ * Events, which bubble:
  * `chat-aio:unread` ({total}), `chat-aio:open` ({conversationId}), `chat-aio:status` ({status}),
  * and `chat-aio:message` ({message}) for one that has come and is not being read.
  */
 export class ChatAio extends HTMLElement {
-  static observedAttributes = ["base", "user", "conversation", "lang"];
+  static observedAttributes = ["base", "user", "conversation", "lang", "inbox", "files"];
 
   #root = this.attachShadow({ mode: "open" });
   /** @type {ChatStore | null} */
   #store = null;
   /** @type {Frame | null} */
   #frame = null;
+  /** @type {any} */
+  #sources = null;
+  /** @type {any} */
+  #uploads = null;
+  /** @type {string | null} */
+  #openId = null;
   /** @type {Chat | null} */
   #chat = null;
   /** @type {Token} */
   #token = null;
-  /** @type {{[name: string]: string}} */
+  /** @type {Words} */
   #words = {};
   /** @type {{[name: string]: any}} */
   #told = {};
@@ -69,13 +81,14 @@ export class ChatAio extends HTMLElement {
     this.#token = token;
   }
 
-  /** Words in place of the element's own, by their names in element/words.js.
-   * @returns {{[name: string]: string}} */
+  /** Words in place of the element's own, by their names in element/words-en.js; one with a number
+   * may have forms, as Intl.PluralRules names them.
+   * @returns {Words} */
   get words() {
     return this.#words;
   }
 
-  /** @param {{[name: string]: string}} words */
+  /** @param {Words} words */
   set words(words) {
     this.#words = words;
     this.#beginAnew();
@@ -129,12 +142,17 @@ export class ChatAio extends HTMLElement {
     const base = this.getAttribute("base") ?? "/api/chat";
     const chat = this.#chat ?? new Chat(base, { token: () => tokenOf(this.token) });
     const onMessage = (/** @type {any} */ message) => this.#tell("message", { message });
-    const store = new ChatStore(chat, { userId, onMessage });
+    const hasInbox = this.hasAttribute("inbox");
+    const store = new ChatStore(chat, { userId, onMessage, hasInbox });
     const conversationId = this.getAttribute("conversation");
-    const { lang } = this;
+    const lang = languageAt(this);
     this.#store = store;
+    this.#sources = new FileSources(chat);
+    const hasFiles = this.hasAttribute("files");
+    this.#uploads = hasFiles ? new Uploads(chat, this.#show, { hasPreviews: false }) : null;
     this.#frame = new Frame(store, {
       ...{ lang, words: this.#words, isSingle: conversationId !== null },
+      ...{ sources: this.#sources, uploads: this.#uploads },
       choose: (/** @type {string | null} */ id) => this.#choose(id),
     });
     this.#root.replaceChildren(this.#frame.node);
@@ -147,8 +165,11 @@ export class ChatAio extends HTMLElement {
 
   #end() {
     document.removeEventListener("visibilitychange", this.#show);
+    const uploads = this.#uploads;
     this.#store?.close();
-    this.#store = this.#frame = null;
+    this.#sources?.clear();
+    this.#store = this.#frame = this.#uploads = null;
+    uploads?.close();
     this.#told = {};
     this.#root.replaceChildren();
   }
@@ -172,11 +193,19 @@ export class ChatAio extends HTMLElement {
 
   #showAll() {
     if (!this.#store) return;
+    this.#letGo();
     this.#frame?.show();
     const { unread, openId, status } = this.#store.state();
     this.#tellChanged("unread", unread, { total: unread });
     this.#tellChanged("open", openId, { conversationId: openId });
     this.#tellChanged("status", status, { status });
+  }
+
+  /** The browser need not hold the images of another conversation. */
+  #letGo() {
+    const openId = this.#store?.state().openId ?? null;
+    if (openId !== this.#openId) this.#sources.clear();
+    this.#openId = openId;
   }
 
   /** @param {string} name @param {any} value @param {object} detail */

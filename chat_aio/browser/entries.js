@@ -35,11 +35,13 @@ function sentEntry(message, userId) {
 
 function sendingEntry(draft, userId) {
   const { conversationId, clientMessageId, body, createdAt, state, problem, isTemporary } = draft;
-  const { mentions = [], replyTo = null } = draft;
+  const { mentions = [], replyTo = null, threadRootMessageId = null, attachments = [] } = draft;
   return {
     ...{ id: null, conversationId, clientMessageId, body, createdAt, mentions, replyTo },
     ...{ senderId: userId, key: `own:${clientMessageId}`, isOwn: true },
-    ...{ state, problem: problem && wordsOf(problem), isTemporary },
+    ...{ threadRootMessageId, attachments, state, isTemporary },
+    ...{ problem: problem && wordsOf(problem), problemCode: problem?.code ?? null },
+    retryAfter: problem?.retryAfter ?? null,
   };
 }
 

@@ -65,6 +65,12 @@ export function mentionedIn(text, people) {
   return [...new Set(ids.filter((each) => each !== null))];
 }
 
+/** The ids of those of `people` whom `text` does not name: an edit of it goes on mentioning them. */
+export function unnamedIn(text, people) {
+  const named = mentionedIn(text, people);
+  return people.map(({ id }) => id).filter((each) => !named.includes(each));
+}
+
 function folded(text) {
   return text.normalize("NFKC").toLowerCase();
 }

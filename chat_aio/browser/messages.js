@@ -2,9 +2,18 @@
 
 const EXCERPT_LENGTH = 140;
 
-/** Whether it stands in the main list: thread replies do only when they were sent there too. */
+/**
+ * Whether it stands in the main list: thread replies do only when they were sent there too.
+ *
+ * @param {{threadRootMessageId?: string | null, alsoSendToMain?: boolean}} message
+ */
 export function isInMain({ threadRootMessageId, alsoSendToMain }) {
   return !threadRootMessageId || Boolean(alsoSendToMain);
+}
+
+/** The root of the thread that one answers a message in: what came from a thread goes on there. */
+export function threadIdOf({ id, threadSummary, threadRootMessageId }) {
+  return threadSummary ? id : (threadRootMessageId ?? id);
 }
 
 /** The images that can be looked at in messages, in their order: {key, message, attachment}. */

@@ -41,6 +41,8 @@ export class Timeline {
   #now;
   /** What came while it was not known whether the window reaches it. */
   #beyond = [];
+  /** Replies that came while their roots may have been on their way. */
+  #uncounted = [];
   /** Up to this seq nothing is missing; while the connection holds that is all there is. */
   #wholeUpTo = 0;
   #isWhole = false;
@@ -93,7 +95,7 @@ export class Timeline {
 
   /** A request begins, or ends: what comes meanwhile may be behind its page. */
   asks(loading, failed = null) {
-    if (!this.isAsking) this.#beyond = [];
+    if (!this.isAsking) [this.#beyond, this.#uncounted] = [[], []];
     this.loading = loading;
     this.failed = failed;
   }
@@ -136,6 +138,7 @@ export class Timeline {
   countReply(reply) {
     const root = this.get(reply.threadRootMessageId);
     if (root) this.#replace(root, { threadSummary: withReply(root.threadSummary, reply) });
+    else if (this.isAsking) this.#uncounted.push(reply);
   }
 
   /** From now on messages may be missed, until the newest page has been added again. */
@@ -214,7 +217,8 @@ export class Timeline {
     const last = this.newest?.seq ?? 0;
     const behind = this.newer === null ? this.#beyond.filter((each) => each.seq > last) : [];
     for (const each of behind) this.put(each);
-    this.#beyond = [];
+    for (const each of this.#uncounted) this.countReply(each);
+    [this.#beyond, this.#uncounted] = [[], []];
     this.unread.draw(this);
     this.#cut(end === "older" ? "newer" : "older");
     if (!this.isAsking) this.#forget();

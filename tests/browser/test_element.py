@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Page, expect
 
 from tests.browser.conftest import Visit
+from tests.browser.embedding import MADE, composer, messages, say, shown
+from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
 from tests.browser.looking import Looking, fits
 from tests.browser.serving import Cable, Complaints, Demo
@@ -14,42 +15,6 @@ from tests.browser.serving import Cable, Complaints, Demo
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
-MADE = """async ([attributes, fields]) => {
-  await import("/chat-aio/element.js");
-  const made = document.createElement("chat-aio");
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  Object.assign(made, fields);
-  window.heard = [];
-  for (const name of ["unread", "open", "status", "message"]) {
-    made.addEventListener(`chat-aio:${name}`, ({ type, detail }) => heard.push([type, detail]));
-  }
-  document.body.append(made);
-}"""
-
-
-def composer(page: Page) -> Locator:
-    return page.get_by_label("Message", exact=True)
-
-
-def messages(page: Page) -> Locator:
-    return page.get_by_role("log", name="Messages").locator(".message")
-
-
-def shown(page: Page, body: str) -> Locator:
-    return page.get_by_role("log").get_by_text(body, exact=True)
-
-
-async def say(page: Page, body: str) -> None:
-    await composer(page).fill(body)
-    await page.keyboard.press("Enter")
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def ada(host: Host, open_page: Visit) -> Page:
-    """A page that nothing is in, logged in as Ada."""
-    page = await open_page()
-    await host.empty(page, "ada")
-    return page
 
 
 async def test_two_people_talk(host: Host, open_page: Visit) -> None:
@@ -126,7 +91,7 @@ async def test_reactions_and_replies(host: Host, ada: Page) -> None:
         await expect(grace_only).to_have_attribute("aria-pressed", "false")
 
         await row.hover()
-        await row.get_by_role("button", name="Reply").click()
+        await row.get_by_role("button", name="Reply", exact=True).click()
         await expect(ada.get_by_text("Replying to Grace Hopper")).to_be_visible()
         await say(ada, "Hi!")
         await expect(messages(ada).last.locator(".quote")).to_have_text("Grace Hopper: Hello!")

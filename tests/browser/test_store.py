@@ -109,11 +109,13 @@ async def test_what_is_shown_of_conversations(host: Host, page: Page) -> None:
         assert state == {
             "status": "live",
             "openId": None,
+            "openThreadId": None,
             "isListed": True,
             "isBanned": False,
             "unread": 1,
             "hasMore": False,
             "problem": None,
+            "problemCode": None,
         }
 
 
@@ -326,3 +328,80 @@ async def test_a_conversation_that_is_not_open_to_one_any_more(host: Host, page:
         await run(page, "await until(store, () => store.state().openId === null);")
         assert await page.evaluate("gone") == [group.id]
         assert await page.evaluate("store.conversations().length") == 0
+
+
+async def test_a_reply_that_comes_while_its_root_is_brought_is_counted(
+    host: Host, page: Page
+) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        script = """
+            const [id] = given;
+            let asked;
+            window.isAsked = new Promise((resolve) => { asked = resolve; });
+            const isOpen = new Promise((resolve) => { window.letThrough = resolve; });
+            const fetching = async (url, options) => {
+              const answer = await fetch(url, options);
+              if (!new URL(url).pathname.endsWith("/messages")) return answer;
+              asked();
+              await isOpen;
+              return answer;
+            };
+            const store = new ChatStore(new Chat("/api/chat", { fetch: fetching }),
+              { userId: "ada" });
+            store.start();
+            await until(store, () => store.state().status === "live");
+            window.store = store;
+            store.open(id);
+            await window.isAsked;
+        """
+        await run(page, script, [direct.id])
+        await grace.send_message(direct.id, "The first?", thread_root_message_id=root.id)
+        script = """
+            const [id] = given;
+            await until(store, () => store.conversation(id)?.unread === 2);
+            window.letThrough();
+            await until(store, () => store.timeline(id).isLoaded);
+            return store.timeline(id).messages[0].threadSummary?.replyCount;
+        """
+        assert await run(page, script, [direct.id]) == 1
+
+
+async def test_a_thread_is_opened_and_closed(
+    host: Host, page: Page, complaints: Complaints
+) -> None:
+    complaints.excuse("404")
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        await grace.send_message(direct.id, "The first?", thread_root_message_id=root.id)
+        script = """
+            const [id, rootId] = given;
+            const store = await begun();
+            await store.open(id);
+            const before = store.thread();
+            await store.openThread(rootId);
+            await until(store, () => store.thread().isLoaded);
+            const taken = store.thread();
+            await until(store, () => store.thread() === taken);
+            store.send(id, { body: "The second.", threadRootMessageId: rootId });
+            const bodiesOf = (list) => list.messages.map((each) => each.body);
+            await until(store, () => store.thread().messages.at(-1)?.state === "pending");
+            const onTheirWay = [bodiesOf(store.thread()), bodies(store, id)];
+            await until(store, () => store.thread().messages.at(-1)?.state === "sent");
+            const sent = bodiesOf(store.thread());
+            const shown = store.thread();
+            const { root, isGone, hasOlder } = shown;
+            const openThreadId = store.state().openThreadId;
+            const areFrozen = [shown, root, shown.messages].every(Object.isFrozen);
+            await store.openThread("000000000000000000000000");
+            await until(store, () => store.thread()?.isGone);
+            store.closeThread();
+            return [before, onTheirWay, sent, root.threadSummary.replyCount, isGone, hasOlder,
+              openThreadId, areFrozen, store.thread()];
+        """
+        found = await run(page, script, [direct.id, root.id])
+        both = ["The first?", "The second."]
+        assert found[:2] == [None, [both, ["Which engine?"]]]
+        assert found[2:] == [both, 2, False, False, root.id, True, None]

@@ -66,8 +66,9 @@ def test_the_store_is_documented() -> None:
         for row in table(title, GUIDE):
             documented |= names(row[0])
     assert documented | {"subscribe", "constructor"} == offered
-    state, listed, _, timeline, _ = [row[1] for row in table("Snapshot", GUIDE)]
+    state, listed, _, timeline, thread, _ = [row[1] for row in table("Snapshot", GUIDE)]
     shapes = {"ChatState": state, "ShownConversation": listed, "ShownTimeline": timeline}
+    shapes["ShownThread"] = thread
     for shape, cell in shapes.items():
         (fields,) = re.findall(rf"^export type {shape} = \{{\n(.*?)^\}};", STORE, re.S | re.M)
         (shown,) = re.findall(r"^[^{]*\{(.*?)\}", cell)

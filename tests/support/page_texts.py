@@ -1,4 +1,4 @@
-"""The texts of the demo's page, read from its modules."""
+"""The texts of the demo's page and of the element, read from their modules."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from chat_aio.demo.page import STATIC
 TEXTS = STATIC / "texts"
 COMMENT = re.compile(r"^ *//.*$", re.MULTILINE)
 JOINED = re.compile(r'" \+\n *"')
-FORM = re.compile(r'([{,]\s*)(\w+)(?=: ")')
+FORM = re.compile(r'([{,]\s*)(\w+)(?=: ["{])')
 LAST_COMMA = re.compile(r",(\s*})")
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -20,7 +20,7 @@ def texts_of(language: str) -> dict[str, Text]:
     """All texts of a language by their names."""
     found: dict[str, Text] = {}
     for file in sorted((TEXTS / language).glob("*.js")):
-        more = _read(file)
+        more = texts_in(file)
         assert not found.keys() & more.keys(), f"{file} has a text that another file has"
         found |= more
     return found
@@ -34,7 +34,7 @@ def placeholders_in(text: str) -> set[str]:
     return set(PLACEHOLDER.findall(text))
 
 
-def _read(file: Path) -> dict[str, Text]:
+def texts_in(file: Path) -> dict[str, Text]:
     """A module has one object of plain strings, so that translators need know nothing else."""
     _, _, body = file.read_text().partition(" = ")
     plain = JOINED.sub("", COMMENT.sub("", body.rstrip().removesuffix(";")))

@@ -1,6 +1,9 @@
 /** Where one writes. Enter sends, with Shift it begins a new line. */
 
 import { element, setAttribute, setText } from "../dom.js";
+import { Files } from "./files.js";
+
+const newDraft = () => ({ body: "", about: null, before: null, problem: "", isSaving: false });
 
 export class Composer {
   #tools;
@@ -8,81 +11,194 @@ export class Composer {
   #send;
   #about = element("div", { class: "replying", hidden: true });
   #words = element("span", { dir: "auto" });
-  #id = null;
-  /** What is being written, by conversation: {body, replyTo}. */
+  #files = null;
+  #problem = element("p", { class: "problem", role: "alert", hidden: true });
+  #place = null;
+  /** What is being written, by place, a conversation or a thread. */
   #drafts = new Map();
 
-  /** `tools` are {say, send(id, written), typed(id, text)}. */
-  constructor(tools) {
+  /**
+   * `tools` are {say, nameOf, problemOf, uploads}, send(place, written), typed(place, text),
+   * save(entry, body), which rejects if that is refused, and last(), one's own last message here.
+   */
+  constructor(tools, label) {
     this.#tools = tools;
     const { say } = tools;
-    const label = { "aria-label": say("message"), part: "field" };
-    this.#field = element("textarea", { rows: "1", dir: "auto", ...label });
+    const about = { "aria-label": label, part: "field" };
+    this.#field = element("textarea", { rows: "1", dir: "auto", ...about });
     this.#send = element("button", { type: "submit", part: "send" }, say("send"));
-    const onclick = () => this.reply(null);
-    this.#about.append(
-      this.#words,
-      element("button", { type: "button", class: "link", onclick }, say("cancel")),
-    );
-    const onsubmit = (event) => this.#submit(event);
-    const row = element("div", { class: "writing" }, this.#field, this.#send);
-    this.node = element("form", { part: "composer", onsubmit }, this.#about, row);
+    const cancel = element("button", { type: "button", class: "link" }, say("cancel"));
+    cancel.addEventListener("click", () => {
+      this.#cancel();
+      this.focus();
+    });
+    this.#about.append(this.#words, cancel);
+    if (tools.uploads) this.#files = new Files(tools);
+    this.node = this.#made();
     this.#field.addEventListener("keydown", (event) => this.#pressed(event));
     this.#field.addEventListener("input", () => this.#written());
   }
 
-  /** What was begun in another conversation waits there. */
-  show(id, { placeholder, isClosed }) {
-    if (id !== this.#id) {
-      this.#id = id;
-      this.#field.value = this.#draft.body;
-      this.#showReply();
+  /** Files that are pasted or dropped into `target` go with what is written here. */
+  takeFilesFrom(target) {
+    this.#files?.watch(target);
+  }
+
+  /** What was begun in another place waits there. `entries` are the messages here, as they are. */
+  show(place, { placeholder, isClosed, entries, conversationId }) {
+    this.#files?.show(place, conversationId, isClosed);
+    if (place !== this.#place) {
+      this.#place = place;
+      this.#showDraft();
     }
     setAttribute(this.#field, "placeholder", placeholder);
     this.#field.disabled = this.#send.disabled = isClosed;
+    this.#follow(entries);
   }
 
-  /** Answer a message (null: none). */
+  /** Answer a message. */
   reply(entry) {
-    this.#drafts.set(this.#id, { ...this.#draft, replyTo: entry });
-    this.#showReply();
+    this.#cancel();
+    this.#draft.about = { kind: "reply", entry };
+    this.#showDraft();
     this.focus();
+  }
+
+  /** Write a message anew; what was begun waits until that is done. */
+  edit(entry) {
+    this.#cancel();
+    const { body } = entry;
+    this.#put(this.#place, {
+      ...newDraft(),
+      ...{ body, about: { kind: "edit", entry }, before: this.#draft },
+    });
+    this.focus();
+    this.#field.setSelectionRange(body.length, body.length);
+  }
+
+  /** Say what went wrong; typing takes it away. */
+  complain(words) {
+    this.#draft.problem = words;
+    this.#showDraft();
   }
 
   focus() {
     this.#field.focus();
   }
 
+  #made() {
+    const onsubmit = (event) => this.#submit(event);
+    const row = element("div", { class: "writing" }, this.#field, this.#send);
+    // Behind the text: Shift+Tab leads from there to the messages.
+    if (this.#files) this.#send.before(this.#files.button);
+    const files = this.#files ? [this.#files.node] : [];
+    const parts = [this.#about, this.#problem, ...files, row];
+    return element("form", { part: "composer", onsubmit }, ...parts);
+  }
+
+  /** Of the place that is shown. */
   get #draft() {
-    return this.#drafts.get(this.#id) ?? { body: "", replyTo: null };
+    if (!this.#drafts.has(this.#place)) this.#drafts.set(this.#place, newDraft());
+    return this.#drafts.get(this.#place);
+  }
+
+  #put(place, draft) {
+    this.#drafts.set(place, draft);
+    if (place === this.#place) this.#showDraft();
   }
 
   #written() {
-    this.#drafts.set(this.#id, { ...this.#draft, body: this.#field.value });
-    this.#tools.typed(this.#id, this.#field.value);
+    const draft = this.#draft;
+    Object.assign(draft, { body: this.#field.value, problem: "" });
+    this.#showDraft();
+    if (draft.about?.kind !== "edit") this.#tools.typed(this.#place, draft.body);
   }
 
-  #showReply() {
-    const { replyTo } = this.#draft;
-    this.#about.hidden = replyTo === null;
+  #showDraft() {
+    const { body, about, problem, isSaving } = this.#draft;
     const { say, nameOf } = this.#tools;
-    setText(this.#words, replyTo ? say("replying", { name: nameOf(replyTo.senderId) }) : "");
+    // The caret stays where it is.
+    if (this.#field.value !== body) this.#field.value = body;
+    this.#field.readOnly = isSaving;
+    this.#about.hidden = about === null;
+    const isEdit = about?.kind === "edit";
+    const words = about && !isEdit ? say("replying", { name: nameOf(about.entry.senderId) }) : "";
+    setText(this.#words, isEdit ? say("editing") : words);
+    setText(this.#send, isEdit ? say("save") : say("send"));
+    setText(this.#problem, problem);
+    this.#problem.hidden = problem === "";
   }
 
   #pressed(event) {
     // Enter also ends the writing of a word in an input method.
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.#submit(event);
-    if (event.key === "Escape" && this.#draft.replyTo) this.reply(null);
+    if (event.isComposing) return;
+    const { body, about } = this.#draft;
+    if (event.key === "Enter" && !event.shiftKey) this.#submit(event);
+    else if (event.key === "Escape" && about) {
+      event.preventDefault();
+      this.#cancel();
+    } else if (event.key === "ArrowUp" && body === "" && !about) this.#editLast(event);
+  }
+
+  #editLast(event) {
+    const last = this.#tools.last();
+    if (!last) return;
+    event.preventDefault();
+    this.edit(last);
+  }
+
+  /** The message that this is about may be deleted meanwhile. */
+  #follow(entries) {
+    const { about } = this.#draft;
+    const now = about && entries.find((each) => each.id === about.entry.id);
+    if (now) about.entry = now;
+    if (!now?.deletedAt) return;
+    this.#cancel();
+    this.complain(this.#tools.say("deleted"));
+  }
+
+  #cancel() {
+    const { about, before } = this.#draft;
+    if (about?.kind === "edit") this.#put(this.#place, before);
+    Object.assign(this.#draft, { about: null, problem: "" });
+    this.#showDraft();
   }
 
   #submit(event) {
     event.preventDefault();
-    const { replyTo } = this.#draft;
-    const body = this.#field.value;
-    if (body.trim() === "") return;
-    this.#field.value = "";
-    this.#drafts.delete(this.#id);
-    this.#showReply();
-    this.#tools.send(this.#id, replyTo ? { body, replyTo } : { body });
+    const [draft, place] = [this.#draft, this.#place];
+    const { body, about, isSaving } = draft;
+    const { uploads } = this.#tools;
+    const isEdit = about?.kind === "edit";
+    const text = isEdit || !uploads ? body : uploads.textFor(place, body);
+    if (text.trim() === "" || isSaving) return;
+    if (isEdit) {
+      this.#save(draft, place);
+      return;
+    }
+    // What is under way is awaited.
+    if (uploads?.isBusy(place)) return;
+    this.#put(place, newDraft());
+    const attachments = uploads?.take(place) ?? [];
+    this.#tools.send(place, {
+      body: text,
+      ...(about ? { replyTo: about.entry } : {}),
+      ...(attachments.length > 0 ? { attachments } : {}),
+    });
+  }
+
+  /** Another place may be open when it is answered. */
+  async #save(draft, place) {
+    const { entry } = draft.about;
+    Object.assign(draft, { isSaving: true, problem: "" });
+    this.#showDraft();
+    try {
+      if (draft.body !== entry.body) await this.#tools.save(entry, draft.body);
+      if (this.#drafts.get(place) === draft) this.#put(place, draft.before);
+    } catch (error) {
+      Object.assign(draft, { problem: this.#tools.problemOf(error) });
+    }
+    draft.isSaving = false;
+    this.#showDraft();
   }
 }

@@ -1,18 +1,26 @@
 /** What the element consists of, and what is shown in it. */
 
 import { element, setAttribute, setText } from "../dom.js";
+import { threadIdOf } from "../messages.js";
+import { Acts } from "./acts.js";
+import { DeleteDialog } from "./asking.js";
 import { Composer } from "./composer.js";
 import { ConversationList } from "./list.js";
 import { Log } from "./log.js";
+import { mainRows } from "./rows.js";
+import { ThreadPane } from "./thread.js";
 import { titleOf } from "./titles.js";
-import { momentsIn, sayingIn } from "./words.js";
 
 export class Frame {
   #store;
+  #acts;
   #say;
+  #tools;
   #list;
   #log;
   #composer;
+  #thread;
+  #deleting;
   #panes;
   #title = element("h2", { part: "title", dir: "auto" });
   #banner;
@@ -22,40 +30,60 @@ export class Frame {
   #header;
   #talk;
   #isSingle;
+  /** What had the focus when the thread was opened. */
+  #from = null;
   node;
 
-  /** `choose(id)` is told what is to be open, null for none; `isSingle`: only ever one is shown. */
-  constructor(store, { words, lang, choose, isSingle }) {
+  /**
+   * `choose(id)` is told what is to be open, null for none; `isSingle`: only ever one is shown.
+   * `sources` are of files, `uploads` null where none can be sent.
+   */
+  constructor(store, { words, lang, choose, isSingle, sources, uploads }) {
     this.#store = store;
-    this.#say = sayingIn(words);
     this.#isSingle = isSingle;
-    const tools = this.#tools(lang, choose);
-    this.#list = new ConversationList(tools);
-    this.#log = new Log(tools);
-    this.#composer = new Composer(tools);
-    const again = () => store.reconnect();
-    const button = element("button", { type: "button", class: "link", onclick: again });
-    setText(button, this.#say("again"));
-    this.#banner = element("div", { class: "banner", part: "banner", role: "status" });
-    this.#banner.append(this.#problem, button);
+    this.#acts = new Acts(store, { words, lang }, {
+      openThread: (entry) => this.#openThread(entry),
+      remove: (entry) => this.#deleting.open(entry),
+      moved: () => this.show(),
+      ...{ sources, uploads },
+    });
+    this.#say = this.#acts.say;
+    this.#tools = this.#acts.forMain(() => this.#composer);
+    this.#deleting = new DeleteDialog(this.#tools);
+    this.#list = new ConversationList({ ...this.#tools, choose, more: () => store.loadMore() });
+    this.#log = new Log(this.#tools, this.#say("messages"));
+    this.#composer = new Composer(this.#tools, this.#say("message"));
+    this.#thread = new ThreadPane(
+      (composer) => this.#acts.forThread(composer),
+      () => this.#closeThread(),
+    );
     this.#talk = this.#makeTalk(choose);
+    this.#composer.takeFilesFrom(this.#talk);
     this.#panes = element("div", { class: "panes", "data-single": isSingle });
-    this.#panes.append(this.#list.node, this.#talk);
-    this.node = element("div", { class: "root", part: "root", lang: lang || false }, this.#panes);
+    this.#panes.append(this.#list.node, this.#talk, this.#thread.node);
+    const fields = { class: "root", part: "root", lang: lang || false };
+    this.node = element("div", fields, this.#panes, this.#deleting.node);
+    // Where it is narrow, a thread covers the conversation.
+    new ResizeObserver(() => this.show()).observe(this.node);
   }
 
   show() {
     const store = this.#store;
-    const { openId, status, isBanned } = store.state();
+    const { openId, openThreadId, status, isBanned } = store.state();
     const open = openId === null ? null : store.conversation(openId);
+    const writing = open === null || isBanned ? null : this.#writingIn(open);
     this.#panes.dataset.view = openId === null ? "list" : "talk";
-    this.#list.show(store, { say: this.#say });
-    this.#log.show(store);
-    this.#showTalk(open, isBanned);
+    const isThread = writing !== null && openThreadId !== null;
+    setAttribute(this.#panes, "data-thread", isThread);
+    this.#list.show(store, this.#acts);
+    this.#showLog(openId);
+    this.#showTalk(open, writing, isBanned);
+    this.#thread.show(store, writing);
     setText(this.#problem, status === "reconnecting" ? this.#say("offline") : "");
     this.#banner.hidden = status !== "reconnecting" || isBanned;
-    const isSeen = document.visibilityState === "visible" && this.#log.isAtEnd;
-    store.setReading(isSeen);
+    const isSeen = document.visibilityState === "visible";
+    store.setReading(isSeen && this.#log.isAtEnd);
+    store.setThreadReading(isSeen && this.#thread.isAtEnd);
   }
 
   focus({ wasOpen }) {
@@ -63,51 +91,72 @@ export class Frame {
     else this.#composer.focus();
   }
 
-  #tools(lang, choose) {
-    const store = this.#store;
-    // Its reason is shown nowhere: what could not be done is as it was, to be done again.
-    const quietly = (done) => done.catch(() => {});
-    return {
-      ...{ store, choose, say: this.#say, moments: momentsIn(lang) },
-      nameOf: (id) => (id === store.userId ? this.#say("you") : store.user(id).name),
-      more: () => store.loadMore(),
-      older: (id) => store.loadOlder(id),
-      moved: () => this.show(),
-      react: (entry, emoji) => quietly(store.react(entry, emoji)),
-      reply: (entry) => this.#composer.reply(entry),
-      retry: (key) => store.retry(key),
-      discard: (key) => store.discard(key),
-      send: (id, written) => store.send(id, written),
-      typed: (id, text) => store.typed(id, text),
-    };
+  async #openThread(entry) {
+    this.#from = this.node.getRootNode().activeElement;
+    this.#store.openThread(threadIdOf(entry));
+    // What is opened is shown in the next turn.
+    await Promise.resolve();
+    this.show();
+    this.#thread.focus();
+  }
+
+  /** The focus goes back to where it came from, as far as that is still there. */
+  async #closeThread() {
+    const from = this.#from;
+    this.#store.closeThread();
+    await Promise.resolve();
+    this.show();
+    const row = from?.closest(".message");
+    // What one can do with a message is hidden until that has the focus.
+    for (const each of [from, row, from]) each?.focus();
+    if (this.node.getRootNode().activeElement === null) this.#composer.focus();
   }
 
   #makeTalk(choose) {
     const back = element("button", { type: "button", class: "back", onclick: () => choose(null) });
     setAttribute(back, "aria-label", this.#say("back"));
     setText(back, "←");
+    const again = () => this.#store.reconnect();
+    const button = element("button", { type: "button", class: "link", onclick: again });
+    setText(button, this.#say("again"));
+    this.#banner = element("div", { class: "banner", part: "banner", role: "status" });
+    this.#banner.append(this.#problem, button);
     this.#header = element("header", { part: "header" }, back, this.#title);
     const parts = [this.#header, this.#banner, this.#empty, this.#log.node, this.#typing];
     return element("section", { class: "talk", part: "talk" }, ...parts, this.#composer.node);
   }
 
-  #showTalk(open, isBanned) {
+  #showLog(openId) {
+    if (openId === null) return this.#log.show(null);
+    const list = this.#store.timeline(openId);
+    const unread = this.#store.conversation(openId)?.unread ?? 0;
+    const rows = mainRows(this.#store, list, this.#tools);
+    this.#log.show({ id: openId, list, rows, unread });
+  }
+
+  #showTalk(open, writing, isBanned) {
     const title = open ? titleOf(open, this.#say) : "";
     setText(this.#title, title);
     setAttribute(this.#talk, "aria-label", title || this.#say("messages"));
     const words = this.#wordsInstead(open, isBanned);
     setText(this.#empty, words);
     this.#empty.hidden = words === "";
-    const isShown = open !== null && !isBanned;
     this.#header.hidden = open === null;
+    const isShown = writing !== null;
     for (const each of [this.#log.node, this.#typing, this.#composer.node]) each.hidden = !isShown;
     if (!isShown) return;
-    const own = open.participants.find((each) => each.userId === this.#store.userId);
-    const isClosed = open.isFrozen && own?.role !== "admin";
-    const placeholder = isClosed ? this.#say("frozen") : this.#say("message");
-    this.#composer.show(open.id, { placeholder, isClosed });
-    const names = this.#store.timeline(open.id).typing.map((each) => each.name).join(", ");
+    const { messages, typing } = this.#store.timeline(open.id);
+    this.#composer.show(open.id, { ...writing, entries: messages });
+    const names = typing.map((each) => each.name).join(", ");
     setText(this.#typing, names && this.#say("typing", { names }));
+  }
+
+  /** What stands where one writes, and whether one cannot. */
+  #writingIn({ id: conversationId, participants, isFrozen }) {
+    const own = participants.find((each) => each.userId === this.#store.userId);
+    const isClosed = isFrozen && own?.role !== "admin";
+    const placeholder = isClosed ? this.#say("frozen") : this.#say("message");
+    return { placeholder, isClosed, conversationId };
   }
 
   #wordsInstead(open, isBanned) {

@@ -22,8 +22,9 @@ export class ConversationList {
     this.node = element("nav", parts, this.#list, this.#hint, this.#more);
   }
 
-  show(store, { say }) {
-    const { openId, isListed, hasMore, problem } = store.state();
+  show(store, { say, problemOf }) {
+    const { openId, isListed, hasMore, problem: message, problemCode: code } = store.state();
+    const problem = message && problemOf({ code, message });
     const conversations = store.conversations();
     this.#rows.show(
       conversations.map((each) => ({

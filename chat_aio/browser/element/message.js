@@ -1,6 +1,7 @@
 /** One message in the log. */
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
+import { Attachments } from "./attachments.js";
 import { bodyOf } from "./body.js";
 
 const OFFERED = ["👍", "❤️", "😂", "🎉"];
@@ -17,29 +18,32 @@ export class MessageRow {
   #note = element("span", { class: "note" });
   #chips = element("div", { class: "chips" });
   #unsent;
+  #choices;
   #actions;
   #reactions;
+  #thread;
+  #attachments;
 
-  /** `tools` are {store, say, moments}, react(entry, emoji), reply(entry), retry(key), and
-   * discard(key). */
+  /** `tools` are {store, say, moments, problemOf, isInThread}, and what one can do with an entry:
+   * react(entry, emoji), reply, edit, remove, openThread, retry(key), and discard(key). */
   constructor(tools) {
     this.#tools = tools;
     const { say } = tools;
-    const button = (words, onclick, more = {}) =>
-      element("button", { type: "button", class: "small", onclick, ...more }, words);
     const toggle = (emoji) => tools.react(this.#entry, emoji);
     this.#reactions = new Rows(this.#chips, { ...tools, toggle });
     this.#unsent = element(
       "span",
       {},
-      button(say("retry"), () => tools.retry(this.#entry.clientMessageId)),
-      button(say("discard"), () => tools.discard(this.#entry.clientMessageId)),
+      this.#button(say("retry"), () => tools.retry(this.#entry.clientMessageId)),
+      this.#button(say("discard"), () => tools.discard(this.#entry.clientMessageId)),
     );
-    const choices = OFFERED.map((emoji) => {
-      return button(emoji, () => toggle(emoji), { "aria-label": say("react", { emoji }) });
-    });
-    const reply = button(say("reply"), () => tools.reply(this.#entry));
-    this.#actions = element("div", { class: "actions", part: "actions" }, ...choices, reply);
+    const fields = { type: "button", class: "link thread-link", part: "replies" };
+    const onclick = () => tools.openThread(this.#entry);
+    this.#attachments = new Attachments(tools);
+    this.#thread = element("button", { ...fields, "aria-live": "off", hidden: true, onclick });
+    this.#choices = this.#makeChoices(toggle);
+    const all = Object.values(this.#choices).flat();
+    this.#actions = element("div", { class: "actions", part: "actions" }, ...all);
     setText(this.#edited, say("edited"));
     this.node = this.#made();
   }
@@ -57,18 +61,52 @@ export class MessageRow {
     this.#showBody(isDeleted ? say("deleted") : entry.body, isDeleted ? [] : mentioned);
     this.#showQuote(isDeleted ? null : entry.replyTo);
     this.#showReactions(isDeleted ? [] : (entry.reactions ?? []));
+    // Of what is still on its way nobody can read the files.
+    const isThere = !isDeleted && entry.state === "sent";
+    this.#attachments.show((isThere && entry.attachments) || []);
+    this.#showThread(entry);
     this.#showMeta(entry, isDeleted);
   }
 
   #made() {
     const bubble = element("div", { class: "bubble", part: "bubble" });
-    bubble.append(this.#author, this.#quote, this.#body, this.#edited);
+    bubble.append(this.#author, this.#quote, this.#body, this.#attachments.node, this.#edited);
     const meta = element("div", { class: "meta" }, this.#time, this.#note, this.#unsent);
     return element(
       "div",
       { class: "message", tabindex: "-1" },
-      ...[bubble, this.#actions, this.#chips, meta],
+      ...[bubble, this.#actions, this.#chips, this.#thread, meta],
     );
+  }
+
+  #makeChoices(toggle) {
+    const { say, reply, openThread, edit, remove } = this.#tools;
+    const act = (what) => () => what(this.#entry);
+    const react = OFFERED.map((emoji) =>
+      this.#button(emoji, () => toggle(emoji), { "aria-label": say("react", { emoji }) }),
+    );
+    return {
+      react,
+      reply: this.#button(say("reply"), act(reply)),
+      answer: this.#button(say("thread"), act(openThread), { "aria-label": say("answer") }),
+      edit: this.#button(say("edit"), act(edit)),
+      remove: this.#button(say("delete"), act(remove)),
+    };
+  }
+
+  #button(words, onclick, more = {}) {
+    return element("button", { type: "button", class: "small", onclick, ...more }, words);
+  }
+
+  /** Below a root, and below what was sent from a thread into the conversation as well. */
+  #showThread({ threadSummary: summary = null, threadRootMessageId: rootId }) {
+    const { say, moments, isInThread } = this.#tools;
+    this.#thread.hidden = isInThread || (!summary && !rootId);
+    if (this.#thread.hidden) return;
+    const { replyCount: count, lastReplyAt } = summary ?? {};
+    const last = summary && `${say("replies", { count })} · ${moments.short(lastReplyAt)}`;
+    setText(this.#thread, last ?? say("fromThread"));
+    setAttribute(this.#thread, "title", summary && moments.whole(lastReplyAt));
   }
 
   /** What is chosen in a text stays while reactions come and go. */
@@ -98,8 +136,10 @@ export class MessageRow {
     this.#chips.hidden = reactions.length === 0;
   }
 
-  #showMeta({ createdAt, editedAt, state, problem }, isDeleted) {
-    const { say, moments } = this.#tools;
+  #showMeta({ createdAt, editedAt, isOwn, state, ...failed }, isDeleted) {
+    const { say, moments, problemOf, isInThread } = this.#tools;
+    const { problem: message, problemCode: code, retryAfter } = failed;
+    const problem = message && problemOf({ code, message, retryAfter });
     const notes = { pending: say("pending"), failed: say("unsent", { problem }) };
     setText(this.#time, moments.time(createdAt));
     setAttribute(this.#time, "datetime", createdAt);
@@ -108,6 +148,9 @@ export class MessageRow {
     this.#edited.hidden = !editedAt || isDeleted;
     this.#unsent.hidden = state !== "failed";
     this.#actions.hidden = state !== "sent" || isDeleted;
+    const { answer, edit, remove } = this.#choices;
+    answer.hidden = isInThread;
+    edit.hidden = remove.hidden = !isOwn;
   }
 }
 

@@ -21,7 +21,7 @@ const CSS = `
 }
 :host([hidden]), [hidden] { display: none !important; }
 *, *::before, *::after { box-sizing: border-box; }
-ul, p, h2, blockquote { margin: 0; padding: 0; list-style: none; font: inherit; }
+ul, p, h2, blockquote, dialog { margin: 0; padding: 0; list-style: none; font: inherit; }
 button, textarea { font: inherit; color: inherit; background: none; border: 0; margin: 0; }
 button { cursor: pointer; padding: 0.25rem 0.5rem; border-radius: 0.5rem; min-block-size: 1.75rem; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
@@ -47,11 +47,17 @@ time, .preview, .note, .edited, .hint, .line, .replying, .typing { color: var(--
 .badge { justify-self: end; background: var(--accent); color: var(--on-accent); border-radius: 1rem;
   padding: 0 0.5rem; font-size: 0.8125rem; font-weight: 600; }
 .hint { padding: 1rem; text-align: center; }
-.talk { display: flex; flex-direction: column; min-block-size: 0; min-inline-size: 0; }
-.talk > header { display: flex; gap: 0.5rem; align-items: center; padding: 0.5rem 1rem;
-  min-block-size: 3rem; border-block-end: 1px solid var(--border); }
-.talk h2 { font-weight: 600; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.talk, .thread { display: flex; flex-direction: column; min-block-size: 0; min-inline-size: 0; }
+.talk, .thread { grid-column: 2; grid-row: 1; }
+.panes[data-single] > :is(.talk, .thread) { grid-column: 1; }
+.thread { border-inline-start: 1px solid var(--border); background: var(--paper); }
+.panes[data-thread] > .talk { visibility: hidden; }
+:is(.talk, .thread) > header { display: flex; gap: 0.5rem; align-items: center;
+  padding: 0.5rem 1rem; min-block-size: 3rem; border-block-end: 1px solid var(--border); }
+:is(.talk, .thread) h2 { font-weight: 600; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; }
 .back { display: none; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
+.close { margin-inline-start: auto; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
 .banner { background: var(--chosen); padding: 0.25rem 1rem; }
 .stage { position: relative; flex: 1; min-block-size: 0; }
 .log { block-size: 100%; overflow-y: auto; overflow-anchor: none; padding: 0.5rem 1rem;
@@ -77,10 +83,32 @@ time, .preview, .note, .edited, .hint, .line, .replying, .typing { color: var(--
   padding-inline: 0.125rem; }
 .meta { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: baseline; }
 .message[data-from="me"] .meta { justify-content: flex-end; }
-.message[data-state="failed"] .note { color: var(--danger); }
+.message[data-state="failed"] .note, .problem, .danger { color: var(--danger); }
+.problem { font-size: 0.8125rem; padding: 0 0.5rem 0.25rem; }
+dialog { margin: auto; padding: 1rem; max-inline-size: 22rem; color: var(--ink);
+  background: var(--paper); border: 1px solid var(--border); border-radius: var(--radius); }
+dialog h2 { font-weight: 600; }
+dialog::backdrop { background: rgb(0 0 0 / 0.4); }
+.attachments { display: flex; flex-wrap: wrap; gap: 0.5rem; padding-block: 0.25rem; }
+.picture img { display: block; max-inline-size: 15rem; block-size: auto; max-block-size: 15rem;
+  object-fit: contain; border-radius: 0.5rem; }
+.file { display: inline-block; padding: 0.25rem 0; min-block-size: 1.75rem; color: inherit; }
+.file-name { overflow-wrap: anywhere; }
+.file-about { font-size: 0.8125rem; opacity: 0.8; }
+.files { padding: 0 0.5rem 0.25rem; }
+.files li { display: flex; gap: 0.5rem; align-items: center; }
+.files [data-state="failed"] .file-about { color: var(--danger); opacity: 1; }
+.files .small { margin-inline-start: auto; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
+progress { inline-size: 6rem; accent-color: var(--accent); }
+.add { min-inline-size: 2.75rem; min-block-size: 2.75rem; }
+.choices { display: flex; gap: 0.5rem; justify-content: flex-end; margin-block-start: 1rem; }
+.choice { border: 1px solid var(--border); min-block-size: 2.75rem; padding-inline: 1rem; }
 .small { color: var(--accent); padding: 0.125rem 0.375rem; min-inline-size: 1.75rem; }
-.actions { position: absolute; inset-block-start: -1.75rem; inset-inline-start: 0; z-index: 1;
-  display: flex; background: var(--paper); border: 1px solid var(--border); border-radius: 0.5rem; }
+.thread-link { display: block; padding: 0.125rem 0.375rem; font-size: 0.8125rem; }
+.message[data-from="me"] .thread-link { margin-inline-start: auto; }
+.actions { position: absolute; inset-block-end: calc(100% - 0.25rem); inset-inline-start: 0;
+  z-index: 1; display: flex; flex-wrap: wrap; inline-size: max-content; max-inline-size: 17rem;
+  background: var(--paper); border: 1px solid var(--border); border-radius: 0.5rem; }
 .message[data-from="me"] .actions { inset-inline: auto 0; }
 .message:not(:hover, [data-focused]) .actions { visibility: hidden; }
 .chips { display: flex; flex-wrap: wrap; gap: 0.25rem; margin-block-start: 0.25rem; }
@@ -100,8 +128,22 @@ textarea::placeholder { color: var(--muted); opacity: 1; }
 [part="send"] { background: var(--accent); color: var(--on-accent); font-weight: 600;
   min-block-size: 2.75rem; padding-inline: 1rem; }
 :disabled { opacity: 0.6; cursor: default; }
+@container (min-width: 58rem) {
+  .panes[data-thread]:not([data-single]) {
+    grid-template-columns: minmax(13rem, 1fr) minmax(0, 2fr) minmax(18rem, 1.5fr);
+  }
+  .panes[data-thread]:not([data-single]) > .talk { visibility: visible; }
+  .panes[data-thread]:not([data-single]) > .thread { grid-column: 3; }
+}
+@container (min-width: 42rem) {
+  .panes[data-single][data-thread] { grid-template-columns: minmax(0, 1.4fr) minmax(18rem, 1fr); }
+  .panes[data-single][data-thread] > .talk { visibility: visible; }
+  .panes[data-single][data-thread] > .thread { grid-column: 2; }
+}
 @container (max-width: 36rem) {
   .panes { grid-template-columns: 1fr; }
+  .panes > :is(.talk, .thread) { grid-column: 1; }
+  .thread { border: 0; }
   .panes[data-view="talk"] > .list, .panes[data-view="list"] > .talk { display: none; }
   .panes:not([data-single]) .back { display: inline-block; }
   .list { border: 0; }

@@ -1,46 +1,54 @@
-/** What the element says, and moments in the page's language. A host may give words of its own. */
+/** How the element says its words, and moments, in a language. A host may give words of its own. */
 
-export const WORDS = {
-  conversations: "Conversations",
-  messages: "Messages",
-  message: "Message",
-  send: "Send",
-  back: "Back to the conversations",
-  nobody: "Just you",
-  none: "No conversations yet.",
-  choose: "Choose a conversation.",
-  closed: "This conversation is not open to you.",
-  banned: "You cannot use this chat any more.",
-  frozen: "Only admins write here.",
-  loading: "Loading…",
-  failed: "This could not be loaded.",
-  again: "Try again",
-  beginning: "This is the beginning.",
-  unread: "{count} unread",
-  news: "New messages",
-  newest: "Go to the newest message",
-  you: "You",
-  deleted: "This message was deleted.",
-  edited: "edited",
-  pending: "Sending…",
-  unsent: "Not sent. {problem}",
-  retry: "Retry",
-  discard: "Discard",
-  reply: "Reply",
-  replying: "Replying to {name}",
-  cancel: "Cancel",
-  react: "React with {emoji}",
-  reacted: "{emoji} {count}: {names}",
-  typing: "{names} …",
-  offline: "No connection. Trying again…",
-  more: "More conversations",
-};
+import { measured } from "../sizes.js";
+import { german } from "./words-de.js";
+import { english } from "./words-en.js";
 
-/** A function that says `name` of the words, with what belongs into it. */
-export function sayingIn(words) {
-  const all = { ...WORDS, ...words };
-  return (name, given = {}) =>
-    all[name].replace(/\{(\w+)\}/g, (whole, each) => String(given[each] ?? whole));
+const LANGUAGES = { en: english, de: german };
+const USUAL = "en";
+const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte"];
+
+/** The language that is meant where an element stands, by `lang` of it or of what it stands in. */
+export function languageAt(place) {
+  const meant = place.closest("[lang]");
+  if (meant) return isTag(meant.lang) ? meant.lang : "";
+  const { host } = place.getRootNode();
+  return host ? languageAt(host) : "";
+}
+
+/**
+ * A function that says `name` of the words, with what belongs into it; of several forms that for
+ * its `count`. `words` replace those of the language, and have the forms of `lang`.
+ */
+export function sayingIn(lang, words) {
+  const known = Object.hasOwn(LANGUAGES, baseOf(lang)) ? baseOf(lang) : USUAL;
+  const [own, given] = [known, lang || known].map((each) => new Intl.PluralRules(each));
+  return (name, values = {}) => {
+    const isGiven = Object.hasOwn(words, name);
+    const said = isGiven ? words[name] : LANGUAGES[known][name];
+    const form = (isGiven ? given : own).select(values.count ?? 0);
+    const text = said?.[form] ?? said?.other ?? said;
+    return text?.replace(/\{(\w+)\}/g, (whole, each) => String(values[each] ?? whole));
+  };
+}
+
+/** Why something was refused, by its code; what has no words is said as the service says it. */
+export function problemIn(say) {
+  return ({ code, message, retryAfter }) => {
+    // The service cannot say how long: only the answer knows.
+    const isVague = code === "SLOW_MODE" && !retryAfter;
+    return (!isVague && say(`problem.${code}`, { count: retryAfter })) || message;
+  };
+}
+
+/** A function that writes a size in bytes. */
+export function sizesIn(lang) {
+  return (bytes) => {
+    const { value, power, digits } = measured(bytes);
+    const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    const unit = { style: "unit", unit: UNITS[power], unitDisplay: power > 0 ? "short" : "narrow" };
+    return new Intl.NumberFormat(lang || undefined, { ...unit, ...shown }).format(value);
+  };
 }
 
 /** Functions that write a moment, in a language or the browser's own. */
@@ -67,6 +75,20 @@ export function momentsIn(lang) {
     },
     short: (iso) => (daysAgo(iso) === 0 ? clock : date).format(new Date(iso)),
   };
+}
+
+/** A page may name a language as no browser knows it. */
+function isTag(lang) {
+  try {
+    return Intl.getCanonicalLocales(lang).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Of "de-AT" it is "de". */
+function baseOf(lang) {
+  return lang.toLowerCase().split("-")[0];
 }
 
 /** Same text, same day. */

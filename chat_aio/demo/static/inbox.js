@@ -1,24 +1,24 @@
 /** What concerns one in all conversations: threads one takes part in, and mentions. No DOM. */
 
-import { gathered, later } from "../../browser/tasks.js";
+import { gathered } from "../../browser/tasks.js";
+import { ThreadReadings } from "../../browser/thread-readings.js";
 import { Paged } from "./paged.js";
 
-/** Several replies come together; whoever scrolls on has not read what went by. */
+/** Several replies come together. */
 const PAUSE_MS = 1_000;
 
 export class Inbox {
   #chat;
   #store;
   #refresh = gathered(PAUSE_MS, () => this.#refreshAll());
-  #reading = later(PAUSE_MS);
-  /** Up to which seq a thread was told to be read, by its root's id. */
-  #readUpTo = new Map();
+  #readings;
 
   /** `elsewhere` brings conversations that are not in the list. */
   constructor(chat, store, elsewhere) {
     const changed = () => store.changed();
     this.#chat = chat;
     this.#store = store;
+    this.#readings = new ThreadReadings(chat, () => this.outdated());
     this.threads = new Paged({
       load: async (page) => {
         const { threads, nextCursor } = await chat.inbox.listThreads(page);
@@ -64,18 +64,7 @@ export class Inbox {
 
   /** A reply is before the reader's eyes: those of its thread up to it are read. */
   saw(timeline, messageId) {
-    const reply = timeline.get(messageId);
-    const { rootId, conversationId } = timeline;
-    if (!reply || reply.seq <= (this.#readUpTo.get(rootId) ?? 0)) return;
-    this.#reading(async () => {
-      this.#readUpTo.set(rootId, reply.seq);
-      try {
-        await this.#chat.inbox.markThreadRead(conversationId, rootId, messageId);
-        this.outdated();
-      } catch {
-        this.#readUpTo.delete(rootId);
-      }
-    });
+    this.#readings.saw(timeline, messageId);
   }
 
   async unfollow({ root }) {

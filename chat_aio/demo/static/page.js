@@ -7,7 +7,7 @@ import { Kept } from "./kept.js";
 import { problemOf } from "./problems.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
-import { Uploads } from "./uploads.js";
+import { Uploads } from "../../browser/uploads.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
 import { Composer } from "./views/composer.js";

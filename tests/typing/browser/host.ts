@@ -51,7 +51,7 @@ export const named: {
     listSubscriptions: true, subscribe: true, unsubscribe: true,
   },
   attachments: {
-    upload: true, get: true, getThumbnail: true, url: true,
+    upload: true, get: true, getThumbnail: true, url: true, needsHeaders: true,
   },
   moderation: {
     blockUser: true, unblockUser: true, listBlockedUsers: true, muteConversation: true,
@@ -68,7 +68,8 @@ export const named: {
     user: true, userId: true, start: true, close: true, open: true, openDirect: true,
     send: true, retry: true, discard: true, edit: true, delete: true, react: true,
     markRead: true, setReading: true, typed: true, loadOlder: true, loadMore: true,
-    reconnect: true,
+    reconnect: true, thread: true, openThread: true, closeThread: true, loadOlderReplies: true,
+    setThreadReading: true,
   },
 };
 

@@ -1,6 +1,7 @@
 /** The files of a message: images to look at, others to take. */
 
 import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
+import { measured } from "../../../browser/sizes.js";
 import { numberOf, say } from "../words.js";
 
 const UNITS = [
@@ -12,9 +13,7 @@ const UNITS = [
 
 /** A size in bytes, in a few characters. */
 export function sizeOf(bytes) {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
-  const value = bytes / 1000 ** power;
-  const digits = value < 10 && power > 0 ? 1 : 0;
+  const { value, power, digits } = measured(bytes);
   const shown = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return UNITS[power](numberOf(value, shown));
 }

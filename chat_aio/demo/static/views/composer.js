@@ -5,7 +5,7 @@
 
 import { linkToConversation } from "../address.js";
 import { emojiNamedAt } from "../emoji.js";
-import { mentionedIn, nameable } from "../../../browser/mentions.js";
+import { mentionedIn, nameable, unnamedIn } from "../../../browser/mentions.js";
 import { previewOf } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
@@ -103,8 +103,7 @@ export class Composer {
     this.#cancel();
     const before = { ...this.#draft, text: this.#input.value, about: null };
     const chosen = new Map(message.mentions.map((id) => [id, this.#personOf(id)]));
-    const written = mentionedIn(message.body, [...chosen.values()]);
-    const unwritten = message.mentions.filter((id) => !written.includes(id));
+    const unwritten = unnamedIn(message.body, [...chosen.values()]);
     const about = { kind: "edit", message, before, unwritten };
     this.#enterDraft({ text: message.body, about, chosen, isSaving: false });
     this.#input.focus();

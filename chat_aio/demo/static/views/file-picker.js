@@ -2,6 +2,7 @@
 
 import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
 import { icon } from "../icons.js";
+import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { sizeOf } from "./attachments.js";
 
@@ -76,12 +77,11 @@ export class FilePicker {
   #submitting(event) {
     if (this.#place === null) return;
     const text = this.#form.querySelector("textarea");
-    const files = this.#uploads.in(this.#place).filter((each) => each.attachment);
     if (this.#uploads.isBusy(this.#place)) {
       event.preventDefault();
       event.stopImmediatePropagation();
-    } else if (files.length > 0 && !text.value.trim()) {
-      text.value = files.map((each) => each.attachment.name).join(", ");
+    } else {
+      text.value = this.#uploads.textFor(this.#place, text.value);
     }
   }
 }
@@ -111,7 +111,7 @@ class FileRow {
     if (key !== this.#key) this.#showPreview(preview);
     this.#key = key;
     setText(this.#name, name);
-    setText(this.#about, problem ?? sizeOf(size));
+    setText(this.#about, problem ? problemOf(problem) : sizeOf(size));
     this.node.dataset.state = problem ? "failed" : isSending ? "sending" : "ready";
     this.#progress.value = sent;
     this.#progress.hidden = !isSending;

@@ -1,7 +1,7 @@
 /** What a message's buttons do: dialogs, panels and composers about it. */
 
 import { linkTo } from "../address.js";
-import { imagesIn, isInMain } from "../../../browser/messages.js";
+import { imagesIn, isInMain, threadIdOf } from "../../../browser/messages.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 import { DeleteDialog, ForwardDialog } from "./dialogs.js";
@@ -64,7 +64,7 @@ export class MessageTools {
       react: (message, button) =>
         this.#picker.open(button, say("message.react"), (emoji) => toggle(message, emoji)),
       reply: (message) => composer().reply(message),
-      answerInThread: (message) => this.#openThread(message, threadOf(message)),
+      answerInThread: (message) => this.#openThread(message, threadIdOf(message)),
       openThread: (message) => this.#openThread(message, message.id),
       openOuterThread: (message) => this.#openThread(message, message.threadRootMessageId),
       hasMenu: (message) => this.#items(message, composer).length > 0,
@@ -188,9 +188,4 @@ export class MessageTools {
       this.#needs.find(id, parent.threadRootMessageId);
     }
   }
-}
-
-/** Where one answers in a thread: what was sent from a thread goes on there. */
-function threadOf({ id, threadSummary, threadRootMessageId }) {
-  return threadSummary ? id : (threadRootMessageId ?? id);
 }

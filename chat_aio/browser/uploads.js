@@ -1,13 +1,15 @@
 /** Files that are to be sent with the next message of a place, and their way up. No DOM. */
 
-import { problemOf } from "./problems.js";
-
 const MOST = 10;
 
 export class Uploads {
   #chat;
   #changed;
-  /** By place, a conversation or a thread: {key, name, size, preview, sent, problem, attachment}. */
+  #hasPreviews;
+  /**
+   * By place, a conversation or a thread: {key, name, size, preview, sent, problem, attachment},
+   * `problem` with what it was refused.
+   */
   #files = new Map();
   /** What ends an upload, by its key. */
   #running = new Map();
@@ -15,10 +17,14 @@ export class Uploads {
   #sources = new WeakMap();
   #count = 0;
 
-  /** `changed()` is called when a file is there, or has come further. */
-  constructor(chat, changed) {
+  /**
+   * `changed()` is called when a file is there, or has come further. `hasPreviews`: whether images
+   * have an address to be shown by, which the page's policy has to allow (`img-src blob:`).
+   */
+  constructor(chat, changed, { hasPreviews = true } = {}) {
     this.#chat = chat;
     this.#changed = changed;
+    this.#hasPreviews = hasPreviews;
   }
 
   in(place) {
@@ -28,6 +34,13 @@ export class Uploads {
   /** Whether files of a place are still on their way. */
   isBusy(place) {
     return this.in(place).some((each) => !each.attachment && !each.problem);
+  }
+
+  /** A message has words: where none are written, those are the names of its files. */
+  textFor(place, text) {
+    if (text.trim() !== "") return text;
+    const arrived = this.in(place).filter((each) => each.attachment);
+    return arrived.map((each) => each.attachment.name).join(", ");
   }
 
   /** Take files up, as many as a message may have. */
@@ -47,6 +60,12 @@ export class Uploads {
     const arrived = this.in(place).map((each) => each.attachment).filter(Boolean);
     this.#set(place, []);
     return arrived;
+  }
+
+  /** Nothing goes up any more, and the browser holds nothing. */
+  close() {
+    for (const each of this.#running.values()) each.abort();
+    for (const place of [...this.#files.keys()]) this.#set(place, []);
   }
 
   /** What was to go with a message that did not go. */
@@ -74,7 +93,7 @@ export class Uploads {
       this.#sources.set(attachment, file);
       put({ sent: 1, attachment });
     } catch (error) {
-      if (!running.signal.aborted) put({ problem: problemOf(error) });
+      if (!running.signal.aborted) put({ problem: error });
     } finally {
       this.#running.delete(key);
     }
@@ -84,7 +103,7 @@ export class Uploads {
   #shown(source) {
     const { name, size } = source;
     const isImage = source instanceof Blob && source.type.startsWith("image/");
-    const preview = isImage ? URL.createObjectURL(source) : null;
+    const preview = isImage && this.#hasPreviews ? URL.createObjectURL(source) : null;
     return { key: ++this.#count, name, size, preview };
   }
 

@@ -1,0 +1,113 @@
+/** Which rows a log has: its edge, days, the line above what is unread, messages, drafts. */
+
+import { element, setAttribute, setText } from "../dom.js";
+import { MessageRow } from "./message.js";
+import { dayKeyOf } from "./words.js";
+
+/** One for all, so that a row without any does not seem changed. */
+const NOBODY = [];
+
+/** Rows of a conversation's main list. */
+export function mainRows(store, timeline, tools) {
+  const { messages, firstUnreadId, conversationId } = timeline;
+  const isNamed = store.conversation(conversationId)?.type !== "direct";
+  const edge = edgeOf(timeline, tools, tools.say("beginning"));
+  const rows = messageRows(store, messages, { tools, isNamed, firstUnreadId });
+  return [edge, ...rows, ...draftRows(store, timeline)];
+}
+
+/** Rows of a thread: its root, then the replies. */
+export function threadRows(store, thread, tools) {
+  const { root, messages } = thread;
+  const count = Math.max(root?.threadSummary?.replyCount ?? 0, messages.length);
+  const words = count === 0 ? tools.say("noReplies") : tools.say("replies", { count });
+  const options = { tools, isNamed: true, firstUnreadId: null };
+  return [
+    ...(root ? messageRows(store, [root], options) : []),
+    edgeOf(thread, tools, words),
+    ...messageRows(store, messages, { ...options, above: root }),
+    ...draftRows(store, thread),
+  ];
+}
+
+/** `above` is the message that stands above, and has its day there. */
+function messageRows(store, messages, { tools, isNamed, firstUnreadId, above = null }) {
+  const rows = [];
+  messages.forEach((entry, at) => {
+    const before = messages[at - 1];
+    const day = dayKeyOf(entry.createdAt);
+    const last = before ?? above;
+    if (!last || dayKeyOf(last.createdAt) !== day) {
+      const words = tools.moments.day(entry.createdAt);
+      rows.push({ key: `day:${day}`, Row: Line, state: { words, kind: "day" } });
+    }
+    if (entry.id !== null && entry.id === firstUnreadId) {
+      const words = tools.say("news");
+      rows.push({ key: "unread", Row: Line, state: { words, kind: "unread" } });
+    }
+    rows.push({ key: entry.key, Row: MessageRow, state: stateOf(entry, before, store, isNamed) });
+  });
+  return rows;
+}
+
+function stateOf(entry, before, store, isGroup) {
+  const isNamed = isGroup && before?.senderId !== entry.senderId;
+  const author = store.user(entry.senderId).name;
+  const mentioned = entry.mentions.length > 0 ? entry.mentions.map(store.user) : NOBODY;
+  return { entry, isNamed, author, mentioned };
+}
+
+function draftRows(store, { writing }) {
+  return writing
+    .filter(({ text }) => text !== "")
+    .map(({ draftId, senderId, text }) => {
+      const state = { text, author: store.user(senderId).name };
+      return { key: `draft:${draftId}`, Row: DraftRow, state };
+    });
+}
+
+/** What stands above the oldest message that is held; `whole` is said where that is the first. */
+function edgeOf({ isLoaded, hasOlder, hasFailed }, { say, older }, whole) {
+  const isWhole = isLoaded && !hasOlder;
+  const words = hasFailed ? say("failed") : isWhole ? whole : say("loading");
+  const again = hasFailed ? say("again") : null;
+  return { key: "edge", Row: Line, state: { words, kind: "edge", again, act: older } };
+}
+
+/** What an assistant is writing. It is read out when it is a message. */
+class DraftRow {
+  #author = element("span", { class: "author", dir: "auto" });
+  #body = element("div", { class: "body", dir: "auto" });
+
+  constructor() {
+    const about = { class: "message", part: "message other", tabindex: "-1" };
+    const bubble = element("div", { class: "bubble", part: "bubble" }, this.#author, this.#body);
+    this.node = element("div", { ...about, "aria-live": "off", "data-state": "writing" }, bubble);
+  }
+
+  show({ text, author }) {
+    setText(this.#author, author);
+    setText(this.#body, `${text} …`);
+  }
+}
+
+/** A line between messages. */
+class Line {
+  #words = element("span");
+  #again = element("button", { type: "button", class: "link", hidden: true });
+  #act = () => {};
+
+  constructor() {
+    this.#again.addEventListener("click", () => this.#act());
+    this.node = element("div", {}, this.#words, this.#again);
+  }
+
+  show({ words, kind, again = null, act }) {
+    setAttribute(this.node, "class", `line ${kind}`);
+    setAttribute(this.node, "part", kind);
+    setText(this.#words, words);
+    setText(this.#again, again ?? "");
+    this.#again.hidden = again === null;
+    this.#act = act;
+  }
+}

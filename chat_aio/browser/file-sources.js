@@ -1,0 +1,68 @@
+/**
+ * Where an element of the page gets the files of messages from: their own addresses, or, where
+ * headers say who is calling, addresses of their bytes, which the browser holds until they are
+ * revoked. No DOM.
+ */
+
+/** So long a browser may take to begin with what it is to store. */
+const TAKEN_MS = 60_000;
+
+export class FileSources {
+  #chat;
+  /** Addresses of thumbnails, by id: promises. */
+  #thumbnails = new Map();
+  #held = new Set();
+
+  constructor(chat) {
+    this.#chat = chat;
+  }
+
+  /** The address of a thumbnail; null if it cannot be brought. */
+  thumbnail(id) {
+    if (!this.#thumbnails.has(id)) this.#thumbnails.set(id, this.#thumbnail(id));
+    return this.#thumbnails.get(id);
+  }
+
+  /** The address of a file; null where an element cannot fetch it by itself. */
+  async address(id) {
+    const { attachments } = this.#chat;
+    return (await attachments.needsHeaders()) ? null : attachments.url(id);
+  }
+
+  /** The address of its bytes, for a moment. */
+  async bytes(id) {
+    const address = this.#hold(await this.#chat.attachments.get(id));
+    setTimeout(() => this.#revoke(address), TAKEN_MS);
+    return address;
+  }
+
+  /** What has been shown is shown no more. */
+  clear() {
+    for (const each of [...this.#held]) this.#revoke(each);
+    this.#thumbnails.clear();
+  }
+
+  async #thumbnail(id) {
+    const address = await this.address(id);
+    if (address !== null) {
+      const url = new URL(address);
+      url.pathname += "/thumbnail";
+      return url.href;
+    }
+    const blob = await this.#chat.attachments.getThumbnail(id).catch(() => null);
+    // It may have been cleared meanwhile.
+    const isWanted = blob !== null && this.#thumbnails.has(id);
+    return isWanted ? this.#hold(blob) : null;
+  }
+
+  #hold(blob) {
+    const address = URL.createObjectURL(blob);
+    this.#held.add(address);
+    return address;
+  }
+
+  #revoke(address) {
+    this.#held.delete(address);
+    URL.revokeObjectURL(address);
+  }
+}

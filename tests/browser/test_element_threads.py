@@ -1,0 +1,296 @@
+"""<chat-aio>: threads beside the conversation, or over it."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from chat_aio.client import ChatClient
+from tests.browser.conftest import Visit
+from tests.browser.embedding import MADE, composer, messages, say
+from tests.browser.embedding import ada as ada
+from tests.browser.hosting import Host
+from tests.browser.looking import Looking, fits
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+WIDE = {"viewport": {"width": 1200, "height": 800}}
+
+
+def thread(page: Page) -> Locator:
+    return page.get_by_role("region", name="Thread")
+
+
+def replies(page: Page) -> Locator:
+    """The root is the first of them."""
+    return page.get_by_role("log", name="Replies").locator(".message")
+
+
+def reply_field(page: Page) -> Locator:
+    return page.get_by_label("Message in the thread", exact=True)
+
+
+async def embed(page: Page, conversation_id: str) -> None:
+    await page.evaluate(MADE, [{"user": "ada", "conversation": conversation_id}, {}])
+    await page.wait_for_function("heard.some(([, { status }]) => status === 'live')")
+
+
+async def begin_thread(page: Page, row: Locator) -> None:
+    await row.hover()
+    await row.get_by_role("button", name="Reply in thread").click()
+
+
+async def answer(person: ChatClient, root: Any, body: str) -> Any:
+    return await person.send_message(root.conversation_id, body, thread_root_message_id=root.id)
+
+
+async def test_a_thread_is_begun_and_goes_on(host: Host, ada: Page) -> None:
+    """What is said in it stands there alone, and its root counts it."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        await embed(ada, direct.id)
+        link = messages(ada).first.locator(".thread-link")
+        await expect(link).to_be_hidden()
+        await begin_thread(ada, messages(ada).first)
+        await expect(reply_field(ada)).to_be_focused()
+        await expect(thread(ada).get_by_text("No replies yet.")).to_be_visible()
+        await ada.keyboard.type("The second.")
+        await ada.keyboard.press("Enter")
+        await expect(replies(ada)).to_have_count(2)
+        await expect(replies(ada).last).to_have_attribute("data-state", "sent")
+        await expect(link).to_contain_text("1 reply · ")
+        await answer(grace, root, "Why?")
+        await expect(replies(ada).last.locator(".body")).to_have_text("Why?")
+        await expect(link).to_contain_text("2 replies · ")
+        await expect(thread(ada).locator(".line.edge")).to_have_text("2 replies")
+        await expect(messages(ada)).to_have_count(1)
+        page = await grace.list_messages(direct.id)
+        assert [each.body for each in page.messages] == ["Which engine?"]
+
+
+async def test_each_thread_has_a_draft_and_the_focus_goes_back(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        for body in ("one", "two"):
+            await answer(grace, await grace.send_message(direct.id, body), f"about {body}")
+        await embed(ada, direct.id)
+        await composer(ada).fill("to all")
+        links = [messages(ada).nth(at).locator(".thread-link") for at in (0, 1)]
+        await links[0].click()
+        await expect(replies(ada).last.locator(".body")).to_have_text("about one")
+        await reply_field(ada).fill("begun")
+        await ada.keyboard.press("Escape")
+        await expect(thread(ada)).to_be_hidden()
+        await expect(links[0]).to_be_focused()
+        await links[1].click()
+        await expect(replies(ada).last.locator(".body")).to_have_text("about two")
+        await expect(reply_field(ada)).to_have_value("")
+        await ada.get_by_role("button", name="Close the thread").click()
+        await expect(links[1]).to_be_focused()
+        await links[0].click()
+        await expect(reply_field(ada)).to_have_value("begun")
+        await ada.get_by_role("button", name="Close the thread").click()
+        await expect(composer(ada)).to_have_value("to all")
+        await begin_thread(ada, messages(ada).first)
+        await ada.get_by_role("button", name="Close the thread").click()
+        await expect(messages(ada).first).to_be_focused()
+
+
+async def test_by_the_keyboard_alone(host: Host, ada: Page) -> None:
+    """The focus goes back to the button, which is there for who has the message in focus."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Which engine?")
+        await embed(ada, direct.id)
+        await composer(ada).focus()
+        await ada.keyboard.press("Shift+Tab")
+        await ada.keyboard.press("ArrowUp")
+        await expect(messages(ada).first).to_be_focused()
+        button = messages(ada).first.get_by_role("button", name="Reply in thread")
+        for _ in range(6):
+            await ada.keyboard.press("Tab")
+        await expect(button).to_be_focused()
+        await ada.keyboard.press("Enter")
+        await expect(reply_field(ada)).to_be_focused()
+        await ada.keyboard.type("The second.")
+        await ada.keyboard.press("Enter")
+        await expect(replies(ada)).to_have_count(2)
+        await ada.keyboard.press("Escape")
+        await expect(button).to_be_focused()
+
+
+async def test_what_is_done_in_a_thread(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        await answer(grace, root, "The first?")
+        await embed(ada, direct.id)
+        await messages(ada).first.locator(".thread-link").click()
+        await expect(replies(ada)).to_have_count(2)
+        await replies(ada).last.hover()
+        await replies(ada).last.get_by_role("button", name="Reply", exact=True).click()
+        await expect(thread(ada).get_by_text("Replying to Grace Hopper")).to_be_visible()
+        await reply_field(ada).fill("Yess")
+        await ada.keyboard.press("Enter")
+        mine = replies(ada).nth(2)
+        await expect(mine.locator(".quote")).to_have_text("Grace Hopper: The first?")
+        await expect(mine).to_have_attribute("data-state", "sent")
+        await reply_field(ada).press("ArrowUp")
+        await expect(reply_field(ada)).to_have_value("Yess")
+        await expect(composer(ada)).to_have_value("")
+        await reply_field(ada).fill("Yes")
+        await ada.keyboard.press("Enter")
+        await expect(mine.locator(".body")).to_have_text("Yes")
+        await mine.hover()
+        await mine.get_by_role("button", name="React with 👍").click()
+        await expect(mine.get_by_role("button", name="👍 1: You")).to_be_visible()
+        await mine.hover()
+        await expect(mine.get_by_role("button", name="Reply in thread")).to_be_hidden()
+        await mine.get_by_role("button", name="Delete", exact=True).click()
+        await ada.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(mine.locator(".body")).to_have_text("This message was deleted.")
+        await expect(mine).to_be_focused()
+
+
+async def test_older_replies_come_while_one_goes_up(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        for number in range(60):
+            await answer(grace, root, f"reply {number}")
+        await embed(ada, direct.id)
+        await messages(ada).first.locator(".thread-link").click()
+        await expect(replies(ada)).to_have_count(51)
+        await expect(replies(ada).last).to_be_in_viewport()
+        await ada.get_by_role("log", name="Replies").evaluate("log => { log.scrollTop = 0; }")
+        await expect(replies(ada)).to_have_count(61)
+        await expect(thread(ada).locator(".line.edge")).to_have_text("60 replies")
+
+
+async def test_where_it_is_narrow_the_thread_is_all_one_sees(host: Host, open_page: Visit) -> None:
+    """And the conversation behind it is not read meanwhile."""
+    page = await open_page(**PHONE)
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        await host.empty(page, "ada")
+        await embed(page, direct.id)
+        await page.wait_for_function("heard.some(([, { total }]) => total === 0)")
+        await answer(grace, root, "The first?")
+        looking = Looking(is_phone=True)
+        await messages(page).first.locator(".thread-link").tap()
+        await expect(replies(page)).to_have_count(2)
+        await expect(composer(page)).to_be_hidden()
+        await expect(messages(page).first).to_be_hidden()
+        assert await fits(page)
+        await looking.at(page, "thread")
+        await grace.send_message(direct.id, "something else")
+        await page.wait_for_function("heard.at(-1)[1].total === 1")
+        assert (await herself.get_conversation(direct.id)).unread_count == 1
+        await page.get_by_role("button", name="Close the thread").tap()
+        await expect(composer(page)).to_be_visible()
+        await page.wait_for_function("heard.at(-1)[1].total === 0")
+        assert [each for each in looking.faults if "chat-aio" in each] == []
+
+
+async def test_where_there_is_room_it_stands_beside(host: Host, open_page: Visit) -> None:
+    page = await open_page(**WIDE)
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await answer(grace, await grace.send_message(direct.id, "Which engine?"), "The first?")
+        await host.empty(page, "ada")
+        await embed(page, direct.id)
+        await messages(page).first.locator(".thread-link").click()
+        await expect(replies(page)).to_have_count(2)
+        await expect(composer(page)).to_be_visible()
+        await say(page, "to all")
+        await expect(messages(page)).to_have_count(2)
+        await expect(replies(page)).to_have_count(2)
+        looking = Looking(is_phone=False)
+        await replies(page).last.hover()
+        await looking.at(page, "thread")
+        await composer(page).press("ArrowUp")
+        await expect(page.get_by_text("Editing your message")).to_be_visible()
+        await looking.at(page, "edit")
+        assert [each for each in looking.faults if "chat-aio" in each] == []
+
+
+async def test_another_conversation_closes_it(host: Host, open_page: Visit) -> None:
+    page = await open_page(**WIDE)
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await answer(grace, await grace.send_message(direct.id, "Which engine?"), "The first?")
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Engines")
+        await host.empty(page, "ada")
+        await page.evaluate(MADE, [{"user": "ada"}, {}])
+        await page.get_by_role("button", name="Grace Hopper").click()
+        await messages(page).first.locator(".thread-link").click()
+        await expect(replies(page)).to_have_count(2)
+        await page.get_by_role("button", name="Engines").click()
+        await expect(thread(page)).to_be_hidden()
+        await expect(page.get_by_role("heading")).to_have_text("Engines")
+        await page.get_by_role("button", name="Grace Hopper").click()
+        await expect(messages(page)).to_have_count(1)
+        await expect(thread(page)).to_be_hidden()
+        assert group.id != direct.id
+
+
+async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page: Visit) -> None:
+    """The demo's service has the inbox: the conversation is read, and the thread is not until it is
+    looked at."""
+    page = await open_page(**WIDE)
+    place = await demo.direct("linus", "dennis")
+    root = (await demo.write("linus", place, "Which engine?"))["id"]
+    await page.goto(f"http://127.0.0.1:{demo.port}/people")
+    await page.evaluate(
+        """async (id) => {
+          const { Chat } = await import("/browser/chat.js");
+          await import("/browser/element.js");
+          const made = document.createElement("chat-aio");
+          made.chat = new Chat("/api/chat", { query: { as: "linus" } });
+          made.toggleAttribute("inbox", true);
+          made.setAttribute("user", "linus");
+          made.setAttribute("conversation", id);
+          document.body.append(made);
+        }""",
+        place,
+    )
+    live = "document.querySelector('chat-aio').store.state().status === 'live'"
+    await page.wait_for_function(live)
+    await demo.write("dennis", place, "The first?", threadRootMessageId=root)
+    await expect(messages(page).first.locator(".thread-link")).to_contain_text("1 reply")
+
+    async def come_to(unread: int, in_thread: int) -> None:
+        async with asyncio.timeout(15):
+            while True:
+                if await counts() == (unread, in_thread):
+                    return
+                await asyncio.sleep(0.05)
+
+    async def counts() -> tuple[int, int]:
+        (shown,) = (await demo.get("linus", "/threads"))["threads"]
+        return await demo.unread("linus", place), shown["unreadReplyCount"]
+
+    await demo.write("dennis", place, "Or the second?")
+    await come_to(0, 1)
+    await messages(page).first.locator(".thread-link").click()
+    await come_to(0, 0)
+    path = f"/threads/{root}/read"
+    long = "Or the third?\n" * 60
+    await demo.write("dennis", place, long, threadRootMessageId=root)
+    await come_to(0, 0)
+    await page.get_by_role("log", name="Replies").evaluate("log => { log.scrollTop = 0; }")
+    await expect(thread(page).locator(".to-newest")).to_be_visible()
+    told: list[str] = []
+    page.on("request", lambda each: told.append(each.url) if path in each.url else None)
+    await page.clock.install()
+    await demo.write("dennis", place, "Or the fourth?", threadRootMessageId=root)
+    await expect(replies(page)).to_have_count(4)
+    await page.clock.run_for(5_000)
+    assert await page.evaluate("document.readyState") == "complete"
+    assert told == []
+    await come_to(0, 1)
