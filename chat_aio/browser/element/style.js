@@ -53,7 +53,7 @@ time, .preview, .note, .edited, .hint, .line, .replying, .typing { color: var(--
 .thread { border-inline-start: 1px solid var(--border); background: var(--paper); }
 .panes[data-thread] > .talk { visibility: hidden; }
 :is(.talk, .thread) > header { display: flex; gap: 0.5rem; align-items: center;
-  padding: 0.5rem 1rem; min-block-size: 3rem; border-block-end: 1px solid var(--border); }
+  padding: 0.5rem 1rem; min-block-size: 3.75rem; border-block-end: 1px solid var(--border); }
 :is(.talk, .thread) h2 { font-weight: 600; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }
 .back { display: none; min-inline-size: 2.75rem; min-block-size: 2.75rem; }
@@ -65,7 +65,7 @@ time, .preview, .note, .edited, .hint, .line, .replying, .typing { color: var(--
 .line { text-align: center; padding: 0.25rem; }
 .line.day span { display: inline-block; }
 .line.day span::first-letter { text-transform: uppercase; }
-.line.edge { margin-block-start: auto; }
+.talk .line.edge { margin-block-start: auto; }
 .line.unread { color: var(--accent); border-block-end: 1px solid; }
 .message { align-self: flex-start; max-inline-size: min(85%, 36rem); position: relative; }
 .message[data-from="me"] { align-self: flex-end; }
