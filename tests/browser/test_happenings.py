@@ -20,6 +20,9 @@ async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
     await demo.post("linus", f"{path}/participants", userIds=["grace"])
     await demo.patch("linus", path, name="Core")
     await demo.patch("linus", path, topic="what matters", frozen=True)
+    # An event may show a later state: what ends before it is told has not happened.
+    for page in (dennis, linus):
+        await expect(main_list(page)).to_contain_text("froze the group")
     await demo.patch("linus", path, frozen=False)
     newest = await demo.newest("linus", place)
     await demo.post("linus", f"{path}/pins", messageId=newest["id"])
