@@ -220,31 +220,21 @@ async def test_a_window_has_no_gaps_and_stays_where_one_reads(empty: Page, case:
     assert await run(empty, script) == expected
 
 
+OPENED_MEANWHILE = """
+    const { gate, open } = held();
+    service.gateOf = (asked) => (asked === "%s" ? gate : null);
+    const opened = session.open("c");
+    await turn();
+    session.start();
+    service.handlers.onOpen();
+    await session.sync();
+    open();
+    await opened;
+    session.close();
+"""
 UNREAD = {
-    "the stream opens, and the list comes, before it is known": """
-        const { gate, open } = held();
-        service.gateOf = (asked) => (asked === "conversation c" ? gate : null);
-        const opened = session.open("c");
-        await turn();
-        session.start();
-        service.handlers.onOpen();
-        await session.sync();
-        open();
-        await opened;
-        session.close();
-    """,
-    "the stream opens while its messages are on their way": """
-        const { gate, open } = held();
-        service.gateOf = (asked) => (asked === "newest" ? gate : null);
-        const opened = session.open("c");
-        await turn();
-        session.start();
-        service.handlers.onOpen();
-        await session.sync();
-        open();
-        await opened;
-        session.close();
-    """,
+    "the stream opens, and the list comes, before it is known": OPENED_MEANWHILE % "conversation c",
+    "the stream opens while its messages are on their way": OPENED_MEANWHILE % "newest",
     "it could not be asked for at first": """
         service.isBroken = true;
         await session.open("c");

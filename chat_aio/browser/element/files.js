@@ -1,6 +1,7 @@
 /** Files that go with what one writes: by button, paste and drop, with how far they have come. */
 
 import { element, Rows, setAttribute, setText } from "../dom.js";
+import { takeFiles } from "../file-drops.js";
 
 export class Files {
   #uploads;
@@ -31,10 +32,7 @@ export class Files {
 
   /** What is pasted or dropped there is taken. */
   watch(target) {
-    const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
-    target.addEventListener("paste", (event) => this.#take(event, event.clipboardData));
-    target.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
-    target.addEventListener("drop", (event) => this.#take(event, event.dataTransfer));
+    takeFiles(target, (files) => this.#add(files));
   }
 
   /** Where it `isClosed` nobody writes. */
@@ -46,12 +44,6 @@ export class Files {
     const files = this.#uploads.in(place);
     this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
     this.#list.hidden = files.length === 0;
-  }
-
-  #take(event, given) {
-    if (!given?.files.length) return;
-    event.preventDefault();
-    this.#add(given.files);
   }
 
   #add(files) {

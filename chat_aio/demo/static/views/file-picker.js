@@ -1,6 +1,7 @@
 /** Beside what one writes: files by button, paste and drop, with how far they have come. */
 
 import { element, Rows, setAttribute, setText } from "../../../browser/dom.js";
+import { takeFiles } from "../../../browser/file-drops.js";
 import { icon } from "../icons.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
@@ -34,8 +35,7 @@ export class FilePicker {
       this.#add(this.#input.files);
       this.#input.value = "";
     });
-    form.addEventListener("paste", (event) => this.#take(event, event.clipboardData));
-    for (const each of [form, stage]) this.#catchDrops(each);
+    for (const each of [form, stage]) takeFiles(each, (files) => this.#add(files));
     // Before the composer's own listener: an empty text is none, and what is under way is awaited.
     form.addEventListener("submit", (event) => this.#submitting(event), { capture: true });
   }
@@ -49,18 +49,6 @@ export class FilePicker {
     const files = place === null ? [] : this.#uploads.in(place);
     this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
     this.#list.hidden = files.length === 0;
-  }
-
-  #catchDrops(target) {
-    const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
-    target.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
-    target.addEventListener("drop", (event) => this.#take(event, event.dataTransfer));
-  }
-
-  #take(event, given) {
-    if (!given?.files.length) return;
-    event.preventDefault();
-    this.#add(given.files);
   }
 
   #add(files) {

@@ -1,0 +1,14 @@
+/** Files that are pasted or dropped somewhere on a page. */
+
+/** `add(files)` is called with what comes to an element, in place of what the browser would do. */
+export function takeFiles(target, add) {
+  const take = (event, given) => {
+    if (!given?.files.length) return;
+    event.preventDefault();
+    add(given.files);
+  };
+  const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
+  target.addEventListener("paste", (event) => take(event, event.clipboardData));
+  target.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
+  target.addEventListener("drop", (event) => take(event, event.dataTransfer));
+}
