@@ -118,3 +118,47 @@ async def test_a_window_that_reads_is_not_told_what_it_has_read(empty: Page) -> 
         return [told, counts()];
     """
     assert await run(empty, script) == [[7, 2], [7, 3]]
+
+
+async def test_names_that_did_not_come_are_asked_for_again(empty: Page) -> None:
+    """A while later, together with those that are wanted meanwhile; of a service that has none to
+    show they are asked for once."""
+    script = """
+        const { Users } = await import("/browser/users.js");
+        const waiting = [];
+        globalThis.setTimeout = (work, ms) => waiting.push([work, ms]);
+        const pass = async () => {
+          const [[work, ms]] = waiting.splice(0, 1);
+          work();
+          await new Promise(requestAnimationFrame);
+          return ms;
+        };
+        const asked = [];
+        let status = 503;
+        let changes = 0;
+        const findUsers = async ({ ids }) => {
+          asked.push(ids);
+          if (status !== 200) throw Object.assign(new Error("refused"), { status });
+          return ids.map((id) => ({ id, name: `${id}!`, avatarUrl: null, isBot: false }));
+        };
+        const users = new Users({ findUsers }, () => { changes += 1; });
+        const before = [users.get("grace"), users.get("grace")];
+        const pauses = [await pass()];
+        status = 200;
+        users.get("linus");
+        pauses.push(await pass());
+        pauses.push(await pass());
+        const names = ["grace", "linus"].map((each) => users.get(each).name);
+        status = 501;
+        const none = new Users({ findUsers }, () => {});
+        none.get("ada");
+        await pass();
+        none.get("dennis");
+        while (waiting.length > 0) await pass();
+        const isSame = before[0] === before[1] && before[0].name === "grace";
+        return [asked, pauses, names, changes, isSame];
+    """
+    asked, pauses, names, changes, is_same = await run(empty, script)
+    assert asked == [["grace"], ["grace", "linus"], ["ada"]]
+    assert pauses == [20, 10_000, 20]
+    assert (names, changes, is_same) == (["grace!", "linus!"], 1, True)
