@@ -153,7 +153,9 @@ export class ChatStore {
   /** End the stream; `start` begins anew. */
   close() {
     globalThis.removeEventListener?.("online", this.#online);
+    this.#isReadingThread = false;
     this.#session.close();
+    this.#readings?.close();
   }
 
   /** `listener` is called when something has changed, once for what changes together; the answer

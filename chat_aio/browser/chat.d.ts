@@ -42,8 +42,12 @@ export class Chat {
     /** @type {(conversationId: string) => Promise<ViewedConversation>} */
     getConversation: (conversationId: string) => Promise<ViewedConversation>;
     /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
-     * @type {(conversationId: string, composed: Composed) => Promise<Message>} */
-    sendMessage: (conversationId: string, composed: Composed) => Promise<Message>;
+     * Once `signal` is aborted it is not tried again, and rejects with the signal's reason.
+     * @type {(conversationId: string, composed: Composed,
+     *   given?: {signal?: AbortSignal}) => Promise<Message>} */
+    sendMessage: (conversationId: string, composed: Composed, given?: {
+        signal?: AbortSignal;
+    }) => Promise<Message>;
     /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
      * @type {(conversationId: string, options?: PagingMessages & {around?: string,
      *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */

@@ -240,8 +240,11 @@ export class Chat {
   /** @type {(conversationId: string) => Promise<ViewedConversation>} */
   getConversation = (id) => this.#get(path`/conversations/${id}`, {}, "conversation");
   /** Stored once, however often it is tried; a `clientMessageId` is made where there is none.
-   * @type {(conversationId: string, composed: Composed) => Promise<Message>} */
-  sendMessage = (id, composed) => this.#send(path`/conversations/${id}/messages`, composed);
+   * Once `signal` is aborted it is not tried again, and rejects with the signal's reason.
+   * @type {(conversationId: string, composed: Composed,
+   *   given?: {signal?: AbortSignal}) => Promise<Message>} */
+  sendMessage = (id, composed, { signal } = {}) =>
+    this.#send(path`/conversations/${id}/messages`, composed, signal);
   /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
    * @type {(conversationId: string, options?: PagingMessages & {around?: string,
    *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */
@@ -570,12 +573,13 @@ export class Chat {
   #delete = (path, body, of) => this.#ask("DELETE", path, { body, of });
 
   /** The same key makes it safe to repeat what may have arrived.
-   * @param {string} path @param {Copied} draft @returns {Promise<Message>} */
-  async #send(path, draft) {
+   * @param {string} path @param {Copied} draft @param {AbortSignal} [signal]
+   * @returns {Promise<Message>} */
+  async #send(path, draft, signal) {
     const body = { ...draft, clientMessageId: draft.clientMessageId ?? newClientMessageId() };
     for (let left = this.#options.retries ?? RETRIES, pause = FIRST_RETRY_MS; ; pause *= 3) {
       try {
-        return await this.#post(path, body, "message");
+        return await this.#ask("POST", path, { body, of: "message", before: signal });
       } catch (error) {
         if (left <= 0 || !(error instanceof ChatError) || !error.isTemporary) throw error;
         const wait = Math.max(spread(pause), (error.retryAfter ?? 0) * 1_000);
@@ -586,13 +590,14 @@ export class Chat {
     }
   }
 
-  /** `of` names what the answer is wrapped in.
+  /** `of` names what the answer is wrapped in. It is not sent once `before` is aborted.
    * @param {string} method @param {string} path @returns {Promise<any>}
-   * @param {{query?: Json, body?: Json, of?: string}} given */
-  async #ask(method, path, { query = {}, body, of }) {
+   * @param {{query?: Json, body?: Json, of?: string, before?: AbortSignal}} given */
+  async #ask(method, path, { query = {}, body, of, before }) {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
     const url = await this.#urlOf(path, query);
     const options = { method, credentials, headers: await this.#headers(body) };
+    before?.throwIfAborted();
     const signal = abortedAfter(this.#options.timeoutMs ?? TIMEOUT_MS);
     const asked = answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
     const answer = await this.#noting(asked);

@@ -78,8 +78,9 @@ export class Rows {
       if (node === next) next = next.nextElementSibling;
       else this.#parent.insertBefore(node, next);
     }
-    // A row that has moved up has lost the focus.
-    if (focused !== place.activeElement && this.#parent.contains(focused)) focused.focus();
+    // A row that has moved up has lost the focus. The reader stays where they look.
+    const isLost = focused !== place.activeElement && this.#parent.contains(focused);
+    if (isLost) focused.focus({ preventScroll: true });
   }
 
   nodeOf(key) {

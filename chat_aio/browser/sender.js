@@ -6,6 +6,7 @@ export class Sender {
   #chat;
   #store;
   #onRefused;
+  #closing = new AbortController();
   #lastOf = new Map();
 
   /** `onRefused(draft, error)` is told of what has failed, and is in the outbox as such. */
@@ -22,6 +23,13 @@ export class Sender {
     const createdAt = new Date().toISOString();
     this.#post({ ...written, conversationId, clientMessageId, createdAt });
     return clientMessageId;
+  }
+
+  /** Nothing more is sent: it would be sent as whoever is logged in then. What waits has failed, and
+   * is sent with `retryAll`. */
+  close() {
+    this.#closing.abort();
+    this.#closing = new AbortController();
   }
 
   /** The same draft under the same key: if the service has it already, it is not sent twice. */
@@ -54,31 +62,33 @@ export class Sender {
   #post(draft) {
     this.#store.putInOutbox({ ...draft, state: "pending", problem: null, isTemporary: false });
     const { conversationId } = draft;
+    const { signal } = this.#closing;
     const before = this.#lastOf.get(conversationId) ?? Promise.resolve();
-    this.#lastOf.set(conversationId, before.then(() => this.#deliver(draft)));
+    this.#lastOf.set(conversationId, before.then(() => this.#deliver(draft, signal)));
   }
 
-  async #deliver({ conversationId, clientMessageId, replyTo, ...draft }) {
+  async #deliver({ conversationId, clientMessageId, replyTo, ...draft }, signal) {
     try {
       const { body, mentions, threadRootMessageId, alsoSendToMain, attachments } = draft;
-      const sent = await this.#chat.sendMessage(conversationId, {
+      const composed = {
         ...{ body, mentions, threadRootMessageId, alsoSendToMain, clientMessageId },
         replyToMessageId: replyTo?.id,
         attachmentIds: attachments?.map((each) => each.id),
-      });
+      };
+      const sent = await this.#chat.sendMessage(conversationId, composed, { signal });
       this.#store.receive(sent);
     } catch (error) {
-      this.#fail(clientMessageId, error);
+      this.#fail(clientMessageId, error, signal);
     }
   }
 
   /** Its event may have come though the answer was lost; then it is not in the outbox any more. */
-  #fail(clientMessageId, error) {
-    const { isTemporary } = error;
+  #fail(clientMessageId, error, { aborted: isClosed }) {
+    const isTemporary = isClosed || error.isTemporary;
     const draft = this.#find(clientMessageId);
     if (!draft) return;
     this.#store.putInOutbox({ ...draft, state: "failed", problem: error, isTemporary });
-    this.#onRefused(draft, error);
+    if (!isClosed) this.#onRefused(draft, error);
   }
 
   #find(clientMessageId) {

@@ -34,8 +34,9 @@ export class Session {
   #onOpened;
   #onEvent;
   #firstSync = null;
-  /** Which conversation is being opened. */
+  /** Which conversation is being opened, and which one the list has left to its opening. */
   #openingId = null;
+  #leftId = null;
   #confirming = new Map();
   #readings = later(SEEN_MS);
   /** Where marking as read has failed: it is tried again with the next message, or stream. */
@@ -101,6 +102,9 @@ export class Session {
   close() {
     clearTimeout(this.#firstSync);
     this.#stream?.close();
+    this.sender.close();
+    this.#readings(() => {});
+    this.#store.set({ isReading: false });
   }
 
   /** Whoever is banned is told so by every answer. */
@@ -119,6 +123,10 @@ export class Session {
     } finally {
       if (this.#openingId === conversationId) this.#openingId = null;
     }
+    // The list has come meanwhile, and left it to this opening, which may have failed.
+    if (this.#leftId !== conversationId || this.#store.openId !== conversationId) return;
+    this.#leftId = null;
+    await this.#bringAgain(conversationId);
   }
 
   /** Messages are shown where the unread ones begin: how many they are has to be known before. */
@@ -133,13 +141,14 @@ export class Session {
     timeline.unread.mark({ count, firstSeq, lastReadId: own?.lastReadMessageId });
     this.liveDrafts.load(conversationId);
     await this.history.loadUnread(timeline);
-    // The stream may have opened meanwhile.
-    if (timeline.isStale && timeline.loading !== "failed") await this.history.loadNewest(timeline);
   }
 
   /** After the list has come: the open conversation, unless it is on its way already. */
   async #bringAgain(conversationId) {
-    if (this.#openingId === conversationId) return;
+    if (this.#openingId === conversationId) {
+      this.#leftId = conversationId;
+      return;
+    }
     const timeline = this.#store.timeline(conversationId);
     if (this.#store.open && timeline.isLoaded) await this.history.loadNewest(timeline);
     else await this.#bring(conversationId);

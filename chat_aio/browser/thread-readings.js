@@ -11,6 +11,8 @@ export class ThreadReadings {
   #reading = later(SEEN_MS);
   /** Up to which seq a thread was told to be read, by its root's id. */
   #readUpTo = new Map();
+  /** The reply that is before the reader's eyes. */
+  #seenId = null;
 
   /** `onRead()` is called when the service has been told. */
   constructor(chat, onRead = () => {}) {
@@ -18,12 +20,22 @@ export class ThreadReadings {
     this.#onRead = onRead;
   }
 
+  /** What was seen for less than a moment is not read any more. */
+  close() {
+    this.#reading(() => {});
+    this.#seenId = null;
+  }
+
   /** A reply is before the reader's eyes: those of its thread up to it are read. */
   saw(timeline, messageId) {
     const reply = timeline.get(messageId);
     const { rootId, conversationId } = timeline;
     if (!reply || reply.seq <= (this.#readUpTo.get(rootId) ?? 0)) return;
+    // It is told with each change of what is shown.
+    if (messageId === this.#seenId) return;
+    this.#seenId = messageId;
     this.#reading(async () => {
+      this.#seenId = null;
       this.#readUpTo.set(rootId, reply.seq);
       try {
         await this.#chat.inbox.markThreadRead(conversationId, rootId, messageId);

@@ -67,7 +67,7 @@ export class UnreadLine {
     if (from !== null) {
       const first = fromOthers.find((each) => each.seq >= from);
       const reaches = older === null || messages[0]?.seq <= from;
-      return { isKnown: reaches && (first !== undefined || newer === null), first };
+      return { isKnown: reaches && (first !== undefined || (newer === null && !isStale)), first };
     }
     if (newer !== null || isStale) return { isKnown: false };
     this.#upTo ??= newest?.seq ?? 0;

@@ -1,13 +1,18 @@
 """What happens in a group beside messages stands between them, for those who are there."""
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
 from tests.browser.acting import main_list
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def shown(first: Page, second: Page, words: str) -> None:
+    for page in (first, second):
+        await expect(main_list(page)).to_contain_text(words)
 
 
 async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
@@ -18,12 +23,14 @@ async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
         await expect(main_list(page)).to_contain_text("before")
     path = f"/conversations/{place}"
     await demo.post("linus", f"{path}/participants", userIds=["grace"])
+    # An event may show a later state: what it shows already is not told once more.
+    await shown(dennis, linus, "added Grace")
     await demo.patch("linus", path, name="Core")
+    await shown(dennis, linus, "named the group")
     await demo.patch("linus", path, topic="what matters", frozen=True)
-    # An event may show a later state: what ends before it is told has not happened.
-    for page in (dennis, linus):
-        await expect(main_list(page)).to_contain_text("froze the group")
+    await shown(dennis, linus, "froze the group")
     await demo.patch("linus", path, frozen=False)
+    await shown(dennis, linus, "ended the freeze")
     newest = await demo.newest("linus", place)
     await demo.post("linus", f"{path}/pins", messageId=newest["id"])
     await demo.send("linus", place, "after")

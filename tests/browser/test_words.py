@@ -65,6 +65,9 @@ async def test_what_happens_in_a_group_is_told_in_german(visit: Visit, demo: Dem
         await expect(page.locator("#timeline .message")).to_have_count(1)
     path = f"/conversations/{place}"
     await demo.post("linus", f"{path}/participants", userIds=["ada", "grace"])
+    # An event may show a later state, with the new name in it.
+    for page in (linus, dennis):
+        await expect(page.locator(".happening")).to_have_count(1)
     await demo.patch("linus", path, name="Kern")
     await demo.delete("ada", f"{path}/participants", userId="ada")
     for page, who in ((dennis, "Linus hat"), (linus, "Du hast")):

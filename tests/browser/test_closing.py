@@ -1,0 +1,137 @@
+"""What a store does not do any more once it is closed: somebody else may be logged in by then. The
+service is one of the page's own here."""
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SERVICE = """
+    const { Chat } = await import("/browser/chat.js");
+    const { ChatStore } = await import("/browser/chat-store.js");
+    let caller = "ada";
+    const told = [];
+    let isRefusing = false;
+    const message = (seq, more = {}) => ({
+      id: `m${seq}`, conversationId: "c", senderId: "grace", body: `body ${seq}`, seq,
+      createdAt: new Date(1.7e12 + seq * 1_000).toISOString(), editedAt: null, deletedAt: null,
+      clientMessageId: null, mentions: [], ...more,
+    });
+    const participants = [{ userId: "ada", lastReadMessageId: null }, { userId: "grace" }];
+    const conversation = {
+      id: "c", unreadCount: 3, type: "group", createdAt: "2026-01-31T09:30:00.000Z", participants,
+    };
+    const answers = {
+      thread: { messages: [message(3), message(2)], nextCursor: null },
+      messages: { messages: [message(1)], nextCursor: null },
+      conversations: { conversations: [conversation], nextCursor: null, users: {} },
+    };
+    const fetch = async (url, { method, body }) => {
+      const path = url.pathname.replace(/.*chat/, "");
+      if (method === "POST") told.push([caller, path, JSON.parse(body).body ?? ""]);
+      if (isRefusing && method === "POST") {
+        const error = { code: "STORAGE_UNAVAILABLE", message: "later" };
+        return new Response(JSON.stringify({ error }), { status: 503 });
+      }
+      const kind = Object.keys(answers).find((each) => path.endsWith(each));
+      const made = method === "POST" ? { message: message(9, JSON.parse(body)) } : answers[kind];
+      return new Response(JSON.stringify(made ?? { message: message(1), conversation }));
+    };
+    const streams = [];
+    class EventSource extends EventTarget {
+      constructor() { super(); streams.push(this); }
+      close() {}
+    }
+    const chat = new Chat(`${location.origin}/api/chat`, { fetch, EventSource });
+    const store = new ChatStore(chat, { userId: "ada", hasInbox: true });
+    const open = async () => {
+      const count = streams.length;
+      store.start();
+      while (streams.length === count) await pass(5);
+      streams.at(-1).dispatchEvent(new Event("open"));
+      while (!store.state().isListed) await pass(5);
+    };
+    const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const bodies = () => told.filter(([, path]) => path.endsWith("/messages"));
+    const marks = () => told.filter(([, path]) => path.includes("/read"));
+"""
+
+
+async def run(page: Page, script: str) -> Any:
+    return await page.evaluate(f"async () => {{ {SERVICE} {script} }}")
+
+
+async def test_what_is_not_sent_yet_is_not_sent_as_somebody_else(empty: Page) -> None:
+    """It is sent when its own user is back."""
+    sent, pending, later = await run(
+        empty,
+        """
+        await open();
+        isRefusing = true;
+        store.send("c", "one");
+        store.send("c", "two");
+        while (bodies().length === 0) await pass(5);
+        store.close();
+        isRefusing = false;
+        caller = "ben";
+        while (store.timeline("c").messages.some((each) => each.state === "pending")) await pass(5);
+        const sent = bodies();
+        const states = store.timeline("c").messages.map((each) => each.state);
+        caller = "ada";
+        await open();
+        while (bodies().length < 3) await pass(5);
+        return [sent, states, bodies().slice(1)];
+        """,
+    )
+    path = "/conversations/c/messages"
+    assert sent == [["ada", path, "one"]]
+    assert set(pending) == {"failed"}
+    assert later == [["ada", path, "one"], ["ada", path, "two"]]
+
+
+async def test_what_was_being_read_is_not_read_by_somebody_else(empty: Page) -> None:
+    """Neither in a thread, where reading takes a second, nor in the main list."""
+    found = await run(
+        empty,
+        """
+        await open();
+        await store.open("c");
+        await store.openThread("m1");
+        const timers = [];
+        const { setTimeout: start } = globalThis;
+        globalThis.setTimeout = (work, ms) => start(() => { timers.push(ms); work(); }, ms);
+        store.setThreadReading(true);
+        store.close();
+        caller = "ben";
+        store.setReading(false);
+        while (!timers.includes(1_000)) await pass(50);
+        await pass(0);
+        return marks();
+        """,
+    )
+    assert found == []
+
+
+async def test_a_thread_is_read_though_much_happens_elsewhere(empty: Page) -> None:
+    """The second in which it is seen does not begin anew with what happens in other places."""
+    found = await run(
+        empty,
+        """
+        await open();
+        await store.open("c");
+        await store.openThread("m1");
+        store.setThreadReading(true);
+        const begun = performance.now();
+        let isReading = false;
+        const ofThreads = () => marks().filter(([, path]) => path.includes("/threads/"));
+        while (ofThreads().length === 0 && performance.now() - begun < 10_000) {
+          isReading = !isReading;
+          store.setReading(isReading);
+          await pass(300);
+        }
+        return ofThreads();
+        """,
+    )
+    assert found == [["ada", "/conversations/c/threads/m1/read", ""]]
