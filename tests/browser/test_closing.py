@@ -49,11 +49,18 @@ SERVICE = """
     const open = async () => {
       const count = streams.length;
       store.start();
-      while (streams.length === count) await pass(5);
+      await until(() => streams.length > count);
       streams.at(-1).dispatchEvent(new Event("open"));
-      while (!store.state().isListed) await pass(5);
+      await until(() => store.state().isListed);
     };
     const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+    const until = async (isSo) => {
+      const begun = performance.now();
+      while (!isSo()) {
+        if (performance.now() - begun > 10_000) throw new Error(`not within 10 seconds: ${isSo}`);
+        await pass(5);
+      }
+    };
     const bodies = () => told.filter(([, path]) => path.endsWith("/messages"));
     const marks = () => told.filter(([, path]) => path.includes("/read"));
 """
@@ -72,16 +79,17 @@ async def test_what_is_not_sent_yet_is_not_sent_as_somebody_else(empty: Page) ->
         isRefusing = true;
         store.send("c", "one");
         store.send("c", "two");
-        while (bodies().length === 0) await pass(5);
+        await until(() => bodies().length > 0);
         store.close();
         isRefusing = false;
         caller = "ben";
-        while (store.timeline("c").messages.some((each) => each.state === "pending")) await pass(5);
+        const isPending = (each) => each.state === "pending";
+        await until(() => !store.timeline("c").messages.some(isPending));
         const sent = bodies();
         const states = store.timeline("c").messages.map((each) => each.state);
         caller = "ada";
         await open();
-        while (bodies().length < 3) await pass(5);
+        await until(() => bodies().length >= 3);
         return [sent, states, bodies().slice(1)];
         """,
     )
@@ -106,7 +114,7 @@ async def test_what_was_being_read_is_not_read_by_somebody_else(empty: Page) -> 
         store.close();
         caller = "ben";
         store.setReading(false);
-        while (!timers.includes(1_000)) await pass(50);
+        await until(() => timers.includes(1_000));
         await pass(0);
         return marks();
         """,
