@@ -205,6 +205,16 @@ async def test_a_row_that_has_the_focus_keeps_it(visit: Visit, demo: Demo) -> No
     await expect(row).to_have_attribute("data-apart", "")
     await expect(row.locator("a")).to_be_focused()
     assert await row.evaluate("each => each.offsetTop") == top
+    # Back again, nothing jumps: neither when the row comes back, nor when others do.
+    while (before := await nav.evaluate("(each) => each.scrollTop")) > 300:
+        await nav.evaluate("(each) => each.scrollBy(0, -300)")
+        for _ in range(2):
+            await linus.evaluate("() => new Promise(requestAnimationFrame)")
+        assert await nav.evaluate("(each) => each.scrollTop") == before - 300
+    await expect(row).not_to_have_attribute("data-apart", "")
+    await expect(row.locator("a")).to_be_focused()
+    await nav.evaluate("(each) => each.scrollTo(0, each.scrollHeight)")
+    await expect(row).to_have_attribute("data-apart", "")
     await demo.send("grace", groups[30], "It moves to the top")
     await expect(row).to_have_attribute("aria-posinset", "1")
     await expect(row.locator("a")).to_be_focused()
