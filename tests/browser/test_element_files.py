@@ -13,7 +13,7 @@ from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
 from tests.browser.looking import Looking
 from tests.browser.serving import Complaints
-from tests.browser.test_sending_files import COUNT_HELD, DROP, PASTE, choose, png
+from tests.browser.test_sending_files import COUNT_HELD, DROP, PASTE, PASTE_CELLS, choose, png
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -189,3 +189,32 @@ async def test_where_a_header_says_who_is_calling(host: Host, open_page: Visit) 
         assert await page.evaluate("held.size") == 2
         await page.evaluate("document.querySelector('chat-aio').remove()")
         assert await page.evaluate("held.size") == 0
+
+
+async def test_what_is_dropped_where_nothing_is_open_goes_nowhere(
+    host: Host, open_page: Visit
+) -> None:
+    """And not into what was open before, which is beside the list no more."""
+    page = await open_page(viewport={"width": 1200, "height": 800})
+    async with host.person("grace") as grace:
+        await grace.get_or_create_conversation("ada")
+        await host.empty(page, "ada")
+        await page.evaluate(MADE, [{"user": "ada", "files": ""}, {}])
+        row = page.get_by_role("button", name="Grace Hopper")
+        await row.click()
+        await expect(composer(page)).to_be_focused()
+        await page.evaluate("document.querySelector('chat-aio').open(null)")
+        await expect(page.get_by_text("Choose a conversation.")).to_be_visible()
+        await page.locator(".talk").evaluate(DROP, ["one.txt"])
+        await row.click()
+        await expect(composer(page)).to_be_visible()
+        await expect(waiting(page)).to_have_count(0)
+
+
+async def test_of_cells_of_a_table_the_text_is_pasted(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await embed(ada, direct.id)
+        assert await composer(ada).evaluate(PASTE_CELLS)
+        await composer(ada).evaluate(PASTE)
+        await expect(waiting(ada)).to_have_text(["pasted.txt 10B✕"])

@@ -56,6 +56,11 @@ export class Composer {
     this.#follow(entries);
   }
 
+  /** Nobody writes anywhere just now: what is dropped would go where one has written before. */
+  leave() {
+    this.#files?.show(null, null, true);
+  }
+
   /** Answer a message. */
   reply(entry) {
     this.#cancel();

@@ -50,9 +50,10 @@ export class ThreadPane {
     this.#hint.hidden = !isGone;
     for (const each of [this.#log.node, this.#composer.node]) each.hidden = isGone;
     this.#log.show({ id: rootId, list: thread, rows, unread: 0 });
+    const isClosed = writing.isClosed || isGone;
     const placeholder = writing.isClosed ? writing.placeholder : say("threadMessage");
     const entries = root ? [root, ...messages] : messages;
-    this.#composer.show(rootId, { ...writing, placeholder, entries });
+    this.#composer.show(rootId, { ...writing, isClosed, placeholder, entries });
   }
 
   focus() {
