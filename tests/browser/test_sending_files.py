@@ -28,6 +28,15 @@ PASTE = """(target) => {
   const given = { clipboardData, bubbles: true, cancelable: true };
   target.dispatchEvent(new ClipboardEvent("paste", given));
 }"""
+PASTE_CELLS = """(target) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", "one\\ttwo");
+  clipboardData.setData("text/html", "<table><tr><td>one</td><td>two</td></tr></table>");
+  clipboardData.items.add(new File(["a picture of it"], "image.png", { type: "image/png" }));
+  const given = { clipboardData, bubbles: true, cancelable: true };
+  return target.dispatchEvent(new ClipboardEvent("paste", given));
+}"""
+"""Whether the browser may paste it as text."""
 
 
 COUNT_HELD = """() => {
@@ -104,6 +113,15 @@ async def test_dropped_and_pasted_files_go_without_words(visit: Visit, demo: Dem
     async with dennis.expect_download() as download:
         await links.first.click()
     assert (await (await download.value).path()).read_text() == "some words"
+
+
+async def test_of_cells_of_a_table_the_text_is_pasted(visit: Visit, demo: Demo) -> None:
+    """A spreadsheet gives a picture with them. What is dropped is meant as it is."""
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    box = linus.get_by_label("Message", exact=True)
+    assert await box.evaluate(PASTE_CELLS)
+    await box.evaluate(PASTE)
+    await expect(waiting(linus)).to_contain_text(["pasted.txt"])
 
 
 async def test_a_file_that_is_refused_says_why(
