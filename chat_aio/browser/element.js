@@ -196,6 +196,7 @@ export class ChatAio extends HTMLElement {
     this.#letGo();
     this.#frame?.show();
     const { unread, openId, status } = this.#store.state();
+    if (status === "live" && this.#told.status !== "live") this.#sources.tryAgain();
     this.#tellChanged("unread", unread, { total: unread });
     this.#tellChanged("open", openId, { conversationId: openId });
     this.#tellChanged("status", status, { status });
