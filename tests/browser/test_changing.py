@@ -172,3 +172,24 @@ async def test_the_keyboard_reaches_what_one_can_do(visit: Visit, demo: Demo) ->
     await expect(row.get_by_role("button", name="More actions")).to_be_focused()
     await linus.keyboard.press("Escape")
     await expect(log).to_be_focused()
+
+
+async def test_a_reply_waits_while_one_edits(visit: Visit, demo: Demo) -> None:
+    """With what it answers, whether the edit is saved or not."""
+    linus, dennis, conversation_id = await both(visit, demo, "mine")
+    asked = await demo.write("dennis", conversation_id, "How long is it?")
+    box = linus.get_by_label("Message", exact=True)
+    await act(message(main_list(linus), "How long"), "Reply")
+    await box.fill("So long")
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.press("Escape")
+    await expect(box).to_have_value("So long")
+    await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.fill("changed")
+    await box.press("Enter")
+    await expect(box).to_have_value("So long")
+    await box.press("Enter")
+    await expect(message(main_list(dennis), "So long")).to_be_visible()
+    sent = await demo.newest("linus", conversation_id)
+    assert (sent["body"], sent["replyToMessageId"]) == ("So long", asked["id"])

@@ -69,9 +69,10 @@ export class Composer {
     this.focus();
   }
 
-  /** Write a message anew; what was begun waits until that is done. */
+  /** Write a message anew; what was begun waits until that is done, a reply as well. */
   edit(entry) {
-    this.#cancel();
+    if (this.#isEdit) this.#cancel();
+    this.#draft.problem = "";
     const { body } = entry;
     this.#put(this.#place, {
       ...newDraft(),
@@ -91,6 +92,11 @@ export class Composer {
     this.#field.focus();
   }
 
+  /** Whether there is somewhere to write. */
+  get isOpen() {
+    return !this.node.hidden && !this.#field.disabled;
+  }
+
   #made() {
     const onsubmit = (event) => this.#submit(event);
     const row = element("div", { class: "writing" }, this.#field, this.#send);
@@ -107,6 +113,10 @@ export class Composer {
     return this.#drafts.get(this.#place);
   }
 
+  get #isEdit() {
+    return this.#draft.about?.kind === "edit";
+  }
+
   #put(place, draft) {
     this.#drafts.set(place, draft);
     if (place === this.#place) this.#showDraft();
@@ -116,7 +126,7 @@ export class Composer {
     const draft = this.#draft;
     Object.assign(draft, { body: this.#field.value, problem: "" });
     this.#showDraft();
-    if (draft.about?.kind !== "edit") this.#tools.typed(this.#place, draft.body);
+    if (!this.#isEdit) this.#tools.typed(this.#place, draft.body);
   }
 
   #showDraft() {
@@ -163,9 +173,9 @@ export class Composer {
   }
 
   #cancel() {
-    const { about, before } = this.#draft;
-    if (about?.kind === "edit") this.#put(this.#place, before);
-    Object.assign(this.#draft, { about: null, problem: "" });
+    if (this.#isEdit) this.#put(this.#place, this.#draft.before);
+    else this.#draft.about = null;
+    this.#draft.problem = "";
     this.#showDraft();
   }
 
