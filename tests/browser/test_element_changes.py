@@ -252,3 +252,29 @@ async def test_a_slow_deletion_leaves_the_next_dialog_open(host: Host, ada: Page
         await dialog.get_by_role("button", name="Delete").click()
         await expect(messages(ada).last.locator(".body")).to_have_text(gone)
         await expect(dialog).to_be_hidden()
+
+
+async def test_an_edit_that_is_refused_while_one_writes_something_else(
+    host: Host, ada: Page, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await grace.get_or_create_conversation("ada")
+        await herself.send_message(direct.id, "mine")
+        await grace.send_message(direct.id, "hers")
+        await embed(ada, direct.id)
+        held: asyncio.Queue[Route] = asyncio.Queue()
+        await ada.route("**/api/chat/messages/*", held.put)
+        await act(messages(ada).first, "Edit")
+        await composer(ada).fill("changed")
+        await ada.keyboard.press("Enter")
+        async with asyncio.timeout(15):
+            asked = await held.get()
+        await act(messages(ada).last, "Reply")
+        await composer(ada).press_sequentially("So long")
+        error = {"code": "NOT_MESSAGE_SENDER", "message": "as the service says it"}
+        await asked.fulfill(status=403, json={"error": error})
+        problem = ada.get_by_role("alert")
+        await expect(problem).to_contain_text("What you changed before was not saved. Only who")
+        await expect(composer(ada)).to_have_value("So long")
+        await expect(composer(ada)).to_be_editable()

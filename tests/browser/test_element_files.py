@@ -135,9 +135,12 @@ async def test_a_file_under_way_is_awaited_and_can_be_stopped(host: Host, ada: P
         await expect(row.get_by_role("progressbar", name="Sent so far")).to_be_visible()
         await say(ada, "with a file")
         await expect(composer(ada)).to_have_value("with a file")
+        problem = ada.get_by_role("alert").filter(has_text="Files are still going up.")
+        await expect(problem).to_be_visible()
         async with ada.expect_event("requestfailed"):
             await row.get_by_role("button", name="Stop sending one.txt").click()
         await expect(waiting(ada)).to_have_count(0)
+        await expect(problem).to_be_hidden()
         await ada.get_by_role("button", name="Send").click()
         await expect(messages(ada).last).to_have_attribute("data-state", "sent")
         assert (await grace.list_messages(direct.id)).messages[0].attachments is None
@@ -156,6 +159,8 @@ async def test_a_refused_file_says_why(host: Host, ada: Page, complaints: Compla
         await expect(waiting(ada).first).to_contain_text("Files of this kind cannot be sent")
         await say(ada, "without it")
         await expect(messages(ada).last).to_have_attribute("data-state", "sent")
+        await expect(waiting(ada).first).to_contain_text("Files of this kind cannot be sent")
+        await waiting(ada).get_by_role("button", name="Remove one.txt").click()
         await expect(waiting(ada)).to_have_count(0)
 
 

@@ -135,6 +135,8 @@ async def test_a_file_that_is_refused_says_why(
     await expect(waiting(linus)).to_contain_text("empty")
     await write(linus, "without it")
     await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
+    await expect(waiting(linus)).to_contain_text("empty")
+    await waiting(linus).get_by_role("button", name="Remove nothing.txt").click()
     await expect(waiting(linus)).to_have_count(0)
     assert "attachments" not in await demo.newest("linus", place)
 
@@ -208,8 +210,13 @@ async def test_an_upload_is_cancelled_on_its_way(
         database = client[demo.database]
         await until_row(database, {"state": "uploading"})
         await write(linus, "look")
+        problem = linus.locator("#composer").get_by_role("alert")
+        await expect(problem).to_have_text(
+            "Files are still going up. Send again when they are there."
+        )
         await linus.get_by_role("button", name="Cancel the upload of film.bin").click()
         await expect(waiting(linus)).to_have_count(0)
+        await expect(problem).to_be_hidden()
         await until_row(database, {"state": {"$in": ["removing", "gone"]}})
         assert await database["attachment_bytes.chunks"].find_one({}) is None
     # It was awaited with what is written, and is not any more.

@@ -116,6 +116,7 @@ export const chat = {
   "files.add": "Dateien hinzufügen",
   "files.list": "Zu sendende Dateien",
   "files.progress": "Bisher gesendet",
+  "files.goingUp": "Es werden noch Dateien hochgeladen. Sende noch einmal, wenn sie da sind.",
   "files.cancel": "Hochladen von {name} abbrechen",
   "files.remove": "{name} entfernen",
   "gallery.open": "Groß ansehen",

@@ -116,6 +116,7 @@ export const chat = {
   "files.add": "Add files",
   "files.list": "Files to send",
   "files.progress": "Sent so far",
+  "files.goingUp": "Files are still going up. Send again when they are there.",
   "files.cancel": "Cancel the upload of {name}",
   "files.remove": "Remove {name}",
   "gallery.open": "Look at it large",
