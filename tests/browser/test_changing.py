@@ -1,7 +1,9 @@
 """Messages that are there: edited, deleted, reacted to. Whoever looks on sees it happen."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
@@ -193,3 +195,26 @@ async def test_a_reply_waits_while_one_edits(visit: Visit, demo: Demo) -> None:
     await expect(message(main_list(dennis), "So long")).to_be_visible()
     sent = await demo.newest("linus", conversation_id)
     assert (sent["body"], sent["replyToMessageId"]) == ("So long", asked["id"])
+
+
+async def test_an_edit_that_is_refused_while_one_writes_something_else(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    linus, _, conversation_id = await both(visit, demo, "mine")
+    await demo.write("dennis", conversation_id, "How long is it?")
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await linus.route("**/api/chat/messages/*", held.put)
+    box = linus.get_by_label("Message", exact=True)
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.fill("changed")
+    await box.press("Enter")
+    async with asyncio.timeout(15):
+        asked = await held.get()
+    await act(message(main_list(linus), "How long"), "Reply")
+    await box.press_sequentially("So long")
+    error = {"code": "NOT_MESSAGE_SENDER", "message": "as the service says it"}
+    await asked.fulfill(status=403, json={"error": error})
+    problem = linus.locator("#composer").get_by_role("alert")
+    await expect(problem).to_contain_text("What you changed before was not saved.")
+    await expect(box).to_have_value("So long")

@@ -226,10 +226,17 @@ export class Composer {
       if (draft === this.#draft) this.#cancel();
       else this.#forget(draft);
     } catch (error) {
-      if (draft === this.#draft) this.complain(problemOf(error));
+      this.#complainOf(draft, error);
     } finally {
       draft.isSaving = false;
     }
+  }
+
+  /** Something else may be written meanwhile. */
+  #complainOf(draft, error) {
+    const problem = problemOf(error);
+    const isThere = draft === this.#draft;
+    this.complain(isThere ? problem : say("composer.unsaved", { problem }));
   }
 
   /** Another place is open meanwhile: there what was begun before the edit comes back later. */
