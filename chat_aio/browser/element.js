@@ -50,11 +50,13 @@ export class ChatAio extends HTMLElement {
   #words = {};
   /** @type {{[name: string]: any}} */
   #told = {};
+  #isOutdated = false;
   #show = () => this.#showAll();
 
   /** What is shown, while the element is in a page.
    * @returns {ChatStore | null} */
   get store() {
+    this.#catchUp();
     return this.#store;
   }
 
@@ -102,6 +104,7 @@ export class ChatAio extends HTMLElement {
   }
 
   disconnectedCallback() {
+    this.#isOutdated = false;
     this.#end();
   }
 
@@ -117,14 +120,14 @@ export class ChatAio extends HTMLElement {
    * @param {string | null} conversationId
    * @returns {Promise<void>} */
   async open(conversationId) {
-    await this.#store?.open(conversationId);
+    await this.store?.open(conversationId);
   }
 
   /** Show the direct conversation with someone.
    * @param {string} otherUserId
    * @returns {Promise<void>} */
   async openDirect(otherUserId) {
-    await this.#store?.openDirect(otherUserId);
+    await this.store?.openDirect(otherUserId);
   }
 
   /** Fields that the page has set before this class was there. */
@@ -174,8 +177,16 @@ export class ChatAio extends HTMLElement {
     this.#root.replaceChildren();
   }
 
+  /** Once for all that a page sets one after the other. */
   #beginAnew() {
-    if (!this.isConnected) return;
+    if (!this.isConnected || this.#isOutdated) return;
+    this.#isOutdated = true;
+    queueMicrotask(() => this.#catchUp());
+  }
+
+  #catchUp() {
+    if (!this.#isOutdated) return;
+    this.#isOutdated = false;
     this.#end();
     this.#begin();
   }
@@ -196,6 +207,7 @@ export class ChatAio extends HTMLElement {
     this.#letGo();
     this.#frame?.show();
     const { unread, openId, status } = this.#store.state();
+    if (status === "live" && this.#told.status !== "live") this.#sources.tryAgain();
     this.#tellChanged("unread", unread, { total: unread });
     this.#tellChanged("open", openId, { conversationId: openId });
     this.#tellChanged("status", status, { status });

@@ -1,6 +1,9 @@
 /** Files that are pasted or dropped somewhere on a page. */
 
-/** `add(files)` is called with what comes to an element, in place of what the browser would do. */
+/**
+ * `add(files)` is called with what comes to an element, in place of what the browser would do.
+ * Cells of a table come as text with a picture of it: of what is pasted, text is what is meant.
+ */
 export function takeFiles(target, add) {
   const take = (event, given) => {
     if (!given?.files.length) return;
@@ -8,7 +11,10 @@ export function takeFiles(target, add) {
     add(given.files);
   };
   const hasFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");
-  target.addEventListener("paste", (event) => take(event, event.clipboardData));
+  target.addEventListener("paste", (event) => {
+    const given = event.clipboardData;
+    if (!given?.types.includes("text/plain")) take(event, given);
+  });
   target.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
   target.addEventListener("drop", (event) => take(event, event.dataTransfer));
 }

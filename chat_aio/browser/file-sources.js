@@ -12,15 +12,33 @@ export class FileSources {
   /** Addresses of thumbnails, by id: promises. */
   #thumbnails = new Map();
   #held = new Set();
+  /** Who could not get something. */
+  #waiting = new Set();
 
   constructor(chat) {
     this.#chat = chat;
   }
 
-  /** The address of a thumbnail; null if it cannot be brought. */
-  thumbnail(id) {
-    if (!this.#thumbnails.has(id)) this.#thumbnails.set(id, this.#thumbnail(id));
-    return this.#thumbnails.get(id);
+  /** The address of a thumbnail; null if it cannot be brought just now. */
+  async thumbnail(id) {
+    if (!this.#thumbnails.has(id)) this.#thumbnails.set(id, this.#thumbnail(id).catch(() => null));
+    const asked = this.#thumbnails.get(id);
+    const address = await asked;
+    const isKept = this.#thumbnails.get(id) === asked;
+    if (address === null && isKept) this.#thumbnails.delete(id);
+    return address;
+  }
+
+  /** `ask()` is called once, when what could not be brought may be there. */
+  whenAgain(ask) {
+    this.#waiting.add(ask);
+  }
+
+  /** The service answers again, or knows who is calling. */
+  tryAgain() {
+    const asking = [...this.#waiting];
+    this.#waiting.clear();
+    for (const ask of asking) ask();
   }
 
   /** The address of a file; null where an element cannot fetch it by itself. */
@@ -33,6 +51,7 @@ export class FileSources {
   async bytes(id) {
     const address = this.#hold(await this.#chat.attachments.get(id));
     setTimeout(() => this.#revoke(address), TAKEN_MS);
+    this.tryAgain();
     return address;
   }
 
@@ -40,6 +59,7 @@ export class FileSources {
   clear() {
     for (const each of [...this.#held]) this.#revoke(each);
     this.#thumbnails.clear();
+    this.#waiting.clear();
   }
 
   async #thumbnail(id) {
@@ -49,10 +69,9 @@ export class FileSources {
       url.pathname += "/thumbnail";
       return url.href;
     }
-    const blob = await this.#chat.attachments.getThumbnail(id).catch(() => null);
+    const blob = await this.#chat.attachments.getThumbnail(id);
     // It may have been cleared meanwhile.
-    const isWanted = blob !== null && this.#thumbnails.has(id);
-    return isWanted ? this.#hold(blob) : null;
+    return this.#thumbnails.has(id) ? this.#hold(blob) : null;
   }
 
   #hold(blob) {

@@ -45,8 +45,8 @@ export class Uploads {
 
   /** Take files up, as many as a message may have. */
   add(place, conversationId, files) {
-    const room = MOST - this.in(place).length;
-    for (const file of [...files].slice(0, room)) this.#upload(place, conversationId, file);
+    const taken = [...files].slice(0, this.#roomIn(place));
+    for (const file of taken) this.#upload(place, conversationId, file);
   }
 
   /** What is still on its way goes no further. */
@@ -55,10 +55,10 @@ export class Uploads {
     this.#set(place, this.in(place).filter((each) => each.key !== key));
   }
 
-  /** What has arrived, for the message that is sent now; what was refused goes, too. */
+  /** What has arrived, for the message that is sent now; what was refused stays to be seen. */
   take(place) {
     const arrived = this.in(place).map((each) => each.attachment).filter(Boolean);
-    this.#set(place, []);
+    this.#set(place, this.in(place).filter((each) => each.problem));
     return arrived;
   }
 
@@ -74,7 +74,12 @@ export class Uploads {
       const source = this.#sources.get(attachment) ?? attachment;
       return { ...this.#shown(source), sent: 1, attachment };
     });
-    this.#set(place, [...this.in(place), ...files].slice(0, MOST));
+    this.#set(place, [...this.in(place), ...files.slice(0, this.#roomIn(place))]);
+  }
+
+  /** How many more go with the next message: none that was refused does. */
+  #roomIn(place) {
+    return MOST - this.in(place).filter((each) => !each.problem).length;
   }
 
   async #upload(place, conversationId, file) {

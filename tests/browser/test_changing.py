@@ -1,7 +1,9 @@
 """Messages that are there: edited, deleted, reacted to. Whoever looks on sees it happen."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import act, choose, main_list, message
 from tests.browser.conftest import Visit
@@ -172,3 +174,47 @@ async def test_the_keyboard_reaches_what_one_can_do(visit: Visit, demo: Demo) ->
     await expect(row.get_by_role("button", name="More actions")).to_be_focused()
     await linus.keyboard.press("Escape")
     await expect(log).to_be_focused()
+
+
+async def test_a_reply_waits_while_one_edits(visit: Visit, demo: Demo) -> None:
+    """With what it answers, whether the edit is saved or not."""
+    linus, dennis, conversation_id = await both(visit, demo, "mine")
+    asked = await demo.write("dennis", conversation_id, "How long is it?")
+    box = linus.get_by_label("Message", exact=True)
+    await act(message(main_list(linus), "How long"), "Reply")
+    await box.fill("So long")
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.press("Escape")
+    await expect(box).to_have_value("So long")
+    await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.fill("changed")
+    await box.press("Enter")
+    await expect(box).to_have_value("So long")
+    await box.press("Enter")
+    await expect(message(main_list(dennis), "So long")).to_be_visible()
+    sent = await demo.newest("linus", conversation_id)
+    assert (sent["body"], sent["replyToMessageId"]) == ("So long", asked["id"])
+
+
+async def test_an_edit_that_is_refused_while_one_writes_something_else(
+    visit: Visit, demo: Demo, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    linus, _, conversation_id = await both(visit, demo, "mine")
+    await demo.write("dennis", conversation_id, "How long is it?")
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await linus.route("**/api/chat/messages/*", held.put)
+    box = linus.get_by_label("Message", exact=True)
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.fill("changed")
+    await box.press("Enter")
+    async with asyncio.timeout(15):
+        asked = await held.get()
+    await act(message(main_list(linus), "How long"), "Reply")
+    await box.press_sequentially("So long")
+    error = {"code": "NOT_MESSAGE_SENDER", "message": "as the service says it"}
+    await asked.fulfill(status=403, json={"error": error})
+    problem = linus.locator("#composer").get_by_role("alert")
+    await expect(problem).to_contain_text("What you changed before was not saved.")
+    await expect(box).to_have_value("So long")

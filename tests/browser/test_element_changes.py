@@ -1,7 +1,9 @@
 """<chat-aio>: one's own messages are edited and deleted, others' are not."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.browser.embedding import MADE, composer, messages, say
 from tests.browser.embedding import ada as ada
@@ -195,3 +197,84 @@ async def test_an_edit_keeps_whom_it_mentions(host: Host, ada: Page) -> None:
         await ada.keyboard.press("Enter")
         await expect(messages(ada).first.locator(".body")).to_have_text("see this")
         assert (await grace.list_messages(direct.id)).messages[0].mentions == ("ada",)
+
+
+async def test_a_reply_waits_while_one_edits(host: Host, ada: Page) -> None:
+    """With what it answers, whether the edit is saved or not, and however often one begins."""
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await grace.get_or_create_conversation("ada")
+        asked = await grace.send_message(direct.id, "How long is it?")
+        await herself.send_message(direct.id, "mine")
+        await herself.send_message(direct.id, "mine as well")
+        await embed(ada, direct.id)
+        await act(messages(ada).first, "Reply")
+        await composer(ada).fill("So long")
+        await act(messages(ada).nth(1), "Edit")
+        await composer(ada).hover()
+        await act(messages(ada).nth(2), "Edit")
+        await composer(ada).press("Escape")
+        await expect(composer(ada)).to_have_value("So long")
+        await expect(ada.get_by_text("Replying to Grace Hopper")).to_be_visible()
+        await composer(ada).hover()
+        await act(messages(ada).nth(1), "Edit")
+        await composer(ada).fill("changed")
+        await composer(ada).press("Enter")
+        await expect(composer(ada)).to_have_value("So long")
+        await composer(ada).press("Enter")
+        await expect(messages(ada)).to_have_count(4)
+        await expect(messages(ada).last).to_have_attribute("data-state", "sent")
+        sent = (await grace.list_messages(direct.id)).messages[0]
+        assert (sent.body, sent.reply_to_message_id) == ("So long", asked.id)
+
+
+async def test_a_slow_deletion_leaves_the_next_dialog_open(host: Host, ada: Page) -> None:
+    """Which can be used at once, and the focus is not taken away from it."""
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await grace.get_or_create_conversation("ada")
+        await herself.send_message(direct.id, "the first")
+        await herself.send_message(direct.id, "the second")
+        await embed(ada, direct.id)
+        held: asyncio.Queue[Route] = asyncio.Queue()
+        await ada.route("**/api/chat/messages/*", held.put)
+        dialog = ada.get_by_role("dialog")
+        await act(messages(ada).first, "Delete")
+        await dialog.get_by_role("button", name="Delete").click()
+        async with asyncio.timeout(15):
+            asked = await held.get()
+        await ada.keyboard.press("Escape")
+        await act(messages(ada).last, "Delete")
+        await ada.unroute("**/api/chat/messages/*")
+        await asked.continue_()
+        gone = "This message was deleted."
+        await expect(messages(ada).first.locator(".body")).to_have_text(gone)
+        await ada.evaluate("fetch('/api/chat/conversations')")
+        await expect(dialog).to_be_visible()
+        await dialog.get_by_role("button", name="Delete").click()
+        await expect(messages(ada).last.locator(".body")).to_have_text(gone)
+        await expect(dialog).to_be_hidden()
+
+
+async def test_an_edit_that_is_refused_while_one_writes_something_else(
+    host: Host, ada: Page, complaints: Complaints
+) -> None:
+    complaints.excuse("403")
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await grace.get_or_create_conversation("ada")
+        await herself.send_message(direct.id, "mine")
+        await grace.send_message(direct.id, "hers")
+        await embed(ada, direct.id)
+        held: asyncio.Queue[Route] = asyncio.Queue()
+        await ada.route("**/api/chat/messages/*", held.put)
+        await act(messages(ada).first, "Edit")
+        await composer(ada).fill("changed")
+        await ada.keyboard.press("Enter")
+        async with asyncio.timeout(15):
+            asked = await held.get()
+        await act(messages(ada).last, "Reply")
+        await composer(ada).press_sequentially("So long")
+        error = {"code": "NOT_MESSAGE_SENDER", "message": "as the service says it"}
+        await asked.fulfill(status=403, json={"error": error})
+        problem = ada.get_by_role("alert")
+        await expect(problem).to_contain_text("What you changed before was not saved. Only who")
+        await expect(composer(ada)).to_have_value("So long")
+        await expect(composer(ada)).to_be_editable()

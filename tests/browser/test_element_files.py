@@ -1,6 +1,7 @@
 """<chat-aio>: files are seen in messages, and sent by button, paste and drop."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -12,12 +13,21 @@ from tests.browser.embedding import MADE, composer, messages, say
 from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
 from tests.browser.looking import Looking
-from tests.browser.serving import Complaints
-from tests.browser.test_sending_files import COUNT_HELD, DROP, PASTE, choose, png
+from tests.browser.serving import Cable, Complaints
+from tests.browser.test_sending_files import COUNT_HELD, DROP, PASTE, PASTE_CELLS, choose, png
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+
+FORGETFUL = """() => {
+  window.isForgotten = false;
+  document.querySelector("chat-aio").token = () => {
+    if (isForgotten) throw new Error("Who is it?");
+    return "secret";
+  };
+}"""
+"""A page that does not always know who is calling."""
 
 
 def waiting(page: Page) -> Locator:
@@ -125,9 +135,12 @@ async def test_a_file_under_way_is_awaited_and_can_be_stopped(host: Host, ada: P
         await expect(row.get_by_role("progressbar", name="Sent so far")).to_be_visible()
         await say(ada, "with a file")
         await expect(composer(ada)).to_have_value("with a file")
+        problem = ada.get_by_role("alert").filter(has_text="Files are still going up.")
+        await expect(problem).to_be_visible()
         async with ada.expect_event("requestfailed"):
             await row.get_by_role("button", name="Stop sending one.txt").click()
         await expect(waiting(ada)).to_have_count(0)
+        await expect(problem).to_be_hidden()
         await ada.get_by_role("button", name="Send").click()
         await expect(messages(ada).last).to_have_attribute("data-state", "sent")
         assert (await grace.list_messages(direct.id)).messages[0].attachments is None
@@ -146,6 +159,8 @@ async def test_a_refused_file_says_why(host: Host, ada: Page, complaints: Compla
         await expect(waiting(ada).first).to_contain_text("Files of this kind cannot be sent")
         await say(ada, "without it")
         await expect(messages(ada).last).to_have_attribute("data-state", "sent")
+        await expect(waiting(ada).first).to_contain_text("Files of this kind cannot be sent")
+        await waiting(ada).get_by_role("button", name="Remove one.txt").click()
         await expect(waiting(ada)).to_have_count(0)
 
 
@@ -189,3 +204,90 @@ async def test_where_a_header_says_who_is_calling(host: Host, open_page: Visit) 
         assert await page.evaluate("held.size") == 2
         await page.evaluate("document.querySelector('chat-aio').remove()")
         assert await page.evaluate("held.size") == 0
+
+
+async def test_what_is_dropped_where_nothing_is_open_goes_nowhere(
+    host: Host, open_page: Visit
+) -> None:
+    """And not into what was open before, which is beside the list no more."""
+    page = await open_page(viewport={"width": 1200, "height": 800})
+    async with host.person("grace") as grace:
+        await grace.get_or_create_conversation("ada")
+        await host.empty(page, "ada")
+        await page.evaluate(MADE, [{"user": "ada", "files": ""}, {}])
+        row = page.get_by_role("button", name="Grace Hopper")
+        await row.click()
+        await expect(composer(page)).to_be_focused()
+        await page.evaluate("document.querySelector('chat-aio').open(null)")
+        await expect(page.get_by_text("Choose a conversation.")).to_be_visible()
+        await page.locator(".talk").evaluate(DROP, ["one.txt"])
+        await row.click()
+        await expect(composer(page)).to_be_visible()
+        await expect(waiting(page)).to_have_count(0)
+
+
+async def test_of_cells_of_a_table_the_text_is_pasted(host: Host, ada: Page) -> None:
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await embed(ada, direct.id)
+        assert await composer(ada).evaluate(PASTE_CELLS)
+        await composer(ada).evaluate(PASTE)
+        await expect(waiting(ada)).to_have_text(["pasted.txt 10B✕"])
+
+
+async def test_files_that_could_not_be_brought_come_later(
+    host: Host, open_page: Visit, complaints: Complaints
+) -> None:
+    """When the stream is live again, or one of them is pressed."""
+    complaints.excuse("503")
+    page = await open_page(bypass_csp=True)
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await send_moth(grace, direct.id)
+        await host.empty(page, "ada")
+        refused: list[str] = []
+
+        async def refuse(route: Route) -> None:
+            refused.append(route.request.url)
+            error = {"code": "STORAGE_UNAVAILABLE", "message": "as the service says it"}
+            await route.fulfill(status=503, json={"error": error})
+
+        await page.route("**/thumbnail", refuse)
+        await embed(page, direct.id, token="secret")
+        image = messages(page).first.get_by_role("img", name="moth.png")
+        await expect(image).not_to_have_attribute("src", re.compile("."))
+        await page.unroute("**/thumbnail")
+        async with page.expect_download():
+            await messages(page).first.get_by_role("link", name="notes.txt").click()
+        await expect(image).to_have_js_property("naturalWidth", 320)
+        assert refused != []
+
+
+async def test_who_is_calling_is_known_later(
+    host: Host, open_page: Visit, host_cable: Cable, complaints: Complaints
+) -> None:
+    """Nothing is thrown into the page meanwhile; all is there when the stream is live again."""
+    complaints.excuse("ERR_")
+    complaints.excuse("Failed to load resource")
+    page = await open_page(bypass_csp=True)
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "Wait…")
+        await host.empty(page, "ada", port=host_cable.port)
+        await embed(page, direct.id, token="secret")
+        await page.evaluate(FORGETFUL)
+        await page.wait_for_function("heard.some(([, { total }]) => total === 0)")
+        await page.evaluate("isForgotten = true")
+        await send_moth(grace, direct.id)
+        row = messages(page).last
+        await expect(row.get_by_role("link", name="notes.txt")).to_have_attribute("href", "#")
+        await row.get_by_role("link", name="notes.txt").click()
+        await expect(page.get_by_role("alert")).to_have_text("Who is it?")
+        await host_cable.cut()
+        banner = page.get_by_role("status").filter(has_text="No connection. Trying again…")
+        await expect(banner).to_be_visible()
+        await page.evaluate("isForgotten = false")
+        await host_cable.mend()
+        await banner.get_by_role("button", name="Try again").click()
+        image = row.get_by_role("img", name="moth.png")
+        await expect(image).to_have_js_property("naturalWidth", 320)

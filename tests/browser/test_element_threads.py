@@ -19,6 +19,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
 WIDE = {"viewport": {"width": 1200, "height": 800}}
 
+MADE_IN_DEMO = """async ([as, id]) => {
+  const { Chat } = await import("/browser/chat.js");
+  await import("/browser/element.js");
+  const made = document.createElement("chat-aio");
+  made.chat = new Chat("/api/chat", { query: { as } });
+  made.toggleAttribute("inbox", true);
+  made.setAttribute("user", as);
+  made.setAttribute("conversation", id);
+  document.body.append(made);
+}"""
+LIVE = "document.querySelector('chat-aio').store.state().status === 'live'"
+
 
 def thread(page: Page) -> Locator:
     return page.get_by_role("region", name="Thread")
@@ -246,21 +258,8 @@ async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page
     place = await demo.direct("linus", "dennis")
     root = (await demo.write("linus", place, "Which engine?"))["id"]
     await page.goto(f"http://127.0.0.1:{demo.port}/people")
-    await page.evaluate(
-        """async (id) => {
-          const { Chat } = await import("/browser/chat.js");
-          await import("/browser/element.js");
-          const made = document.createElement("chat-aio");
-          made.chat = new Chat("/api/chat", { query: { as: "linus" } });
-          made.toggleAttribute("inbox", true);
-          made.setAttribute("user", "linus");
-          made.setAttribute("conversation", id);
-          document.body.append(made);
-        }""",
-        place,
-    )
-    live = "document.querySelector('chat-aio').store.state().status === 'live'"
-    await page.wait_for_function(live)
+    await page.evaluate(MADE_IN_DEMO, ["linus", place])
+    await page.wait_for_function(LIVE)
     await demo.write("dennis", place, "The first?", threadRootMessageId=root)
     await expect(messages(page).first.locator(".thread-link")).to_contain_text("1 reply")
 
@@ -294,3 +293,28 @@ async def test_what_is_read_in_a_thread_is_kept_for_itself(demo: Demo, open_page
     assert await page.evaluate("document.readyState") == "complete"
     assert told == []
     await come_to(0, 1)
+
+
+async def test_where_one_cannot_write_it_is_closed_by_the_keyboard(
+    demo: Demo, open_page: Visit
+) -> None:
+    """Also when that ends while it is open. In the demo's service conversations are frozen."""
+    page = await open_page(**PHONE)
+    group = await demo.group("linus", "dennis", name="Kernel")
+    root = (await demo.write("linus", group, "Which engine?"))["id"]
+    await demo.write("linus", group, "The first?", threadRootMessageId=root)
+    await page.goto(f"http://127.0.0.1:{demo.port}/people")
+    await page.evaluate(MADE_IN_DEMO, ["dennis", group])
+    await page.wait_for_function(LIVE)
+    link = messages(page).first.locator(".thread-link")
+    await link.click()
+    await expect(reply_field(page)).to_be_focused()
+    await demo.patch("linus", f"/conversations/{group}", frozen=True)
+    closing = page.get_by_role("button", name="Close the thread")
+    await expect(closing).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(thread(page)).to_be_hidden()
+    await link.click()
+    await expect(closing).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(thread(page)).to_be_hidden()

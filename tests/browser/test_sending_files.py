@@ -28,6 +28,15 @@ PASTE = """(target) => {
   const given = { clipboardData, bubbles: true, cancelable: true };
   target.dispatchEvent(new ClipboardEvent("paste", given));
 }"""
+PASTE_CELLS = """(target) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData("text/plain", "one\\ttwo");
+  clipboardData.setData("text/html", "<table><tr><td>one</td><td>two</td></tr></table>");
+  clipboardData.items.add(new File(["a picture of it"], "image.png", { type: "image/png" }));
+  const given = { clipboardData, bubbles: true, cancelable: true };
+  return target.dispatchEvent(new ClipboardEvent("paste", given));
+}"""
+"""Whether the browser may paste it as text."""
 
 
 COUNT_HELD = """() => {
@@ -106,6 +115,15 @@ async def test_dropped_and_pasted_files_go_without_words(visit: Visit, demo: Dem
     assert (await (await download.value).path()).read_text() == "some words"
 
 
+async def test_of_cells_of_a_table_the_text_is_pasted(visit: Visit, demo: Demo) -> None:
+    """A spreadsheet gives a picture with them. What is dropped is meant as it is."""
+    linus = await visit("linus", await demo.direct("linus", "dennis"))
+    box = linus.get_by_label("Message", exact=True)
+    assert await box.evaluate(PASTE_CELLS)
+    await box.evaluate(PASTE)
+    await expect(waiting(linus)).to_contain_text(["pasted.txt"])
+
+
 async def test_a_file_that_is_refused_says_why(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
@@ -117,6 +135,8 @@ async def test_a_file_that_is_refused_says_why(
     await expect(waiting(linus)).to_contain_text("empty")
     await write(linus, "without it")
     await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(1)
+    await expect(waiting(linus)).to_contain_text("empty")
+    await waiting(linus).get_by_role("button", name="Remove nothing.txt").click()
     await expect(waiting(linus)).to_have_count(0)
     assert "attachments" not in await demo.newest("linus", place)
 
@@ -190,8 +210,13 @@ async def test_an_upload_is_cancelled_on_its_way(
         database = client[demo.database]
         await until_row(database, {"state": "uploading"})
         await write(linus, "look")
+        problem = linus.locator("#composer").get_by_role("alert")
+        await expect(problem).to_have_text(
+            "Files are still going up. Send again when they are there."
+        )
         await linus.get_by_role("button", name="Cancel the upload of film.bin").click()
         await expect(waiting(linus)).to_have_count(0)
+        await expect(problem).to_be_hidden()
         await until_row(database, {"state": {"$in": ["removing", "gone"]}})
         assert await database["attachment_bytes.chunks"].find_one({}) is None
     # It was awaited with what is written, and is not any more.

@@ -112,7 +112,7 @@ def test_no_words_stand_in_the_modules() -> None:
     assert found == {
         *(("terms.js", each) for each in scripts),
         *(("happening-words.js", "no topic"), ("happenings.js", "no topic")),
-        *(("file-picker.js", "Files"), ("notifications.js", "Notification")),
+        *(("file-drops.js", "Files"), ("notifications.js", "Notification")),
         ("dialog.js", "primary danger"),
         ("words.js", "no text is named "),
         # As the service would say it: hosts get its messages in English.

@@ -10,7 +10,7 @@ export class DeleteDialog {
   #problem = element("p", { class: "problem", role: "alert" });
   node;
 
-  /** `tools` are {say, problemOf}, and delete(entry), which rejects if that is refused. */
+  /** `tools` are {say, problemOf, complain}, and delete(entry), which rejects if it is refused. */
   constructor(tools) {
     this.#tools = tools;
     const { say } = tools;
@@ -27,22 +27,34 @@ export class DeleteDialog {
 
   open(entry) {
     this.#entry = entry;
+    this.#isBusy = false;
     this.#from = this.node.getRootNode().activeElement?.closest(".message");
     setText(this.#problem, "");
     this.node.showModal();
   }
 
-  /** Where one pressed there is nothing to press any more: the focus stays with the message. */
   async #act() {
     if (this.#isBusy) return;
     this.#isBusy = true;
+    const entry = this.#entry;
+    const isAbout = () => this.node.open && this.#entry.id === entry.id;
     try {
-      await this.#tools.delete(this.#entry);
-      this.node.close();
-      this.#from?.focus();
+      await this.#tools.delete(entry);
+      if (isAbout()) this.#end();
     } catch (error) {
-      setText(this.#problem, this.#tools.problemOf(error));
+      if (isAbout()) this.#complain(error);
+      else this.#tools.complain(error);
     }
+  }
+
+  /** Where one pressed there is nothing to press any more: the focus stays with the message. */
+  #end() {
+    this.node.close();
+    this.#from?.focus();
+  }
+
+  #complain(error) {
     this.#isBusy = false;
+    setText(this.#problem, this.#tools.problemOf(error));
   }
 }

@@ -28,6 +28,8 @@ class ImageRow {
   #link;
   #image = element("img", { loading: "lazy", decoding: "async" });
   #sources;
+  #id = null;
+  #again = () => this.node.isConnected && this.#bring();
   node;
 
   constructor(tools) {
@@ -36,13 +38,20 @@ class ImageRow {
     this.node = this.#link.node;
   }
 
-  async show({ attachment }) {
+  show({ attachment }) {
     const { id, name, width, height } = attachment;
     for (const [field, value] of Object.entries({ alt: name, width, height })) {
       setAttribute(this.#image, field, value);
     }
     this.#link.show(attachment, { isStored: false });
-    setAttribute(this.#image, "src", await this.#sources.thumbnail(id));
+    this.#id = id;
+    this.#bring();
+  }
+
+  async #bring() {
+    const address = await this.#sources.thumbnail(this.#id);
+    setAttribute(this.#image, "src", address);
+    if (address === null) this.#sources.whenAgain(this.#again);
   }
 }
 
@@ -70,6 +79,7 @@ class FileRow {
 class FileLink {
   #tools;
   #attachment = null;
+  #again = () => this.node.isConnected && this.#bring();
   node;
 
   constructor(tools, fields, ...parts) {
@@ -78,10 +88,21 @@ class FileLink {
     this.node = element("a", { ...LINK, ...fields, onclick }, ...parts);
   }
 
-  async show(attachment, { isStored }) {
+  show(attachment, { isStored }) {
     this.#attachment = attachment;
     setAttribute(this.node, "download", isStored && attachment.name);
-    const address = await this.#tools.sources.address(attachment.id);
+    this.#bring();
+  }
+
+  /** While nobody knows its address, a press still brings it, or says why it cannot be brought. */
+  async #bring() {
+    const { sources } = this.#tools;
+    let address = null;
+    try {
+      address = await sources.address(this.#attachment.id);
+    } catch {
+      sources.whenAgain(this.#again);
+    }
     // What has no address of its own is still to be reached by the keyboard.
     setAttribute(this.node, "href", address ?? "#");
     setAttribute(this.node, "data-brought", address === null);

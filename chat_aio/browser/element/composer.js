@@ -54,6 +54,12 @@ export class Composer {
     setAttribute(this.#field, "placeholder", placeholder);
     this.#field.disabled = this.#send.disabled = isClosed;
     this.#follow(entries);
+    this.#wait();
+  }
+
+  /** Nobody writes anywhere just now: what is dropped would go where one has written before. */
+  leave() {
+    this.#files?.show(null, null, true);
   }
 
   /** Answer a message. */
@@ -64,9 +70,10 @@ export class Composer {
     this.focus();
   }
 
-  /** Write a message anew; what was begun waits until that is done. */
+  /** Write a message anew; what was begun waits until that is done, a reply as well. */
   edit(entry) {
-    this.#cancel();
+    if (this.#isEdit) this.#cancel();
+    this.#draft.problem = "";
     const { body } = entry;
     this.#put(this.#place, {
       ...newDraft(),
@@ -86,6 +93,11 @@ export class Composer {
     this.#field.focus();
   }
 
+  /** Whether there is somewhere to write. */
+  get isOpen() {
+    return !this.node.hidden && !this.#field.disabled;
+  }
+
   #made() {
     const onsubmit = (event) => this.#submit(event);
     const row = element("div", { class: "writing" }, this.#field, this.#send);
@@ -102,6 +114,10 @@ export class Composer {
     return this.#drafts.get(this.#place);
   }
 
+  get #isEdit() {
+    return this.#draft.about?.kind === "edit";
+  }
+
   #put(place, draft) {
     this.#drafts.set(place, draft);
     if (place === this.#place) this.#showDraft();
@@ -111,7 +127,7 @@ export class Composer {
     const draft = this.#draft;
     Object.assign(draft, { body: this.#field.value, problem: "" });
     this.#showDraft();
-    if (draft.about?.kind !== "edit") this.#tools.typed(this.#place, draft.body);
+    if (!this.#isEdit) this.#tools.typed(this.#place, draft.body);
   }
 
   #showDraft() {
@@ -157,10 +173,17 @@ export class Composer {
     this.complain(this.#tools.say("deleted"));
   }
 
+  /** That files are still going up is said until they are there. */
+  #wait() {
+    const { say, uploads } = this.#tools;
+    const isWaiting = this.#draft.problem === say("goingUp");
+    if (isWaiting && !uploads.isBusy(this.#place)) this.complain("");
+  }
+
   #cancel() {
-    const { about, before } = this.#draft;
-    if (about?.kind === "edit") this.#put(this.#place, before);
-    Object.assign(this.#draft, { about: null, problem: "" });
+    if (this.#isEdit) this.#put(this.#place, this.#draft.before);
+    else this.#draft.about = null;
+    this.#draft.problem = "";
     this.#showDraft();
   }
 
@@ -168,16 +191,14 @@ export class Composer {
     event.preventDefault();
     const [draft, place] = [this.#draft, this.#place];
     const { body, about, isSaving } = draft;
-    const { uploads } = this.#tools;
-    const isEdit = about?.kind === "edit";
-    const text = isEdit || !uploads ? body : uploads.textFor(place, body);
-    if (text.trim() === "" || isSaving) return;
-    if (isEdit) {
-      this.#save(draft, place);
+    const { uploads, say } = this.#tools;
+    if (this.#isEdit) {
+      if (body.trim() !== "" && !isSaving) this.#save(draft, place);
       return;
     }
-    // What is under way is awaited.
-    if (uploads?.isBusy(place)) return;
+    if (uploads?.isBusy(place)) return this.complain(say("goingUp"));
+    const text = uploads?.textFor(place, body) ?? body;
+    if (text.trim() === "") return;
     this.#put(place, newDraft());
     const attachments = uploads?.take(place) ?? [];
     this.#tools.send(place, {
@@ -185,6 +206,14 @@ export class Composer {
       ...(about ? { replyTo: about.entry } : {}),
       ...(attachments.length > 0 ? { attachments } : {}),
     });
+  }
+
+  /** Something else may be written there meanwhile. */
+  #complainOf(draft, place, error) {
+    const { say, problemOf } = this.#tools;
+    const problem = problemOf(error);
+    const now = this.#drafts.get(place);
+    now.problem = now === draft ? problem : say("unsaved", { problem });
   }
 
   /** Another place may be open when it is answered. */
@@ -196,7 +225,7 @@ export class Composer {
       if (draft.body !== entry.body) await this.#tools.save(entry, draft.body);
       if (this.#drafts.get(place) === draft) this.#put(place, draft.before);
     } catch (error) {
-      Object.assign(draft, { problem: this.#tools.problemOf(error) });
+      this.#complainOf(draft, place, error);
     }
     draft.isSaving = false;
     this.#showDraft();

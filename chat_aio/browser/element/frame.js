@@ -144,7 +144,7 @@ export class Frame {
     this.#header.hidden = open === null;
     const isShown = writing !== null;
     for (const each of [this.#log.node, this.#typing, this.#composer.node]) each.hidden = !isShown;
-    if (!isShown) return;
+    if (!isShown) return this.#composer.leave();
     const { messages, typing } = this.#store.timeline(open.id);
     this.#composer.show(open.id, { ...writing, entries: messages });
     const names = typing.map((each) => each.name).join(", ");

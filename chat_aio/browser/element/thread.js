@@ -10,6 +10,7 @@ export class ThreadPane {
   #log;
   #composer;
   #hint = element("p", { class: "hint", hidden: true });
+  #ending;
   node;
 
   /** `toolsFor(composer)` are those of its messages and of where one writes; `close()` ends it. */
@@ -20,8 +21,8 @@ export class ThreadPane {
     this.#composer = new Composer(this.#tools, say("threadMessage"));
     const button = { type: "button", class: "close", "aria-label": say("closeThread") };
     const title = element("h2", {}, say("thread"));
-    const ending = element("button", { ...button, onclick: close }, "✕");
-    const header = element("header", { part: "header" }, title, ending);
+    this.#ending = element("button", { ...button, onclick: close }, "✕");
+    const header = element("header", { part: "header" }, title, this.#ending);
     const fields = { class: "thread", part: "thread", "aria-label": say("thread"), hidden: true };
     const parts = [header, this.#hint, this.#log.node, this.#composer.node];
     this.node = element("section", fields, ...parts);
@@ -45,17 +46,26 @@ export class ThreadPane {
     if (!isShown) return this.#log.show(null);
     const { rootId, isGone, root, messages } = thread;
     const { say } = this.#tools;
+    const wasFocused = this.#isWritingFocused;
     const rows = threadRows(store, thread, this.#tools);
     setText(this.#hint, isGone ? say("noThread") : "");
     this.#hint.hidden = !isGone;
     for (const each of [this.#log.node, this.#composer.node]) each.hidden = isGone;
     this.#log.show({ id: rootId, list: thread, rows, unread: 0 });
+    const isClosed = writing.isClosed || isGone;
     const placeholder = writing.isClosed ? writing.placeholder : say("threadMessage");
     const entries = root ? [root, ...messages] : messages;
-    this.#composer.show(rootId, { ...writing, placeholder, entries });
+    this.#composer.show(rootId, { ...writing, isClosed, placeholder, entries });
+    if (wasFocused && !this.#composer.isOpen) this.focus();
   }
 
+  /** By the keyboard it is closed in any case. */
   focus() {
-    this.#composer.focus();
+    if (this.#composer.isOpen) this.#composer.focus();
+    else this.#ending.focus();
+  }
+
+  get #isWritingFocused() {
+    return this.#composer.node.contains(this.node.getRootNode().activeElement);
   }
 }

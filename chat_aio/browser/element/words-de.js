@@ -36,6 +36,7 @@ export const german = {
   more: "Weitere Unterhaltungen",
   edit: "Bearbeiten",
   editing: "Du bearbeitest deine Nachricht",
+  unsaved: "Deine vorige Änderung wurde nicht gespeichert. {problem}",
   save: "Speichern",
   delete: "Löschen",
   deleting: "Diese Nachricht löschen?",
@@ -52,6 +53,7 @@ export const german = {
   addFiles: "Dateien hinzufügen",
   files: "Zu sendende Dateien",
   sent: "Bisher gesendet",
+  goingUp: "Es werden noch Dateien hochgeladen. Sende noch einmal, wenn sie da sind.",
   cancelFile: "Hochladen von {name} abbrechen",
   removeFile: "{name} entfernen",
   "problem.ATTACHMENT_LIMIT_EXCEEDED":

@@ -98,10 +98,11 @@ export class Composer {
     this.#input.focus();
   }
 
-  /** What was begun waits until the edit is done. */
+  /** What was begun waits until the edit is done, a reply as well. */
   edit(message) {
-    this.#cancel();
-    const before = { ...this.#draft, text: this.#input.value, about: null };
+    if (this.#draft.about?.kind === "edit") this.#cancel();
+    this.complain("");
+    const before = { ...this.#draft, text: this.#input.value };
     const chosen = new Map(message.mentions.map((id) => [id, this.#personOf(id)]));
     const unwritten = unnamedIn(message.body, [...chosen.values()]);
     const about = { kind: "edit", message, before, unwritten };
@@ -194,7 +195,7 @@ export class Composer {
     const { about } = this.#draft;
     this.complain("");
     if (about?.kind === "edit") this.#enterDraft(about.before);
-    this.#draft.about = null;
+    else this.#draft.about = null;
     this.#show();
   }
 
@@ -225,10 +226,17 @@ export class Composer {
       if (draft === this.#draft) this.#cancel();
       else this.#forget(draft);
     } catch (error) {
-      if (draft === this.#draft) this.complain(problemOf(error));
+      this.#complainOf(draft, error);
     } finally {
       draft.isSaving = false;
     }
+  }
+
+  /** Something else may be written meanwhile. */
+  #complainOf(draft, error) {
+    const problem = problemOf(error);
+    const isThere = draft === this.#draft;
+    this.complain(isThere ? problem : say("composer.unsaved", { problem }));
   }
 
   /** Another place is open meanwhile: there what was begun before the edit comes back later. */

@@ -18,6 +18,7 @@ export class FilePicker {
   );
   #list = element("ul", { class: "files", "aria-label": say("files.list") });
   #rows;
+  #problem;
   #place = null;
   #conversationId = null;
   #isClosed = false;
@@ -26,6 +27,7 @@ export class FilePicker {
   constructor(form, stage, uploads) {
     this.#form = form;
     this.#uploads = uploads;
+    this.#problem = form.querySelector(".problem");
     // Behind the text: Shift+Tab leads from there to the messages.
     form.querySelector(".send").before(this.#button, this.#input);
     form.querySelector(".writing").before(this.#list);
@@ -49,6 +51,8 @@ export class FilePicker {
     const files = place === null ? [] : this.#uploads.in(place);
     this.#rows.show(files.map((each) => ({ key: each.key, Row: FileRow, state: { file: each } })));
     this.#list.hidden = files.length === 0;
+    const isWaiting = this.#problem.textContent === say("files.goingUp");
+    if (isWaiting && !this.#uploads.isBusy(place)) setText(this.#problem, "");
   }
 
   #add(files) {
@@ -68,6 +72,7 @@ export class FilePicker {
     if (this.#uploads.isBusy(this.#place)) {
       event.preventDefault();
       event.stopImmediatePropagation();
+      setText(this.#problem, say("files.goingUp"));
     } else {
       text.value = this.#uploads.textFor(this.#place, text.value);
     }

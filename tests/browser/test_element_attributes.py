@@ -1,0 +1,44 @@
+"""<chat-aio>: what a page sets of it."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.embedding import ada as ada
+from tests.browser.hosting import Host
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_what_is_set_one_after_the_other_is_one_beginning(host: Host, ada: Page) -> None:
+    """Also in a page that it is in already; it can be asked for its store at once."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        streams: list[str] = []
+        asked: list[str] = []
+        path = f"/conversations/{direct.id}"
+        ada.on("request", lambda each: streams.append(each.url) if "stream" in each.url else None)
+        ada.on("request", lambda each: asked.append(each.url) if each.url.endswith(path) else None)
+        is_settled = await ada.evaluate(
+            """async (id) => {
+              await import("/chat-aio/element.js");
+              const { Chat } = await import("/chat-aio/chat.js");
+              const made = document.createElement("chat-aio");
+              document.body.append(made);
+              made.setAttribute("user", "ada");
+              made.setAttribute("conversation", id);
+              made.setAttribute("lang", "en");
+              made.toggleAttribute("files", true);
+              made.words = { message: "Say it" };
+              made.chat = new Chat("/api/chat");
+              const first = made.store;
+              await Promise.resolve();
+              return first !== null && first === made.store;
+            }""",
+            direct.id,
+        )
+        assert is_settled
+        await expect(ada.get_by_label("Say it", exact=True)).to_be_visible()
+        live = "document.querySelector('chat-aio').store.state().status === 'live'"
+        await ada.wait_for_function(live)
+        assert len(streams) == 1
+        assert len(asked) == 1
