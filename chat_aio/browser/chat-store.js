@@ -123,6 +123,7 @@ export class ChatStore {
   /** @type {any} */
   #readings;
   #isReadingThread = false;
+  #isClosed = false;
   #snapshots = new Snapshots();
   /** @type {Set<() => void>} */
   #listeners = new Set();
@@ -146,6 +147,7 @@ export class ChatStore {
 
   /** Open the stream, and bring the list. */
   start() {
+    this.#isClosed = false;
     this.#session.start();
     globalThis.addEventListener?.("online", this.#online);
   }
@@ -153,6 +155,7 @@ export class ChatStore {
   /** End the stream; `start` begins anew. */
   close() {
     globalThis.removeEventListener?.("online", this.#online);
+    this.#isClosed = true;
     this.#isReadingThread = false;
     this.#session.close();
     this.#readings?.close();
@@ -281,6 +284,7 @@ export class ChatStore {
    * what comes, is marked as read.
    * @param {boolean} isReading */
   setReading(isReading) {
+    if (this.#isClosed) return;
     const { openId } = this.#store;
     // Whoever looks at older messages keeps them.
     if (openId !== null) this.#store.timeline(openId).isFollowed = isReading;
@@ -291,7 +295,7 @@ export class ChatStore {
    * the conversation, and what is read there nothing of the thread.
    * @param {boolean} isReading */
   setThreadReading(isReading) {
-    this.#isReadingThread = isReading;
+    this.#isReadingThread = isReading && !this.#isClosed;
     this.#readThread();
   }
 
