@@ -391,6 +391,8 @@ async def test_a_thread_is_opened_and_closed(
             const onTheirWay = [bodiesOf(store.thread()), bodies(store, id)];
             await until(store, () => store.thread().messages.at(-1)?.state === "sent");
             const sent = bodiesOf(store.thread());
+            // The event counts it, which may come behind the answer.
+            await until(store, () => store.thread().root.threadSummary.replyCount === 2);
             const shown = store.thread();
             const { root, isGone, hasOlder } = shown;
             const openThreadId = store.state().openThreadId;
