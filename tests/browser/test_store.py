@@ -23,7 +23,7 @@ HELPERS = """
         return true;
       };
       const unsubscribe = store.subscribe(() => look() && unsubscribe());
-      look();
+      if (look()) unsubscribe();
     });
     const begun = async (options) => {
       const store = new ChatStore(new Chat("/api/chat"), { userId: "ada", ...options });
