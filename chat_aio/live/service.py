@@ -44,7 +44,9 @@ class Live:
         self._context = context
         self._database = database = context.database
         self._options = options = context.options
-        self._ring = ReplayBuffer(max_events=options.ring_events, max_bytes=options.ring_bytes)
+        self._ring = ReplayBuffer(
+            max_events=options.ring_events, max_bytes=options.ring_bytes, clock=context.clock
+        )
         self._beats: asyncio.Task[None] | None = None
         self._rechecking: asyncio.Task[None] | None = None
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)

@@ -113,8 +113,14 @@ def test_what_a_last_event_id_names(text: str | None, position: object) -> None:
     assert position_from(text) == position
 
 
+def ring_of(*, max_events: int, max_bytes: int) -> ReplayBuffer:
+    """An hour after noon."""
+    now = NOON + timedelta(hours=1)
+    return ReplayBuffer(max_events=max_events, max_bytes=max_bytes, clock=lambda: now)
+
+
 def test_the_ring_answers_in_feed_order() -> None:
-    ring = ReplayBuffer(max_events=100, max_bytes=10_000)
+    ring = ring_of(max_events=100, max_bytes=10_000)
     for each in (event(1, "a:1"), event(2, "b:1"), event(3, "a:2"), event(4, "c:1")):
         ring.append(each)
     assert [each.index for each in ring.list_after(kept(1), ["a", "b"])] == [2, 3]
@@ -127,20 +133,20 @@ def test_the_ring_answers_in_feed_order() -> None:
 
 
 def test_the_ring_is_bounded_and_forgets_the_oldest() -> None:
-    ring = ReplayBuffer(max_events=3, max_bytes=10_000)
+    ring = ring_of(max_events=3, max_bytes=10_000)
     for index in range(1, 11):
         ring.append(event(index, f"a:{index}"))
     assert ring.find_created("a", 7) is None
     assert ring.find_created("a", 8) is not None
     assert [each.name[1] for each in ring.list_after(kept(0), ["a"])] == [8, 9, 10]
-    small = ReplayBuffer(max_events=100, max_bytes=3 * kept(1, "a:1").size)
+    small = ring_of(max_events=100, max_bytes=3 * kept(1, "a:1").size)
     for index in range(1, 10):
         small.append(event(index, f"a:{index}"))
     assert [each.name[1] for each in small.list_after(kept(0), ["a"])] == [7, 8, 9]
 
 
 def test_the_ring_takes_a_created_event_once() -> None:
-    ring = ReplayBuffer(max_events=100, max_bytes=10_000)
+    ring = ring_of(max_events=100, max_bytes=10_000)
     ring.append(event(1, "a:1"))
     ring.append(event(2, "a:1"))
     assert [each.index for each in ring.list_after(kept(0), ["a"])] == [1]
@@ -148,7 +154,7 @@ def test_the_ring_takes_a_created_event_once() -> None:
 
 def test_the_ring_names_the_last_change_of_a_message() -> None:
     """What was taken back is not told again."""
-    ring = ReplayBuffer(max_events=100, max_bytes=10_000)
+    ring = ring_of(max_events=100, max_bytes=10_000)
     ring.append(event(1, "c:1"))
     ring.append(event(2, "c:2"))
     ring.append(event(3, "c:1", created=False))
@@ -166,7 +172,7 @@ def test_the_ring_names_the_last_change_of_a_message() -> None:
 
 def test_the_ring_names_what_was_told_before_and_is_later_by_its_time() -> None:
     """A replay from storage tells it later, and may have been cut behind the one that was seen."""
-    ring = ReplayBuffer(max_events=4, max_bytes=10_000)
+    ring = ring_of(max_events=4, max_bytes=10_000)
     ring.append(event(1, "a:1", seconds=20))
     ring.append(event(2, "a:2", seconds=30))
     ring.append(event(3, "b:1", seconds=10))
@@ -184,8 +190,20 @@ def test_the_ring_names_what_was_told_before_and_is_later_by_its_time() -> None:
     assert ring.find_created("b", 2) is None
 
 
+def test_a_time_of_the_far_future_holds_for_a_minute() -> None:
+    """Another program's row: else no position would ever be found in the ring again."""
+    now = NOON
+    ring = ReplayBuffer(max_events=1, max_bytes=10_000, clock=lambda: now)
+    ring.append(event(1, "a:1", seconds=1e8))
+    ring.append(event(2, "b:1", seconds=30))
+    assert ring.find_created("b", 1) is None
+    now += timedelta(minutes=2)
+    ring.append(event(3, "b:2", seconds=120))
+    assert ring.find_created("b", 2) is not None
+
+
 def test_the_ring_forgets_changes_with_the_rest() -> None:
-    ring = ReplayBuffer(max_events=2, max_bytes=10_000)
+    ring = ring_of(max_events=2, max_bytes=10_000)
     for each in (event(1, "c:1"), event(2, "c:1", created=False), event(3, "c:2")):
         ring.append(each)
     assert [each.index for each in ring.list_after(kept(0), ["c"])] == [2, 3]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from chat_aio.live.event import Event, Name
+from chat_aio.live.replay.positions import SKEW
+from chat_aio.store.clock import Clock
 
 BYTES_OF_AN_ENTRY = 464
 """The approximate memory of an entry, including its places in the lookup tables."""
@@ -42,7 +44,8 @@ class ReplayBuffer:
     """Bounded by a number of events and of bytes. A lookup costs time for what it finds, not for
     what is held."""
 
-    def __init__(self, *, max_events: int, max_bytes: int) -> None:
+    def __init__(self, *, max_events: int, max_bytes: int, clock: Clock) -> None:
+        self._clock = clock
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._bytes = 0
@@ -71,6 +74,8 @@ class ReplayBuffer:
             return
         # Another program's row may have no time: it counts as not later than those before it.
         at = event.written_at if isinstance(event.written_at, datetime) else self._latest
+        # Nor may a time of the far future outlast all that come after it.
+        at = min(at, self._clock() + SKEW)
         self._latest = max(self._latest, at)
         kept = BufferedEvent(event.index, name, event.message_id, event.created, at, self._latest)
         self._events.append(kept)

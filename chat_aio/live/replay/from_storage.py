@@ -8,9 +8,10 @@ from typing import Final
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame, position_frame
-from chat_aio.live.replay.missed_events import SKEW, MissedEvents, ReplayRequest
+from chat_aio.live.replay.missed_events import MissedEvents, ReplayRequest
 from chat_aio.live.replay.positions import (
     NOWHERE,
+    SKEW,
     Whereabouts,
     is_moment,
     moment_frame,

@@ -4,11 +4,12 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import islice
 
 from chat_aio.live.event import Name
 from chat_aio.live.frames import Frame
+from chat_aio.live.replay.positions import SKEW
 from chat_aio.live.replay.replay import ReplayedEvent, replayed_event_from
 from chat_aio.live.stream import HOST
 from chat_aio.store.documents import ConversationDocument, MessageDocument
@@ -16,9 +17,6 @@ from chat_aio.store.hidden import NOTHING, by_user
 from chat_aio.store.mapping import Parents
 
 log = logging.getLogger(__name__)
-
-SKEW = timedelta(minutes=1)
-"""How far apart the clocks of processes may be."""
 
 # SKEW is subtracted from it: from the earliest time of all that would be an OverflowError.
 ALWAYS = datetime.min.replace(tzinfo=UTC) + SKEW

@@ -6,7 +6,7 @@ a client that has not received any message. No conversation id can have that for
 
 import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from chat_aio.errors import InvalidInput
 from chat_aio.live.event import Name
@@ -17,6 +17,9 @@ from chat_aio.schema.pagination import millis_from, moment_from
 
 # 18 digits: a longer number may not fit into BSON's 64 bits.
 _SEQ = re.compile(r"[1-9][0-9]{0,17}")
+SKEW = timedelta(minutes=1)
+"""How far apart the clocks of processes may be."""
+
 _MOMENT = ":"
 """Stands in place of a conversation's id and cannot be one, because ids have no colon."""
 
