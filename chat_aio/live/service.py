@@ -62,8 +62,14 @@ class Live:
         self._on_end = self._closed  # Bound once, not for each stream.
         self._closing: asyncio.Future[None] | None = None
         self._plugin_notifier = PluginNotifier(context.plugins)
-        self.feed = Feed(
-            database,
+        self.feed = self._make_feed()
+        sift = self._message_filter.sift if self._message_filter else None
+        self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
+
+    def _make_feed(self) -> Feed:
+        context, options = self._context, self._options
+        return Feed(
+            self._database,
             Listener(
                 changed=self._changed,
                 is_heard=lambda: self.hub.is_used,
@@ -78,9 +84,6 @@ class Live:
             # Only observers use the times, which would make each change larger.
             timed=bool(context.observers),
         )
-
-        sift = self._message_filter.sift if self._message_filter else None
-        self._resuming = ReplayPlanner(context, self._ring, self.feed, sift)
 
     async def open(self) -> None:
         self._closing = asyncio.get_running_loop().create_future()
