@@ -7,7 +7,6 @@ after them.
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
 
 from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
@@ -16,11 +15,10 @@ from chat_aio.actions.guards import (
     load_readable,
     load_readable_message,
     load_within,
-    require_shown,
 )
 from chat_aio.actions.optional_events import publish_read
 from chat_aio.actions.reading import fill, readable_in, show
-from chat_aio.actions.timelines import NEWER, Timeline
+from chat_aio.actions.timelines import Timeline, read_wanted
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.base import Plugin
@@ -51,28 +49,11 @@ async def list_messages(
     `users`. Raises InvalidInput, ConversationNotFound, ForbiddenRead, and MessageNotFound for
     `around` and `after` (docs/behaviour.md 15.1).
     """
-    size = pagination.limit_from(limit)
-    given = inputs.read(inputs.MainList, around=around, after=after, include=include)
-    if len([each for each in (cursor, given.around, given.after) if each is not None]) > 1:
-        raise InvalidInput("cursor, around and after cannot be used together")
-    newer = pagination.is_cursor_of(NEWER, cursor, int)
-    than = _seq_of(NEWER if newer else "messages", cursor)
+    wanted = read_wanted(
+        "messages", limit=limit, cursor=cursor, around=around, after=after, include=include
+    )
     snapshot = await load_readable(context, user_id, conversation_id)
-    shown = bool(given.include)
-    timeline = Timeline(context, user_id, snapshot, conversation_id, "messages", shown)
-    if named := given.around or given.after:
-        than = (await load_within(context, conversation_id, named))["seq"]
-        await require_shown(context, user_id, snapshot, than)
-    if than is None or not (newer or named):
-        return await timeline.older(than=than, size=size)
-    if given.around:
-        return await timeline.around(than, size=size)
-    return await timeline.newer(than=than, size=size)
-
-
-def _seq_of(kind: str, cursor: str | None) -> int | None:
-    position = pagination.position_from(kind, cursor, int)
-    return cast(int, position[0]) if position else None
+    return await Timeline(context, user_id, snapshot, conversation_id).page(wanted)
 
 
 async def list_thread(
@@ -83,16 +64,20 @@ async def list_thread(
     *,
     limit: int | None = None,
     cursor: str | None = None,
+    around: str | None = None,
+    after: str | None = None,
     include: Sequence[PagePart] | None = None,
 ) -> MessageList:
-    """The replies of a thread without its root, newest first (docs/behaviour.md 4.14).
+    """The replies of a thread without its root, newest first (docs/behaviour.md 4.14): the newest,
+    those `around` a message, those `after` it, or those behind a cursor, as in a main list.
 
     If retention has removed the root, or it is hidden from the user, the remaining replies are
     still listed. `include` adds `users`. Raises InvalidInput, ThreadsUnsupported,
     ConversationNotFound, MessageNotFound and ForbiddenRead.
     """
-    given = inputs.read(inputs.MessageList, include=include)
-    size, than = pagination.limit_from(limit), _seq_of("thread", cursor)
+    wanted = read_wanted(
+        "thread", limit=limit, cursor=cursor, around=around, after=after, include=include
+    )
     if not context.options.threads:
         raise ThreadsUnsupported
     await load_conversation(context, conversation_id)
@@ -100,8 +85,7 @@ async def list_thread(
     snapshot = await load_readable(context, user_id, conversation_id)
     if upto := snapshot.hidden.get(user_id):
         await _require_thread(context, conversation_id, root_id, above=upto)
-    timeline = Timeline(context, user_id, snapshot, root_id, "thread", bool(given.include))
-    return await timeline.older(than=than, size=size)
+    return await Timeline(context, user_id, snapshot, root_id).page(wanted)
 
 
 async def _require_thread(

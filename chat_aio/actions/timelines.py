@@ -4,18 +4,19 @@ newer than a message, or around one."""
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from chat_aio.actions.answers import MessageList
 from chat_aio.actions.context import Context
+from chat_aio.actions.guards import load_within, require_shown
 from chat_aio.actions.reading import fill, load_parents, readable_in
-from chat_aio.schema import pagination
+from chat_aio.errors import InvalidInput
+from chat_aio.schema import inputs, pagination
+from chat_aio.schema.models import PagePart
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.rows import Rows
 from chat_aio.store.snapshots import Snapshot
-
-NEWER = "newer_messages"
-"""The kind of the cursors that lead to newer messages of a main list."""
 
 Listed = Callable[..., Awaitable[Rows[MessageDocument]]]
 """Lists the messages of a timeline on one side of a seq."""
@@ -30,35 +31,85 @@ class _Side:
     stored_bytes: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which page of a timeline: that below the seq `older`, above the seq `newer`, or around or
+    after a message; without any of these the newest. `kind` is that of its cursors."""
+
+    kind: str
+    size: int
+    older: int | None = None
+    newer: int | None = None
+    around: str | None = None
+    after: str | None = None
+    shows_users: bool = False
+
+
+def read_wanted(
+    kind: str,
+    *,
+    limit: int | None,
+    cursor: str | None,
+    around: str | None,
+    after: str | None,
+    include: Sequence[PagePart] | None,
+) -> Wanted:
+    """Raises InvalidInput, also for a cursor of another list, and for two places at once."""
+    size = pagination.limit_from(limit)
+    given = inputs.read(inputs.Timeline, around=around, after=after, include=include)
+    if len([each for each in (cursor, given.around, given.after) if each is not None]) > 1:
+        raise InvalidInput("cursor, around and after cannot be used together")
+    is_newer = pagination.is_cursor_of(_newer(kind), cursor, int)
+    position = pagination.position_from(_newer(kind) if is_newer else kind, cursor, int)
+    seq = cast(int, position[0]) if position else None
+    return Wanted(
+        kind=kind,
+        size=size,
+        older=None if is_newer else seq,
+        newer=seq if is_newer else None,
+        around=given.around,
+        after=given.after,
+        shows_users=bool(given.include),
+    )
+
+
+def _newer(kind: str) -> str:
+    """The kind of the cursors that lead to newer messages."""
+    return f"newer_{kind}"
+
+
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A timeline as one of its readers sees it; its cursors to older messages are of this `kind`.
-    `id` is that of the conversation or of the thread's root. It begins behind what is hidden from
-    the reader."""
+    """A timeline as one of its readers sees it. `id` is that of the conversation or of the thread's
+    root. It begins behind what is hidden from the reader."""
 
     context: Context
     user_id: str
     snapshot: Snapshot
     id: str
-    kind: str
-    shows_users: bool = False
 
-    async def older(self, *, than: int | None, size: int) -> MessageList:
-        """The newest messages below a seq, or of all."""
-        below = await self._below(than, size)
-        return await self._page(None, below)
+    async def page(self, wanted: Wanted) -> MessageList:
+        """Raises MessageNotFound for a page around or after a message."""
+        newer, size = wanted.newer, wanted.size
+        if wanted.around:
+            seq = await self._seq_of(wanted.around)
+            # At most half of the page is newer than the message.
+            above = await self._above(seq, size // 2)
+            below = await self._below(seq + 1, size - len(above.rows))
+            return await self._shown(wanted, above, below)
+        if wanted.after:
+            newer = await self._seq_of(wanted.after)
+        if newer is None:
+            return await self._shown(wanted, None, await self._below(wanted.older, size))
+        above = await self._above(newer, size)
+        return await self._shown(wanted, above, _Side([], newer + 1, 0))
 
-    async def newer(self, *, than: int, size: int) -> MessageList:
-        """The oldest messages above a seq, and cursors in both directions."""
-        above = await self._above(than, size)
-        return await self._page(above, _Side([], than + 1, 0))
-
-    async def around(self, seq: int, *, size: int) -> MessageList:
-        """The messages on both sides of a seq, at most half of them above it, and cursors in both
-        directions."""
-        above = await self._above(seq, size // 2)
-        below = await self._below(seq + 1, size - len(above.rows))
-        return await self._page(above, below)
+    async def _seq_of(self, message_id: str) -> int:
+        """The place of a message, which need not be in this timeline of its conversation."""
+        context, conversation_id = self.context, self.snapshot.conversation.id
+        seq = (await load_within(context, conversation_id, message_id))["seq"]
+        await require_shown(context, self.user_id, self.snapshot, seq)
+        return seq
 
     async def _above(self, seq: int, size: int) -> _Side:
         return await self._side(messages.list_oldest, max(seq, self._begin), size)
@@ -85,14 +136,16 @@ class Timeline:
             return _Side(rows, rows[-1]["seq"] if rows else start, found.stored_bytes)
         return _Side(rows, found.stopped and found.stopped["seq"], found.stored_bytes)
 
-    async def _page(self, above: _Side | None, below: _Side) -> MessageList:
+    async def _shown(self, wanted: Wanted, above: _Side | None, below: _Side) -> MessageList:
+        """These messages, with cursors in both directions, or where `above` was not asked for only
+        to older ones."""
         rows = [*(above.rows[::-1] if above else ()), *below.rows]
         hidden = self.snapshot.hidden_from(self.user_id)
         parents = await load_parents(self.context, self.user_id, rows, hidden)
 
         def cursor_behind(count: int) -> str | None:
             end = rows[count - 1]["seq"] if count < len(rows) else below.end
-            return None if end is None else pagination.cursor_from(self.kind, end)
+            return None if end is None else pagination.cursor_from(wanted.kind, end)
 
         newer = above.end if above else None
         return MessageList(
@@ -101,6 +154,6 @@ class Timeline:
             parents,
             (above.stored_bytes if above else 0) + below.stored_bytes,
             cursor_behind,
-            None if newer is None else pagination.cursor_from(NEWER, newer),
-            self.shows_users,
+            None if newer is None else pagination.cursor_from(_newer(wanted.kind), newer),
+            wanted.shows_users,
         )

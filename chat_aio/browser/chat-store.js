@@ -277,7 +277,7 @@ export class ChatStore {
    * @returns {Promise<void>} */
   async markRead(conversationId) {
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
-    if (this.#store.conversation(conversationId)) await this.#session.markRead(conversationId);
+    if (this.#store.conversation(conversationId)) await this.#session.readings.markRead(conversationId);
   }
 
   /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
@@ -296,6 +296,9 @@ export class ChatStore {
    * @param {boolean} isReading */
   setThreadReading(isReading) {
     this.#isReadingThread = isReading && !this.#isClosed;
+    const { openThread } = this.#store;
+    // Whoever looks at older replies keeps them.
+    if (openThread && !this.#isClosed) openThread.timeline.isFollowed = isReading;
     this.#readThread();
   }
 
@@ -338,7 +341,7 @@ export class ChatStore {
 
   #told() {
     this.#snapshots.outdate();
-    if (this.#store.isReading) this.#session.read();
+    if (this.#store.isReading) this.#session.readings.read();
     this.#readThread();
     for (const listener of [...this.#listeners]) listener();
   }

@@ -49,19 +49,13 @@ export class Chat {
         signal?: AbortSignal;
     }) => Promise<Message>;
     /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
-     * @type {(conversationId: string, options?: PagingMessages & {around?: string,
-     *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */
-    listMessages: (conversationId: string, options?: PagingMessages & {
-        around?: string;
-        after?: string;
-    }) => PageOfMessages & Promise<{
-        previousCursor?: string;
-    }>;
+     * @type {(conversationId: string, options?: PagingTimeline) => PageOfTimeline} */
+    listMessages: (conversationId: string, options?: PagingTimeline) => PageOfTimeline;
     /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
     getMessage: (conversationId: string, messageId: string) => Promise<Message>;
-    /** Newest first, without the root.
-     * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
-    listThread: (conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages;
+    /** As `listMessages`, without the root.
+     * @type {(conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline} */
+    listThread: (conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline;
     /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
      * begin with the last one, where the service has `prefix_search`.
      * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,
@@ -922,6 +916,9 @@ export type PageOfMessages = Page<"messages", Message> & Promise<{
         [userId: string]: User;
     } | undefined;
 }>;
+export type PageOfTimeline = PageOfMessages & Promise<{
+    previousCursor?: string;
+}>;
 /**
  * What it takes.
  */
@@ -942,6 +939,13 @@ export type Listing = Paging & {
  */
 export type PagingMessages = Paging & {
     include?: "users"[];
+};
+/**
+ * What it takes.
+ */
+export type PagingTimeline = PagingMessages & {
+    around?: string;
+    after?: string;
 };
 /**
  * What it takes.

@@ -109,6 +109,7 @@
  */
 
 /** @typedef {Page<"messages", Message> & Promise<{users?: {[userId: string]: User}}>} PageOfMessages */
+/** @typedef {PageOfMessages & Promise<{previousCursor?: string}>} PageOfTimeline */
 
 /**
  * What it takes.
@@ -117,6 +118,7 @@
  * @typedef {Paging & {include?: ("lastMessage" | "heads" | "users")[], q?: string,
  *   unread?: boolean}} Listing
  * @typedef {Paging & {include?: "users"[]}} PagingMessages  with `include` the page has `users`
+ * @typedef {PagingMessages & {around?: string, after?: string}} PagingTimeline
  * @typedef {{role?: Role, mentions?: string[], metadata?: Json, clientMessageId?: string}} Copied
  * @typedef {Copied & {body: string, replyToMessageId?: string, threadRootMessageId?: string,
  *   alsoSendToMain?: boolean, attachmentIds?: string[]}} Composed
@@ -246,16 +248,15 @@ export class Chat {
   sendMessage = (id, composed, { signal } = {}) =>
     this.#send(path`/conversations/${id}/messages`, composed, signal);
   /** Newest first; `around` or `after` a message, whose answers may have a `previousCursor`.
-   * @type {(conversationId: string, options?: PagingMessages & {around?: string,
-   *   after?: string}) => PageOfMessages & Promise<{previousCursor?: string}>} */
+   * @type {(conversationId: string, options?: PagingTimeline) => PageOfTimeline} */
   listMessages = (id, options) => this.#get(path`/conversations/${id}/messages`, options);
   /** @type {(conversationId: string, messageId: string) => Promise<Message>} */
   getMessage = (id, messageId) =>
     this.#get(path`/conversations/${id}/messages/${messageId}`, {}, "message");
-  /** Newest first, without the root.
-   * @type {(conversationId: string, rootId: string, paging?: PagingMessages) => PageOfMessages} */
-  listThread = (id, rootId, paging) =>
-    this.#get(path`/conversations/${id}/threads/${rootId}/messages`, paging);
+  /** As `listMessages`, without the root.
+   * @type {(conversationId: string, rootId: string, options?: PagingTimeline) => PageOfTimeline} */
+  listThread = (id, rootId, options) =>
+    this.#get(path`/conversations/${id}/threads/${rootId}/messages`, options);
   /** The most relevant first; of one conversation, or of all. With `prefix` also longer words that
    * begin with the last one, where the service has `prefix_search`.
    * @type {(q: string, options?: PagingMessages & {conversationId?: string | null,

@@ -1,7 +1,6 @@
 /** Brings the messages of main lists and threads, page by page. No DOM. */
 
 const MESSAGES_PER_PAGE = 50;
-const MOST_PAGES_BACK = 20;
 /** Half of it is newer than the message that is asked for. */
 const MESSAGES_AROUND = 100;
 /** The most that a page can have: what is unread is read from its beginning. */
@@ -61,12 +60,16 @@ export class History {
     this.#store.changed();
   }
 
-  loadOlder(timeline) {
-    return this.#running.get(timeline) ?? this.#run(timeline, () => this.#loadOlder(timeline));
+  async loadOlder(timeline) {
+    const running = this.#running.get(timeline);
+    if (running) await running;
+    else if (timeline.older) await this.#run(timeline, () => this.#loadOlder(timeline));
   }
 
-  loadNewer(timeline) {
-    return this.#running.get(timeline) ?? this.#run(timeline, () => this.#loadNewer(timeline));
+  async loadNewer(timeline) {
+    const running = this.#running.get(timeline);
+    if (running) await running;
+    else if (timeline.newer) await this.#run(timeline, () => this.#loadNewer(timeline));
   }
 
   /** After a failure: whichever part is missing. */
@@ -93,23 +96,10 @@ export class History {
     this.#store.changed();
   }
 
-  /**
-   * Whether a message is held, after asking for the page around it; in a thread, after going back
-   * as far as that is reasonable.
-   */
+  /** Whether a message is held, after asking for the page around it. */
   async find(timeline, messageId) {
-    if (timeline.rootId !== null) return this.#findBack(timeline, messageId);
     await this.#running.get(timeline);
     if (!timeline.has(messageId)) await this.#loadAround(timeline, messageId);
-    return timeline.has(messageId);
-  }
-
-  async #findBack(timeline, messageId) {
-    for (let pages = 0; pages < MOST_PAGES_BACK && !timeline.has(messageId); pages += 1) {
-      const isWhole = timeline.older === null && !timeline.isStale;
-      if (isWhole || timeline.loading === "failed") break;
-      await (timeline.isLoaded ? this.loadOlder(timeline) : this.loadNewest(timeline));
-    }
     return timeline.has(messageId);
   }
 
@@ -139,6 +129,8 @@ export class History {
     const before = this.#running.get(timeline);
     const run = (before ? before.then(work) : work()).finally(() => {
       if (this.#running.get(timeline) === run) this.#running.delete(timeline);
+      // What was asked for meanwhile, because still more is needed, went with this one.
+      this.#store.changed();
     });
     this.#running.set(timeline, run);
     return run;
@@ -190,7 +182,6 @@ export class History {
   }
 
   async #loadOlder(timeline) {
-    if (!timeline.older) return;
     const asOf = this.#store.now();
     const page = await this.#load(timeline, "older", timeline.older);
     if (page) this.#store.addOlder(timeline, page, asOf);
@@ -198,7 +189,6 @@ export class History {
   }
 
   async #loadNewer(timeline) {
-    if (!timeline.newer) return;
     const asOf = this.#store.now();
     const page = await this.#load(timeline, "newer", timeline.newer);
     if (page) this.#store.addNewer(timeline, page, asOf);
@@ -219,7 +209,8 @@ export class History {
       show(null);
       return answer;
     } catch (error) {
-      const isPlaceGone = error.code === "MESSAGE_NOT_FOUND" && timeline.rootId === null;
+      const isPlaced = Boolean(place.around ?? place.after);
+      const isPlaceGone = isPlaced && error.code === "MESSAGE_NOT_FOUND";
       // Where a message is looked for, what is held is as whole as before.
       const hasFailed = !isPlaceGone && (loading !== "around" || !timeline.isLoaded);
       show(hasFailed ? "failed" : null, hasFailed ? loading : null);

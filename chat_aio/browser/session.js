@@ -7,6 +7,7 @@ import { History, isGone } from "./history.js";
 import { LiveDrafts } from "./live-drafts.js";
 import { isInMain } from "./messages.js";
 import { Presence } from "./presence.js";
+import { Readings } from "./readings.js";
 import { Receipts } from "./receipts.js";
 import { Sender } from "./sender.js";
 import { inTurn, later } from "./tasks.js";
@@ -18,8 +19,6 @@ const LISTED = ["lastMessage", "heads", "users"];
 const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
 const CONFIRM_MS = 400;
-/** Whoever scrolls on has not read what went by. */
-const SEEN_MS = 1_000;
 
 export class Session {
   #chat;
@@ -38,9 +37,6 @@ export class Session {
   #openingId = null;
   #leftId = null;
   #confirming = new Map();
-  #readings = later(SEEN_MS);
-  /** Where marking as read has failed: it is tried again with the next message, or stream. */
-  #unmarkable = new Set();
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
@@ -78,8 +74,11 @@ export class Session {
     this.receipts = new Receipts(chat, store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
+    this.readings = new Readings(chat, store, {
+      history: this.history,
+      confirm: (conversationId) => this.#confirm(conversationId),
+    });
     this.sync = inTurn(() => this.#sync());
-    this.read = inTurn(() => this.#read());
   }
 
   /** The list is asked for when the stream is open, so that nothing falls in between. */
@@ -103,7 +102,7 @@ export class Session {
     clearTimeout(this.#firstSync);
     this.#stream?.close();
     this.sender.close();
-    this.#readings(() => {});
+    this.readings.close();
     this.#store.set({ isReading: false });
   }
 
@@ -154,11 +153,15 @@ export class Session {
     else await this.#bring(conversationId);
   }
 
-  /** Open a thread beside the open conversation (null: none). */
+  /** Open a thread beside the open conversation (null: none). It begins at its newest replies. */
   async openThread(rootId) {
     const store = this.#store;
+    const { openThread: before } = store;
     store.set({ openRootId: rootId });
-    if (store.openThread) await this.history.loadThread(store.openThread);
+    const { openThread: thread } = store;
+    if (!thread) return;
+    if (thread !== before && thread.timeline.newer !== null) this.history.loadLatest(thread.timeline);
+    await this.history.loadThread(thread);
   }
 
   async loadMoreConversations() {
@@ -196,7 +199,7 @@ export class Session {
   }
 
   #opened() {
-    this.#unmarkable.clear();
+    this.readings.opened();
     this.#becomeStale().then(() => this.#onOpened());
     this.boundaries.load();
     this.sender.retryAll();
@@ -285,7 +288,7 @@ export class Session {
 
   #receivedMessage(message) {
     const store = this.#store;
-    this.#unmarkable.delete(message.conversationId);
+    this.readings.arrived(message);
     this.typing.arrived(message);
     this.liveDrafts.arrived(message);
     store.receive(message);
@@ -345,56 +348,5 @@ export class Session {
     if (this.#store.openId !== conversationId) return;
     this.#store.set({ openId: null, openRootId: null });
     this.#onGone(conversation, removedBy);
-  }
-
-  /** Mark the open conversation as read to its end. */
-  async readAll() {
-    const { open } = this.#store;
-    if (open) await this.markRead(open.id);
-  }
-
-  /** A message is before the reader's eyes, below the line: those up to it are read. */
-  saw(timeline, messageId) {
-    const conversation = this.#store.conversation(timeline.conversationId);
-    const seen = timeline.get(messageId);
-    const first = timeline.get(timeline.unread.firstId);
-    const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
-    if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
-    if (this.#unmarkable.has(conversation.id)) return;
-    timeline.unread.seenSeq = seen.seq;
-    this.#readings(async () => {
-      // All of it may have been read meanwhile.
-      if (!this.#store.conversation(conversation.id)?.unreadCount) return;
-      await this.#chat.markRead(conversation.id, messageId).catch(() => {
-        this.#unmarkable.add(conversation.id);
-        timeline.unread.seenSeq = 0;
-      });
-      this.#confirm(conversation.id);
-    });
-  }
-
-  /** Tell the service what is being read. */
-  async #read() {
-    const store = this.#store;
-    const conversation = store.open;
-    if (!store.isReading || !conversation?.unreadCount) return;
-    if (this.#unmarkable.has(conversation.id)) return;
-    await this.markRead(conversation.id);
-  }
-
-  /** Mark a conversation as read to its end. */
-  async markRead(id) {
-    const store = this.#store;
-    store.setUnread(id, 0);
-    store.outdateUnread(id);
-    try {
-      const newest = await this.history.findNewest(id);
-      if (newest) await this.#chat.markRead(id, newest.id);
-      store.outdateUnread(id);
-    } catch {
-      // Not at once: the count that is confirmed would have it tried again.
-      this.#unmarkable.add(id);
-      this.#confirm(id);
-    }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The messages of a conversation's main list, or of a thread (`rootId`), as far as they are held:
- * each once, ordered by seq, without a gap. Of a main list that is a window: where it grows at one
- * end it is cut at the other, and it need not reach the newest message.
+ * each once, ordered by seq, without a gap. That is a window: where it grows at one end it is cut
+ * at the other, and it need not reach the newest message.
  */
 
 import { isOlderState, laterSummary, previewOf, withReply } from "./messages.js";
@@ -54,8 +54,8 @@ export class Timeline {
     this.readerId = readerId;
     this.conversationId = conversationId;
     this.rootId = rootId;
-    /** Whether it always reaches the newest message. Of a thread that is so. */
-    this.keepsNewest = keepsNewest || rootId !== null;
+    /** Whether it always reaches the newest message. */
+    this.keepsNewest = keepsNewest;
     this.unread = new UnreadLine(readerId);
   }
 
@@ -227,7 +227,7 @@ export class Timeline {
   /** Keep the window in bounds. While the first unread message is looked for, it grows. */
   #cut(end) {
     const most = this.pageSize === null ? MOST_HELD : Infinity;
-    const isKept = this.rootId !== null || (end === "newer" && this.keepsNewest);
+    const isKept = end === "newer" && this.keepsNewest;
     if (isKept || this.messages.length <= most) return;
     if (end === "older") {
       const [first] = this.messages.slice(-KEPT);

@@ -92,11 +92,20 @@ class Messages(Calls):
         *,
         limit: int | None = None,
         cursor: str | None = None,
+        around: str | None = None,
+        after: str | None = None,
         include: Sequence[PagePart] | None = None,
     ) -> MessagePage:
-        """The replies of a thread without its root, newest first."""
-        path = ("conversations", conversation_id, "threads", root_id, "messages")
-        answer = await self._get(*path, limit=limit, cursor=cursor, include=joined(include))
+        """The replies of a thread without its root, newest first; its parameters are those of
+        `list_messages`."""
+        answer = await self._get(
+            *("conversations", conversation_id, "threads", root_id, "messages"),
+            limit=limit,
+            cursor=cursor,
+            around=around,
+            after=after,
+            include=joined(include),
+        )
         return read(MessagePage, answer)
 
     async def get_message(self, conversation_id: str, message_id: str) -> Message:

@@ -115,8 +115,8 @@ class MessageList(Page):
         return {**super().arguments(body), "include": _words(body.get("include"))}
 
 
-class MainList(MessageList):
-    """Around which message a page is to be, or after which one."""
+class Timeline(MessageList):
+    """Around which message a page of a main list or a thread is to be, or after which one."""
 
     around: Id | None = None
     after: Id | None = None

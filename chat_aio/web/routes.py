@@ -71,7 +71,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "GET",
         "/conversations/{conversation_id}/messages",
         messages.list_messages,
-        query=inputs.MainList,
+        query=inputs.Timeline,
         errors=(*READING, errors.MessageNotFound),
     ),
     Operation(
@@ -85,7 +85,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         "GET",
         "/conversations/{conversation_id}/threads/{root_id}/messages",
         messages.list_thread,
-        query=inputs.MessageList,
+        query=inputs.Timeline,
         errors=(*READING, errors.ThreadsUnsupported, errors.MessageNotFound),
     ),
     Listing(

@@ -179,6 +179,11 @@ WAYS: dict[str, tuple[Way, int, int]] = {
     "threads": (over_http("GET", "/threads"), 200, 200),
     "pins": (over_http("GET", "/conversations/{group}/pins"), 403, 200),
     "thread": (over_http("GET", "/conversations/{group}/threads/{root}/messages"), 403, 200),
+    "thread around": (
+        over_http("GET", "/conversations/{group}/threads/{root}/messages?around={mine0}"),
+        403,
+        200,
+    ),
     "search": (over_http("GET", f"/search/messages?q={CANARY}"), 200, 200),
     "search quoting": (over_http("GET", "/search/messages?q=mine"), 200, 200),
     "search here": (

@@ -241,6 +241,8 @@ async def test_a_thread_whose_root_is_hidden(person: People) -> None:
     await alice.send(group, "late", threadRootMessageId=root, mentions=["carol"])
     path = f"/conversations/{group}/threads/{root}"
     assert [each["body"] for each in await carol.listed(f"{path}/messages")] == ["late"]
+    hidden = await carol.get(f"{path}/messages?around={root}")
+    assert (hidden.status, hidden.code) == (404, "MESSAGE_NOT_FOUND")
     gone = await carol.get(f"/conversations/{group}/threads/{silent}/messages")
     assert (gone.status, gone.code) == (404, "MESSAGE_NOT_FOUND")
     in_it = {"body": "x", "threadRootMessageId": root}

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 async def act(row: Locator, name: str) -> None:
+    # Rows move once more when they have been sent.
+    await expect(row).to_have_attribute("data-state", "sent")
     await row.hover()
     await row.get_by_role("button", name=name, exact=True).click()
 

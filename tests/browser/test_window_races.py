@@ -385,17 +385,17 @@ LISTS: dict[str, tuple[str, Any]] = {
         await session.sync();
         await session.open("c");
         store.set({ isReading: true });
-        await session.read();
+        await session.readings.read();
         for (let each = 0; each < 5; each += 1) {
           store.setUnread("c", 3);
-          await session.read();
+          await session.readings.read();
         }
         const marks = () => service.asked.filter((each) => each.startsWith("mark")).length;
         const before = marks();
         service.newest = 561;
         session.start();
         service.handlers.onEvent({ type: "message.created", message: message(561) });
-        await session.read();
+        await session.readings.read();
         session.close();
         return [before, marks()];
         """,
@@ -412,14 +412,14 @@ LISTS: dict[str, tuple[str, Any]] = {
         const marks = () => service.asked.filter((each) => each.startsWith("mark")).length;
         service.isMarkBroken = true;
         for (let each = 0; each < 5; each += 1) {
-          session.saw(list, "m290");
+          session.readings.saw(list, "m290");
           await pass();
         }
         const before = marks();
         service.isMarkBroken = false;
         session.start();
         service.handlers.onEvent({ type: "message.created", message: message(561) });
-        session.saw(list, "m290");
+        session.readings.saw(list, "m290");
         await pass();
         return [before, marks()];
         """,
@@ -431,7 +431,7 @@ LISTS: dict[str, tuple[str, Any]] = {
         await session.sync();
         await session.open("c");
         const hasNewest = list.has("m560");
-        await session.readAll();
+        await session.readings.readAll();
         return [hasNewest, service.asked.at(-1)];
         """,
         [False, "mark m560"],

@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.browser.acting import main_list
+from tests.browser.acting import main_list, thread
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
 
@@ -12,19 +12,38 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 COUNT = 560
 WRITERS = ("linus", "dennis")
 MOST_HELD = 400
-NUMBERS = """(log) => [...log.querySelectorAll(".message .body")].map(
-    (each) => Number(each.textContent.match(/number (\\d+)/)?.[1]))"""
+NUMBERS = """(log) => [...log.querySelectorAll(".message .body")]
+    .map((each) => each.textContent.match(/number (\\d+)/)?.[1])
+    .filter((each) => each !== undefined)
+    .map(Number)"""
 
 
 async def filled(demo: Demo) -> tuple[str, list[str]]:
     """A conversation, and the ids of its messages."""
     place = await demo.direct("linus", "dennis")
+    return place, await written_in(demo, place)
+
+
+async def written_in(demo: Demo, place: str, **more: str) -> list[str]:
     # In turn: each has a quota.
     written = [
-        await demo.write(WRITERS[each % 2], place, f"number {each}") for each in range(COUNT)
+        await demo.write(WRITERS[each % 2], place, f"number {each}", **more)
+        for each in range(COUNT)
     ]
     await demo.read_all("linus", place)
-    return place, [each["id"] for each in written]
+    return [each["id"] for each in written]
+
+
+async def discussed(demo: Demo) -> tuple[str, list[str]]:
+    """The address of a thread, and the ids of its replies."""
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write("linus", place, "What do you think?")
+    replies = await written_in(demo, place, threadRootMessageId=root["id"])
+    return f"{place}/{root['id']}", replies
+
+
+def replies_of(page: Page) -> Locator:
+    return thread(page).get_by_role("log")
 
 
 async def numbers_in(log: Locator) -> list[int]:
@@ -91,6 +110,41 @@ async def test_a_link_leads_far_back_at_once(visit: Visit, demo: Demo) -> None:
     log = main_list(linus)
     await expect(log.get_by_text("number 20", exact=True)).to_be_in_viewport()
     assert len([each for each in asked if "/messages?" in each]) <= 2
+    await numbers_in(log)
+
+
+async def test_a_thread_is_a_window_too(visit: Visit, demo: Demo) -> None:
+    place, _ = await discussed(demo)
+    linus = await visit("linus", place)
+    log = replies_of(linus)
+    await expect(log.get_by_text(f"number {COUNT - 1}", exact=True)).to_be_in_viewport()
+    await scroll(log, to=0)
+    await expect(log.get_by_text(f"{COUNT} replies")).to_be_attached()
+    assert (await numbers_in(log))[-1] < COUNT - 1
+    await scroll(log, to=COUNT - 1)
+    await scroll(log, to=100)
+    await linus.get_by_label("Message in the thread", exact=True).fill(f"number {COUNT}")
+    await linus.keyboard.press("Enter")
+    await expect(log.get_by_text(f"number {COUNT}", exact=True)).to_be_in_viewport()
+    await numbers_in(log)
+
+
+async def test_a_link_leads_far_back_into_a_thread(visit: Visit, demo: Demo) -> None:
+    """At once, not over all pages in between; who comes again begins at its end."""
+    place, ids = await discussed(demo)
+    asked: list[str] = []
+    linus = await visit("linus")
+    linus.on("request", lambda each: asked.append(each.url))
+    address = linus.url.partition("#")[0]
+    await linus.goto(f"{address}#linus/{place}/{ids[20]}")
+    log = replies_of(linus)
+    await expect(log.get_by_text("number 20", exact=True)).to_be_in_viewport()
+    assert len([each for each in asked if "/threads/" in each]) <= 3
+    await numbers_in(log)
+    await linus.goto(f"{address}#linus/{place.partition('/')[0]}")
+    await expect(thread(linus)).to_be_hidden()
+    await linus.goto(f"{address}#linus/{place}")
+    await expect(log.get_by_text(f"number {COUNT - 1}", exact=True)).to_be_in_viewport()
     await numbers_in(log)
 
 

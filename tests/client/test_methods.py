@@ -150,6 +150,9 @@ async def test_each_route_of_the_inbox_has_one(
     reply = await ada.send_message(direct.id, "and you?", thread_root_message_id=sent.id)
     (thread,) = (await bob.inbox.list_threads()).threads
     assert (thread.root.id, thread.last_read_seq, thread.unread_reply_count) == (sent.id, 0, 1)
+    thread_page = await bob.list_thread(direct.id, sent.id, around=reply.id)
+    assert (thread_page.messages, thread_page.previous_cursor) == ((reply,), None)
+    assert (await bob.list_thread(direct.id, sent.id, after=reply.id)).messages == ()
     await bob.inbox.mark_thread_read(direct.id, sent.id, reply.id)
     assert (await bob.inbox.list_threads()).threads[0].unread_reply_count == 0
     await bob.inbox.unfollow_thread(direct.id, sent.id)

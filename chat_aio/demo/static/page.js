@@ -284,11 +284,11 @@ export class Page {
       older: () => history.loadOlder(current()),
       newer: () => history.loadNewer(current()),
       latest: () => history.loadLatest(current()),
-      saw: (id) => this.#saw(isThread ? this.#finding.inbox : this.#session, current(), id),
+      saw: (id) => this.#saw(isThread ? this.#finding.inbox : this.#session.readings, current(), id),
       again: () => history.loadAgain(current()),
       moved: () => this.#store.changed(),
       stopDraft: (draft) => this.#session.liveDrafts.stop(draft),
-      markRead: () => this.#session.readAll(),
+      markRead: () => this.#session.readings.readAll(),
       urlOf: this.#urlOf,
       retry: (key) => sender.retry(key),
       rewrite: (key) => this.#writing.rewrite(key),
@@ -296,7 +296,7 @@ export class Page {
     };
   }
 
-  /** `whose` remembers what is read: the session, or the inbox for threads. */
+  /** `whose` remembers what is read: the session's readings, or the inbox for threads. */
   #saw(whose, timeline, messageId) {
     if (document.visibilityState === "visible") whose.saw(timeline, messageId);
   }
@@ -323,7 +323,7 @@ export class Page {
     const list = rootId ? openThread.timeline : this.#store.timeline(openId);
     const isThere = messageId === rootId || (await this.#session.history.find(list, messageId));
     if (isThere) view.reveal(messageId);
-    else this.#composer.complain(say("composer.tooFarBack"));
+    else this.#composer.complain(say("composer.notFound"));
   }
 
   #gone(conversation, removedBy) {
@@ -356,6 +356,6 @@ export class Page {
     this.#tools.show();
     const isReading = document.visibilityState === "visible" && this.#timeline.isAtEnd;
     if (isReading !== this.#store.isReading) this.#store.set({ isReading });
-    if (isReading) this.#session.read();
+    if (isReading) this.#session.readings.read();
   }
 }

@@ -40,6 +40,7 @@ export function threadRows(store, people, receipts) {
     ...(root ? rowsOf([root], people, options) : []),
     historyRow(timeline, words),
     ...rowsOf(entries, people, { ...options, root }),
+    ...endRow(timeline),
     ...writingRows(store, people, timeline.rootId),
   ];
 }

@@ -131,7 +131,8 @@ export class TimelineView {
   /** Remember what the reader looks at; the answer puts it back to where it was. */
   #anchor() {
     const top = this.#log.scrollTop;
-    // Only messages stay where they are: a day's line moves up when older ones of it come.
+    // Only messages stay where they are: a day's line, and a thread's root, move up when older
+    // ones come.
     const seen = this.#firstInView();
     const offset = seen ? seen.offsetTop - top : 0;
     return () => {
@@ -139,15 +140,21 @@ export class TimelineView {
     };
   }
 
+  /** Those of the timeline, without the root that stands above a thread. */
+  get #messages() {
+    const root = this.#shown.timeline?.rootId;
+    return [...this.#log.querySelectorAll(".message")].filter(({ dataset }) => dataset.id !== root);
+  }
+
   /** The first message that is not wholly above the view. */
   #firstInView() {
-    const messages = this.#log.querySelectorAll(".message");
+    const messages = this.#messages;
     return messages[countEndingBy(messages, this.#log.scrollTop)];
   }
 
   /** The last message that is not below the view, not even in part. */
   #lastInView() {
-    const messages = this.#log.querySelectorAll(".message");
+    const messages = this.#messages;
     const { scrollTop, clientHeight } = this.#log;
     return messages[countEndingBy(messages, scrollTop + clientHeight) - 1];
   }

@@ -1,5 +1,6 @@
 /** What is written in the composers of the conversation and the thread, on its way to the service. */
 
+import { isInMain } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { closedIn, writingIn } from "./group-words.js";
 import { Waits } from "../../../browser/waits.js";
@@ -23,8 +24,9 @@ export class Writing {
   }
 
   send(written) {
-    const { openId } = this.#store;
-    if (!written.threadRootMessageId || written.alsoSendToMain) this.#goToEnd(openId);
+    const { openId, openThread } = this.#store;
+    if (written.threadRootMessageId) this.#goToEnd(openThread.timeline);
+    if (isInMain(written)) this.#goToEnd(this.#store.timeline(openId));
     this.#waits.end(openId);
     const attachments = this.#needs.uploads.take(written.threadRootMessageId ?? openId);
     this.#session.sender.send(openId, { ...written, attachments });
@@ -72,8 +74,7 @@ export class Writing {
   }
 
   /** What one writes stands behind the newest message. */
-  #goToEnd(conversationId) {
-    const timeline = this.#store.timeline(conversationId);
+  #goToEnd(timeline) {
     timeline.unread.clear();
     if (timeline.newer !== null) this.#session.history.loadLatest(timeline);
   }

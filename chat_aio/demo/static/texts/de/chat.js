@@ -103,7 +103,7 @@ export const chat = {
   // Where one writes
   "composer.message": "Nachricht",
   "composer.to": "Nachricht an {title}",
-  "composer.tooFarBack": "Diese Nachricht liegt weiter zurück, als diese Seite zurückgeht.",
+  "composer.notFound": "Diese Nachricht lässt sich nicht finden.",
   "composer.channels": "Unterhaltungen zum Nennen",
   "composer.people": "Personen zum Erwähnen",
   "composer.cancel": "Abbrechen (Esc)",

@@ -103,7 +103,7 @@ export const chat = {
   // Where one writes
   "composer.message": "Message",
   "composer.to": "Message {title}",
-  "composer.tooFarBack": "That message is further back than this page goes.",
+  "composer.notFound": "That message cannot be found.",
   "composer.channels": "Conversations to name",
   "composer.people": "People to mention",
   "composer.cancel": "Cancel (Escape)",

@@ -1,0 +1,91 @@
+/** Up to where one has read in conversations: tells the service of it. No DOM. */
+
+import { inTurn, later } from "./tasks.js";
+
+/** Whoever scrolls on has not read what went by. */
+const SEEN_MS = 1_000;
+
+export class Readings {
+  #chat;
+  #store;
+  #history;
+  #confirm;
+  #seen = later(SEEN_MS);
+  /** Where marking as read has failed. */
+  #unmarkable = new Set();
+
+  /** `confirm(conversationId)` has its count asked for a moment later. */
+  constructor(chat, store, { history, confirm }) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#history = history;
+    this.#confirm = confirm;
+    this.read = inTurn(() => this.#read());
+  }
+
+  /** What was seen for less than a moment is not read any more. */
+  close() {
+    this.#seen(() => {});
+  }
+
+  /** The stream has opened: where marking has failed it is tried again. */
+  opened() {
+    this.#unmarkable.clear();
+  }
+
+  /** A message has come: the same of its conversation. */
+  arrived({ conversationId }) {
+    this.#unmarkable.delete(conversationId);
+  }
+
+  /** A message is before the reader's eyes, below the line: those up to it are read. */
+  saw(timeline, messageId) {
+    const conversation = this.#store.conversation(timeline.conversationId);
+    const seen = timeline.get(messageId);
+    const first = timeline.get(timeline.unread.firstId);
+    const isUnread = conversation?.unreadCount > 0 && first !== null && seen?.seq >= first.seq;
+    if (!isUnread || seen.seq <= timeline.unread.seenSeq) return;
+    if (this.#unmarkable.has(conversation.id)) return;
+    timeline.unread.seenSeq = seen.seq;
+    this.#seen(async () => {
+      // All of it may have been read meanwhile.
+      if (!this.#store.conversation(conversation.id)?.unreadCount) return;
+      await this.#chat.markRead(conversation.id, messageId).catch(() => {
+        this.#unmarkable.add(conversation.id);
+        timeline.unread.seenSeq = 0;
+      });
+      this.#confirm(conversation.id);
+    });
+  }
+
+  /** Mark the open conversation as read to its end. */
+  async readAll() {
+    const { open } = this.#store;
+    if (open) await this.markRead(open.id);
+  }
+
+  /** Mark a conversation as read to its end. */
+  async markRead(id) {
+    const store = this.#store;
+    store.setUnread(id, 0);
+    store.outdateUnread(id);
+    try {
+      const newest = await this.#history.findNewest(id);
+      if (newest) await this.#chat.markRead(id, newest.id);
+      store.outdateUnread(id);
+    } catch {
+      // Not at once: the count that is confirmed would have it tried again.
+      this.#unmarkable.add(id);
+      this.#confirm(id);
+    }
+  }
+
+  /** Tell the service what is being read. */
+  async #read() {
+    const store = this.#store;
+    const conversation = store.open;
+    if (!store.isReading || !conversation?.unreadCount) return;
+    if (this.#unmarkable.has(conversation.id)) return;
+    await this.markRead(conversation.id);
+  }
+}
