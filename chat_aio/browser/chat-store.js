@@ -148,6 +148,7 @@ export class ChatStore {
   /** Open the stream, and bring the list. */
   start() {
     this.#isClosed = false;
+    this.#users.start();
     this.#session.start();
     globalThis.addEventListener?.("online", this.#online);
   }
@@ -158,6 +159,7 @@ export class ChatStore {
     this.#isClosed = true;
     this.#isReadingThread = false;
     this.#session.close();
+    this.#users.close();
     this.#readings?.close();
   }
 
@@ -276,6 +278,7 @@ export class ChatStore {
    * @param {string} conversationId
    * @returns {Promise<void>} */
   async markRead(conversationId) {
+    if (this.#isClosed) return;
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
     if (this.#store.conversation(conversationId)) await this.#session.readings.markRead(conversationId);
   }

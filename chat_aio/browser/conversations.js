@@ -56,19 +56,22 @@ export class Conversations {
   /**
    * Take a snapshot of a conversation, listed or not.
    *
-   * Events' snapshots have no unread count, and an answer asked for before the reader's last
-   * reading (`asOf`) has an outdated one: the known count stays. What was told since stays too.
+   * Events' snapshots have no unread count, and an answer asked for (`asOf`) before the reader's last
+   * reading, or before the known count, has an outdated one: that stays. What was told since stays
+   * too.
    */
   put(snapshot, asOf) {
     if (this.#isRemoved(snapshot, asOf)) return;
     const local = this.get(snapshot.id) ?? {
       ...{ unreadCount: 0, lastMessage: null, lastReply: null, hasPreview: false },
-      ...{ movedAt: 0, readAt: 0, toldAt: 0 },
+      ...{ movedAt: 0, readAt: 0, toldAt: 0, countedAt: 0 },
     };
-    const isCounted = snapshot.unreadCount !== undefined && asOf >= local.readAt;
+    const isNewer = asOf >= Math.max(local.readAt, local.countedAt);
+    const isCounted = snapshot.unreadCount !== undefined && isNewer;
     const { unreadCount } = isCounted ? snapshot : local;
+    const countedAt = isCounted ? asOf : local.countedAt;
     const given = asOf < local.toldAt ? local : snapshot;
-    this.#set(snapshot.id, { ...local, ...given, unreadCount });
+    this.#set(snapshot.id, { ...local, ...given, unreadCount, countedAt });
   }
 
   assign(conversationId, fields) {
@@ -89,7 +92,10 @@ export class Conversations {
   }
 
   #set(conversationId, conversation) {
-    this.#known.set(conversationId, conversation);
+    const { unreadCount, unreadMentions = 0 } = conversation;
+    // Those that were read are not told one by one.
+    const mentions = { unreadMentions: Math.min(unreadMentions, unreadCount) };
+    this.#known.set(conversationId, { ...conversation, ...mentions });
     this.#all = null;
   }
 

@@ -87,11 +87,14 @@ export class History {
     if (!timeline.isStale && thread.root) return;
     const held = this.#store.message(conversationId, rootId);
     if (held) thread.putRoot(held);
-    this.loadNewest(timeline);
+    const replies = this.loadNewest(timeline);
     try {
       thread.putRoot(await this.#chat.getMessage(conversationId, rootId), asOf);
+      if (timeline.failed === "root") timeline.asks(null);
     } catch (error) {
       thread.isGone = isGone(error);
+      await replies;
+      if (!thread.isGone && timeline.loading === null) timeline.asks("failed", "root");
     }
     this.#store.changed();
   }
@@ -226,6 +229,7 @@ export class History {
   }
 }
 
-export function isGone({ status, code }) {
-  return status === 404 || (status === 403 && code !== "USER_BANNED");
+/** Whether the service itself says that this is not there, or not for the reader. */
+export function isGone({ code }) {
+  return ["CONVERSATION_NOT_FOUND", "MESSAGE_NOT_FOUND", "FORBIDDEN_READ"].includes(code);
 }

@@ -1,5 +1,6 @@
 /** Up to where one has read in conversations: tells the service of it. No DOM. */
 
+import { Again } from "./again.js";
 import { inTurn, later } from "./tasks.js";
 
 /** Whoever scrolls on has not read what went by. */
@@ -13,6 +14,8 @@ export class Readings {
   #seen = later(SEEN_MS);
   /** Where marking as read has failed. */
   #unmarkable = new Set();
+  #again = new Again(() => this.#tryAgain());
+  #isClosed = false;
 
   /** `confirm(conversationId)` has its count asked for a moment later. */
   constructor(chat, store, { history, confirm }) {
@@ -23,9 +26,15 @@ export class Readings {
     this.read = inTurn(() => this.#read());
   }
 
-  /** What was seen for less than a moment is not read any more. */
+  start() {
+    this.#isClosed = false;
+  }
+
+  /** What was seen for less than a moment is not read any more; nothing is marked from now on. */
   close() {
+    this.#isClosed = true;
     this.#seen(() => {});
+    this.#again.stop();
   }
 
   /** The stream has opened: where marking has failed it is tried again. */
@@ -50,10 +59,13 @@ export class Readings {
     this.#seen(async () => {
       // All of it may have been read meanwhile.
       if (!this.#store.conversation(conversation.id)?.unreadCount) return;
-      await this.#chat.markRead(conversation.id, messageId).catch(() => {
-        this.#unmarkable.add(conversation.id);
+      try {
+        await this.#chat.markRead(conversation.id, messageId);
+        this.#again.succeeded();
+      } catch (error) {
+        this.#failed(conversation.id, error);
         timeline.unread.seenSeq = 0;
-      });
+      }
       this.#confirm(conversation.id);
     });
   }
@@ -67,17 +79,30 @@ export class Readings {
   /** Mark a conversation as read to its end. */
   async markRead(id) {
     const store = this.#store;
+    if (this.#isClosed) return;
     store.setUnread(id, 0);
     store.outdateUnread(id);
     try {
       const newest = await this.#history.findNewest(id);
       if (newest) await this.#chat.markRead(id, newest.id);
       store.outdateUnread(id);
-    } catch {
-      // Not at once: the count that is confirmed would have it tried again.
-      this.#unmarkable.add(id);
+      this.#again.succeeded();
+    } catch (error) {
+      this.#failed(id, error);
       this.#confirm(id);
     }
+  }
+
+  /** Not at once: the count that is confirmed would have it tried again. */
+  #failed(conversationId, error) {
+    this.#unmarkable.add(conversationId);
+    if (!this.#isClosed) this.#again.failed(error);
+  }
+
+  /** What is still before the reader's eyes is told anew when the store has changed. */
+  #tryAgain() {
+    this.#unmarkable.clear();
+    this.#store.changed();
   }
 
   /** Tell the service what is being read. */

@@ -1,16 +1,18 @@
 /** One person's session: keeps the store in step with the service. No DOM. */
 
+import { Again } from "./again.js";
 import { Boundaries } from "./boundaries.js";
 import { MessageChanges } from "./changes.js";
+import { ConversationFetches } from "./conversation-fetches.js";
 import { GroupChanges } from "./groups.js";
-import { History, isGone } from "./history.js";
+import { History } from "./history.js";
 import { LiveDrafts } from "./live-drafts.js";
 import { isInMain } from "./messages.js";
 import { Presence } from "./presence.js";
 import { Readings } from "./readings.js";
 import { Receipts } from "./receipts.js";
 import { Sender } from "./sender.js";
-import { inTurn, later } from "./tasks.js";
+import { inTurn } from "./tasks.js";
 import { Typing } from "./typing.js";
 
 const CONVERSATIONS_PER_PAGE = 50;
@@ -18,7 +20,6 @@ const CONVERSATIONS_PER_PAGE = 50;
 const LISTED = ["lastMessage", "heads", "users"];
 const MOST_UNREAD = 200;
 const FIRST_SYNC_MS = 1_500;
-const CONFIRM_MS = 400;
 
 export class Session {
   #chat;
@@ -33,10 +34,11 @@ export class Session {
   #onOpened;
   #onEvent;
   #firstSync = null;
+  #syncAgain = new Again(() => this.sync());
   /** Which conversation is being opened, and which one the list has left to its opening. */
   #openingId = null;
   #leftId = null;
-  #confirming = new Map();
+  #fetches;
   /** Asked for since the stream was opened. */
   #previewed = new Set();
 
@@ -74,15 +76,23 @@ export class Session {
     this.receipts = new Receipts(chat, store);
     this.groups = new GroupChanges(chat, store, (id) => this.#left(id, store.userId));
     this.history = new History(chat, store, (conversationId) => this.#left(conversationId));
+    this.sync = inTurn(() => this.#sync());
+    this.#fetches = new ConversationFetches(chat, store, {
+      gone: (conversationId) => this.#left(conversationId),
+      failed: (error) => this.#syncAgain.failed(error),
+      list: this.sync,
+    });
     this.readings = new Readings(chat, store, {
       history: this.history,
-      confirm: (conversationId) => this.#confirm(conversationId),
+      confirm: (conversationId) => this.#fetches.confirm(conversationId),
     });
-    this.sync = inTurn(() => this.#sync());
   }
 
   /** The list is asked for when the stream is open, so that nothing falls in between. */
   start() {
+    this.#store.set({ isBanned: false });
+    this.#fetches.start();
+    this.readings.start();
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
     this.#stream = this.#chat.stream({
       onStatus: (status) => this.#store.set({ status }),
@@ -95,14 +105,17 @@ export class Session {
 
   reconnect() {
     this.#stream?.reconnect();
+    if (this.#store.listProblem) this.sync();
   }
 
   /** Nothing is asked for by itself any more. */
   close() {
     clearTimeout(this.#firstSync);
+    this.#syncAgain.stop();
     this.#stream?.close();
     this.sender.close();
     this.readings.close();
+    this.#fetches.close();
     this.#store.set({ isReading: false });
   }
 
@@ -131,7 +144,7 @@ export class Session {
   /** Messages are shown where the unread ones begin: how many they are has to be known before. */
   async #bring(conversationId) {
     const store = this.#store;
-    if (!store.conversation(conversationId)) await this.#fetchConversation(conversationId);
+    if (!store.conversation(conversationId)) await this.#fetches.fetch(conversationId);
     const conversation = store.conversation(conversationId);
     if (!conversation) return;
     const timeline = store.timeline(conversationId);
@@ -165,7 +178,8 @@ export class Session {
   }
 
   async loadMoreConversations() {
-    const { nextCursor, listings } = this.#store;
+    const { nextCursor, listings, listProblem } = this.#store;
+    if (listProblem) return this.sync();
     if (!nextCursor) return;
     this.#store.set({ nextCursor: null });
     const asOf = this.#store.now();
@@ -193,8 +207,9 @@ export class Session {
   }
 
   async openDirect(otherUserId) {
+    const asOf = this.#store.now();
     const conversation = await this.#chat.getOrCreateConversation(otherUserId);
-    this.#store.putConversation(conversation);
+    this.#store.putConversation(conversation, asOf);
     return conversation;
   }
 
@@ -216,6 +231,7 @@ export class Session {
 
   async #sync() {
     clearTimeout(this.#firstSync);
+    this.#syncAgain.stop();
     const store = this.#store;
     const asOf = store.now();
     // Further down it is asked for again when the reader comes there.
@@ -238,10 +254,12 @@ export class Session {
       else store.setUnreadElsewhere([]);
     } catch (error) {
       if (error.code === "USER_BANNED") this.endAsBanned();
+      else this.#syncAgain.failed(error);
       store.set({ listProblem: error });
     }
     if (store.openId) await this.#bringAgain(store.openId);
     if (store.openThread) await this.history.loadThread(store.openThread);
+    if (!this.#syncAgain.isWaiting) this.#syncAgain.succeeded();
   }
 
   async #list(options) {
@@ -280,7 +298,7 @@ export class Session {
       const isKnown = store.conversation(event.conversationId) !== null;
       store.tellConversation(event);
       // A snapshot has no unread count: who comes into a group with a history has not read it.
-      if (isNew || !isKnown) this.#confirm(event.conversationId);
+      if (isNew || !isKnown) this.#fetches.confirm(event.conversationId);
     } else if (event.message) {
       store.update(event.message);
     }
@@ -296,7 +314,7 @@ export class Session {
     if (!store.isRead(message)) this.#onMessage(message);
     const conversation = store.conversation(message.conversationId);
     if (!conversation) this.#fetchFor(message);
-    else if (!store.isRead(message)) this.#confirm(message.conversationId);
+    else if (!store.isRead(message)) this.#fetches.confirm(message.conversationId);
   }
 
   /**
@@ -308,38 +326,16 @@ export class Session {
     if (store.isReading && store.openId === conversationId) return;
     store.setUnread(conversationId, unreadCount);
     store.outdateUnread(conversationId);
-    this.#confirm(conversationId);
-  }
-
-  /**
-   * The count is shown at once and asked for a moment later: a list may have counted the message
-   * too, a page that brought it before its event has not counted it, and what is told of a reading
-   * may be older than the newest message.
-   */
-  #confirm(conversationId) {
-    if (!this.#confirming.has(conversationId)) {
-      this.#confirming.set(conversationId, later(CONFIRM_MS));
-    }
-    this.#confirming.get(conversationId)(() => {
-      // One may have left meanwhile.
-      if (this.#store.conversation(conversationId)) this.#fetchConversation(conversationId);
-    });
+    this.#fetches.confirm(conversationId);
   }
 
   /** A conversation that was not known begins with this message, as far as the list shows. */
   async #fetchFor(message) {
-    await this.#fetchConversation(message.conversationId, { isAside: false });
-    if (isInMain(message)) this.#store.setPreview(message.conversationId, message);
-  }
-
-  async #fetchConversation(conversationId, { isAside = true } = {}) {
-    const asOf = this.#store.now();
-    try {
-      const conversation = await this.#chat.getConversation(conversationId);
-      this.#store.putConversation(conversation, asOf, { isAside });
-    } catch (error) {
-      if (isGone(error)) this.#left(conversationId);
-    }
+    const { conversationId } = message;
+    await this.#fetches.fetch(conversationId, { isAside: false });
+    if (isInMain(message)) this.#store.setPreview(conversationId, message);
+    // It may have been asked for because of an earlier message.
+    this.#fetches.confirm(conversationId);
   }
 
   #left(conversationId, removedBy = null) {

@@ -303,7 +303,7 @@ export class Store {
     const { unreadMentions = 0 } = this.conversation(id);
     const isMine = (message.mentions ?? []).includes(this.userId);
     const fields = { unreadMentions: unreadMentions + (isMine ? 1 : 0) };
-    this.#assign(id, { unreadCount: unreadCount + 1, ...fields });
+    this.#assign(id, { unreadCount: unreadCount + 1, countedAt: this.now(), ...fields });
   }
 
   #takeFromOutbox({ senderId, conversationId, clientMessageId }) {

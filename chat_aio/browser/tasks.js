@@ -30,6 +30,24 @@ export function later(pauseMs) {
   };
 }
 
+/**
+ * `work` as a function that runs once for all calls: when none has come for `pauseMs`, but at most
+ * `longestMs` after the first.
+ */
+export function settled(pauseMs, longestMs, work) {
+  let timer = null;
+  let latest = 0;
+  return () => {
+    const now = performance.now();
+    if (timer === null) latest = now + longestMs;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = null;
+      work();
+    }, Math.min(pauseMs, latest - now));
+  };
+}
+
 /** `work` as a function that runs once for all calls within `pauseMs`. */
 export function gathered(pauseMs, work) {
   let timer = null;

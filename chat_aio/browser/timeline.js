@@ -22,7 +22,7 @@ export class Timeline {
   isStale = true;
   /** What a request is doing: null, "newest", "older", "newer", "around", or "failed". */
   loading = null;
-  /** What has failed, where that is so: "newest", "older" or "newer". */
+  /** What has failed, where that is so: "newest", "older", "newer", or a thread's "root". */
   failed = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;

@@ -1,11 +1,10 @@
 /** What the service shows of users: as pages bring it, else it is asked for. No DOM. */
 
-import { gathered, later } from "./tasks.js";
+import { Again } from "./again.js";
+import { gathered } from "./tasks.js";
 
 const GATHER_MS = 20;
 const MOST_ASKED = 100;
-/** After so long it is asked again for those whose names did not come. */
-const AGAIN_MS = 10_000;
 const NOT_OFFERED = 501;
 
 export class Users {
@@ -16,13 +15,25 @@ export class Users {
   #unknown = new Map();
   #missing = new Set();
   #ask = gathered(GATHER_MS, () => this.#askAll());
-  #again = later(AGAIN_MS);
+  #again = new Again(() => this.#askAll());
+  #isClosed = false;
   #areOffered = true;
 
   /** `onChange()` is called when more is known. */
   constructor(chat, onChange) {
     this.#chat = chat;
     this.#onChange = onChange;
+  }
+
+  start() {
+    this.#isClosed = false;
+    if (this.#missing.size > 0) this.#ask();
+  }
+
+  /** Nobody is asked for any more. */
+  close() {
+    this.#isClosed = true;
+    this.#again.stop();
   }
 
   /** By id, as they come with a page. */
@@ -48,6 +59,7 @@ export class Users {
   }
 
   async #askAll() {
+    if (this.#isClosed) return;
     const wanted = [...this.#missing].filter((each) => !this.#known.has(each));
     const ids = wanted.slice(0, MOST_ASKED);
     this.#missing = new Set(wanted.slice(MOST_ASKED));
@@ -55,11 +67,12 @@ export class Users {
     try {
       const found = await this.#chat.findUsers({ ids });
       this.learn(Object.fromEntries(found.map((each) => [each.id, each])));
-    } catch ({ status }) {
+      this.#again.succeeded();
+    } catch (error) {
       // They are shown by their ids, where the host shows nothing of users.
-      this.#areOffered = status !== NOT_OFFERED;
+      this.#areOffered = error.status !== NOT_OFFERED;
       for (const each of ids) this.#missing.add(each);
-      this.#again(() => this.#askAll());
+      if (!this.#isClosed) this.#again.failed(error);
       return;
     }
     if (this.#missing.size > 0) this.#ask();

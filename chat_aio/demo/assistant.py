@@ -16,6 +16,7 @@ from chat_aio.tasks import cancel_and_wait
 log = logging.getLogger(__name__)
 
 SECONDS_PER_WORD = 0.07
+AGAIN_SECONDS = 2.0
 
 ANSWER = """\
 You said: “{question}”. I am only a script, so I have no opinion about that. But you are reading \
@@ -39,7 +40,19 @@ def add_assistant(app: web.Application, chat: Chat, drafts: Drafts, user_id: str
 
 
 async def answer_all(chat: Chat, drafts: Drafts, user_id: str) -> None:
-    """Answer what is written to the assistant, or mentions it, until cancelled."""
+    """Answer what is written to the assistant, or mentions it, until cancelled. When it may not
+    listen, as while it is banned, it tries again."""
+    while True:
+        try:
+            await _answer_each(chat, drafts, user_id)
+        except ChatError as refusal:
+            log.info("the assistant cannot listen: %s", refusal.code)
+        except Exception:
+            log.exception("the assistant has failed, and begins again")
+        await asyncio.sleep(AGAIN_SECONDS)
+
+
+async def _answer_each(chat: Chat, drafts: Drafts, user_id: str) -> None:
     async for event in chat.events(user_id=user_id):
         if isinstance(event, MessageEvent) and event.type == "message.created":
             await _answer(chat, drafts, user_id, event.message)

@@ -1,8 +1,11 @@
 """An assistant writes: its words are seen as they come, by those who come later too."""
 
+import asyncio
+
 import pytest
 from playwright.async_api import Page, expect
 
+from chat_aio.demo import assistant
 from tests.browser.acting import main_list, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
@@ -45,6 +48,24 @@ async def test_who_comes_later_sees_it_from_its_beginning(visit: Visit, demo: De
     assert newest["role"] == "assistant"
     assert newest["body"].startswith("You said")
     assert "ordinary message." not in newest["body"]
+
+
+async def test_she_listens_again_when_a_ban_is_lifted(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = asyncio.Event()
+    monkeypatch.setattr(assistant, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(assistant.log, "info", lambda *_: refused.set())
+    place = await demo.direct("linus", "eliza")
+    ban = (await demo.post("ada", "/moderation/bans", targetUserId="eliza"))["ban"]
+    async with asyncio.timeout(20):
+        await refused.wait()
+    await demo.delete("ada", f"/moderation/bans/{ban['id']}")
+    async with asyncio.timeout(20):
+        # What is written before she listens again is not answered.
+        while not (await demo.get("linus", f"/conversations/{place}/drafts"))["drafts"]:
+            await demo.send("linus", place, "Are you there?")
+            await asyncio.sleep(0.2)
 
 
 async def test_a_draft_that_ends_without_a_message_goes(visit: Visit, demo: Demo) -> None:

@@ -6,8 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 from unittest.mock import patch
 
+import pytest
+
 from chat_aio.store import replay_queries
 from chat_aio.store.database import Database as Kept
+from chat_aio.store.turns import Slices
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
 from tests.support.membership import change
@@ -37,6 +40,29 @@ async def told_until(tab: Tab, position: str) -> list[Frame]:
 def short(frames: list[Frame]) -> list[tuple[str, str]]:
     """What happened, and what it is about."""
     return [(str(each.event).partition(".")[2], each.data["message"]["body"]) for each in frames]
+
+
+async def test_others_are_served_while_a_replay_is_made(
+    person: Any, serve: MakePeople, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Encoding what many have missed is work: between the messages, others have their turn."""
+    alice = person("alice")
+    group = await alice.group("bob")
+    for number in range(13):
+        sent = await alice.send(group, f"message {number}")
+    await alice.edit(sent["id"], "edited")
+    turns: list[Slices] = []
+    gave_way = Slices.give_way
+
+    async def counted(slices: Slices) -> None:
+        turns.append(slices)
+        await gave_way(slices)
+
+    monkeypatch.setattr(Slices, "give_way", counted)
+    async with returning(serve, "bob", f"{group}:1") as tab:
+        assert len(await told_until(tab, f"{group}:13")) == 13
+    (slices,) = {id(each) for each in turns if turns.count(each) > 4}
+    assert [id(each) for each in turns].count(slices) == 14
 
 
 async def test_replay_covers_all_conversations(

@@ -197,10 +197,13 @@ class StorageReplays:
         missed = MissedEvents(members)
         known = {each["_id"] for each in changed}
         gone = [each for each in created if each.get("deletedAt") and each["_id"] not in known]
-        for each in created:
-            missed.add_created(each, parents)
-        for each in (*changed, *gone):  # `gone` were deleted between the two reads.
-            missed.add_changed(each, parents)
+        async with self._database.turns.sliced() as slices:
+            for each in created:
+                missed.add_created(each, parents)
+                await slices.give_way()
+            for each in (*changed, *gone):  # `gone` were deleted between the two reads.
+                missed.add_changed(each, parents)
+                await slices.give_way()
         return missed
 
     def _missed(self, request: ReplayRequest, heads: _Heads, missed: MissedEvents) -> Found:

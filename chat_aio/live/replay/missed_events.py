@@ -2,7 +2,7 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -13,7 +13,7 @@ from chat_aio.live.replay.positions import SKEW
 from chat_aio.live.replay.replay import ReplayedEvent, replayed_event_from
 from chat_aio.live.stream import HOST
 from chat_aio.store.documents import ConversationDocument, MessageDocument
-from chat_aio.store.hidden import NOTHING, by_user
+from chat_aio.store.hidden import by_user
 from chat_aio.store.mapping import Parents
 
 log = logging.getLogger(__name__)
@@ -56,6 +56,18 @@ class Entry:
         return self.at, self.stored.is_change, self.stored.name
 
 
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """When each participant of a conversation joined, and up to which seq messages are hidden from
+    them, where any are."""
+
+    joined: Mapping[str, datetime]
+    hidden: Mapping[str, int]
+
+
+NOBODYS = Stays({}, {})
+
+
 class MissedEvents:
     """What was written since the oldest of some requests, by conversation.
 
@@ -63,9 +75,8 @@ class MissedEvents:
     """
 
     def __init__(self, members: Iterable[ConversationDocument]) -> None:
-        members = [*members]
-        self._joined = {each["_id"]: _joined_in(each) for each in members}
-        self._hidden = {each["_id"]: by_user(each) for each in members}
+        self._members = {each["_id"]: each for each in members}
+        self._stays: dict[str, Stays] = {}
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
     def add_created(self, document: MessageDocument, parents: Parents) -> None:
@@ -82,12 +93,12 @@ class MissedEvents:
     def _missed_by(self, request: ReplayRequest) -> Iterator[Entry]:
         own, seen = request.since
         for conversation_id in self._entries.keys() & request.ids:
-            members = self._joined.get(conversation_id, {})
-            joined = ALWAYS if request.user_id == HOST else members.get(request.user_id)
+            stays = self._stays_in(conversation_id)
+            joined = ALWAYS if request.user_id == HOST else stays.joined.get(request.user_id)
             if joined is None:
                 continue
             oldest = max(request.horizon, joined - SKEW)
-            upto = self._hidden.get(conversation_id, NOTHING).get(request.user_id, 0)
+            upto = stays.hidden.get(request.user_id, 0)
             for each in self._entries[conversation_id]:
                 if conversation_id == own and not each.stored.is_change:
                     is_missed = each.stored.name[1] > seen
@@ -95,6 +106,15 @@ class MissedEvents:
                     is_missed = each.at >= oldest
                 if is_missed and (shown := each.stored.behind(upto)):
                     yield each if shown is each.stored else replace(each, stored=shown)
+
+    def _stays_in(self, conversation_id: str) -> Stays:
+        """Found when the first request needs it: for all conversations at once it is long work."""
+        stays = self._stays.get(conversation_id)
+        if stays is None:
+            members = self._members.get(conversation_id)
+            stays = Stays(_joined_in(members), by_user(members)) if members else NOBODYS
+            self._stays[conversation_id] = stays
+        return stays
 
     def _add(self, document: MessageDocument, parents: Parents, *, is_change: bool) -> None:
         if stored := replayed_event_from(document, parents, is_change=is_change):

@@ -1,0 +1,45 @@
+/** What has failed for a while is tried again. */
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export class Again {
+  #work;
+  #timer = null;
+  #failures = 0;
+
+  /** `work()` is what is tried. */
+  constructor(work) {
+    this.#work = work;
+  }
+
+  /** Whether it has failed, and is about to be tried again. */
+  get isWaiting() {
+    return this.#timer !== null;
+  }
+
+  /** It has failed: after a pause, longer each time and no shorter than the service says. */
+  failed({ isTemporary, retryAfter }) {
+    if (!isTemporary) return;
+    this.stop();
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, LONGEST_PAUSE_MS);
+    this.#failures += 1;
+    // Not all pages at once.
+    const spread = pause * (0.5 + Math.random() / 2);
+    const wait = Math.max(spread, (retryAfter ?? 0) * 1_000);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#work();
+    }, wait);
+  }
+
+  succeeded() {
+    this.stop();
+    this.#failures = 0;
+  }
+
+  stop() {
+    clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}

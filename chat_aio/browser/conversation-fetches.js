@@ -1,0 +1,86 @@
+/** Asks for conversations one by one: those not known yet, and those whose counts may be wrong. */
+
+import { isGone } from "./history.js";
+import { settled } from "./tasks.js";
+
+const CONFIRM_MS = 400;
+/** However much comes, a count is not left unconfirmed for longer. */
+const CONFIRMED_WITHIN_MS = 5_000;
+/** More at once are one list. */
+const MOST_ONE_BY_ONE = 5;
+
+export class ConversationFetches {
+  #chat;
+  #store;
+  #needs;
+  #isClosed = false;
+  /** Those whose counts are to be asked for. */
+  #doubtful = new Set();
+  #confirmAll = settled(CONFIRM_MS, CONFIRMED_WITHIN_MS, () => this.#ask());
+  /** What is being asked for. */
+  #running = new Map();
+
+  /**
+   * `needs.gone(conversationId)` is told of those that cannot be read (any longer),
+   * `needs.failed(error)` of other failures, and `needs.list()` asks for the whole list.
+   */
+  constructor(chat, store, needs) {
+    this.#chat = chat;
+    this.#store = store;
+    this.#needs = needs;
+  }
+
+  start() {
+    this.#isClosed = false;
+  }
+
+  /** Nothing is asked for by itself any more, and no answer counts. */
+  close() {
+    this.#isClosed = true;
+    this.#doubtful.clear();
+  }
+
+  /**
+   * Bring a conversation; while it is on its way nobody else asks for it. `isAside`: its place in
+   * the list may be further down.
+   */
+  fetch(conversationId, { isAside = true } = {}) {
+    const key = `${isAside} ${conversationId}`;
+    const fetching =
+      this.#running.get(key) ??
+      this.#fetch(conversationId, isAside).finally(() => this.#running.delete(key));
+    this.#running.set(key, fetching);
+    return fetching;
+  }
+
+  /**
+   * A count is shown at once and asked for a moment later: a list may have counted the message too,
+   * a page that brought it before its event has not counted it, and what is told of a reading may
+   * be older than the newest message.
+   */
+  confirm(conversationId) {
+    if (this.#isClosed) return;
+    this.#doubtful.add(conversationId);
+    this.#confirmAll();
+  }
+
+  #ask() {
+    // One may have left meanwhile.
+    const ids = [...this.#doubtful].filter((each) => this.#store.conversation(each));
+    this.#doubtful.clear();
+    if (ids.length > MOST_ONE_BY_ONE) this.#needs.list();
+    else for (const each of ids) this.#fetch(each, true);
+  }
+
+  async #fetch(conversationId, isAside) {
+    const asOf = this.#store.now();
+    try {
+      const conversation = await this.#chat.getConversation(conversationId);
+      this.#store.putConversation(conversation, asOf, { isAside });
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (isGone(error)) this.#needs.gone(conversationId);
+      else this.#needs.failed(error);
+    }
+  }
+}
