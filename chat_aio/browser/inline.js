@@ -9,8 +9,17 @@ import { piecesOf } from "./mentions.js";
 
 const CODE = /(?<fence>`{1,3})(?<code>[^`\n]+)\k<fence>/u;
 /** Without what turns the direction of writing: an address is shown as it is. */
-const LINK = /https?:\/\/[^\s<>"`\u202a-\u202e\u2066-\u2069]+/u;
-const MARK = new RegExp(`${CODE.source}|(?<link>${LINK.source})|(?<run>\\*+|_+)|\\n`, "giu");
+const LINK =
+  /(?:https?:\/\/|www\.(?=[\p{L}\p{N}-]+\.[\p{L}\p{N}]))[^\s<>"`\u202a-\u202e\u2066-\u2069]+/u;
+/** It begins nowhere within a word, and is bounded: a long text is not read again and again. */
+const MAILBOX = /(?<![\p{L}\p{N}.+@-])[a-z0-9][a-z0-9.+_-]{0,63}/u;
+const HOST = /(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,63}(?![\p{L}\p{N}@-])/u;
+const MAIL = new RegExp(`${MAILBOX.source}@${HOST.source}`, "u");
+const STYLE = /(?<run>\*+|_+)/u;
+const MARK = new RegExp(
+  `${CODE.source}|(?<link>${LINK.source})|(?<mail>${MAIL.source})|${STYLE.source}|\\n`,
+  "giu",
+);
 const STYLES = { "*": "isItalic", "**": "isBold", _: "isItalic" };
 const WORD = /[\p{L}\p{N}]/u;
 const SPACE = /\s/u;
@@ -55,6 +64,9 @@ function marksOf(text) {
       // A link in bold: what ends that was read as the end of the address.
       const run = piece && /^[*_]+/u.exec(text.slice(end, start + written.length))?.[0];
       if (run) addStyles(marks, open, { text, run, start: end });
+    } else if (groups.mail) {
+      const piece = { text: written, href: `mailto:${written}` };
+      marks.push({ start, end: start + written.length, piece });
     } else if (groups.run) {
       addStyles(marks, open, { text, run: groups.run, start });
     } else {
@@ -101,8 +113,9 @@ function linkOf(text, written, start) {
     if (unopened[last] > 0) unopened[last] -= 1;
     else if (!LOOSE_END.test(last)) break;
   }
-  const href = written.slice(0, end);
-  return URL.canParse(href) ? { text: href, href } : null;
+  const shown = written.slice(0, end);
+  const href = /^www\./iu.test(shown) ? `https://${shown}` : shown;
+  return URL.canParse(href) ? { text: shown, href } : null;
 }
 
 /** How many brackets close that were not opened, by bracket. */
