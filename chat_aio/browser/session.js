@@ -84,6 +84,7 @@ export class Session {
   /** The list is asked for when the stream is open, so that nothing falls in between. */
   start() {
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
+    this.sender.open();
     this.#stream = this.#chat.stream({
       onStatus: (status) => this.#store.set({ status }),
       onOpen: () => this.#opened(),
@@ -184,9 +185,10 @@ export class Session {
   async loadPreview(conversationId) {
     if (this.#previewed.has(conversationId)) return;
     this.#previewed.add(conversationId);
+    const asOf = this.#store.now();
     try {
       const { messages } = await this.#chat.listMessages(conversationId, { limit: 1 });
-      this.#store.setPreview(conversationId, messages[0] ?? null);
+      this.#store.setPreview(conversationId, messages[0] ?? null, asOf);
     } catch {
       // A row without a preview is still a row; the next opening of the stream asks again.
     }
