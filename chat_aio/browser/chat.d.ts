@@ -2,13 +2,16 @@
 export function newClientMessageId(): string;
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
 export class ChatError extends Error {
-    /** `status` is 0 without an answer; `retryAfter` are seconds, where the service has said so.
-     * @param {{status: number, code: string, message: string, retryAfter?: number | null}} given */
-    constructor({ status, code, message, retryAfter }: {
+    /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
+     * service has said so.
+     * @param {{status: number, code: string, message: string, retryAfter?: number | null,
+     *   cause?: unknown}} given */
+    constructor({ status, code, message, retryAfter, ...reason }: {
         status: number;
         code: string;
         message: string;
         retryAfter?: number | null;
+        cause?: unknown;
     });
     status: number;
     code: string;

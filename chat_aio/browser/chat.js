@@ -193,6 +193,10 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const REMEMBERED_MESSAGES = 2_000;
 
+/** Browsers read such a segment, and `%2E` as well, as a step within a path. */
+const DOTS = /\/\.\.?(\/|$)/;
+const NO_PATH = { status: 404, code: "NOT_FOUND", message: "There is no such path." };
+
 const EVENT_TYPES = [
   ...["message.created", "message.updated", "message.deleted", "reaction.added"],
   ...["reaction.removed", "participant.added", "participant.removed", "conversation.created"],
@@ -204,10 +208,12 @@ const EVENT_TYPES = [
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
 export class ChatError extends Error {
-  /** `status` is 0 without an answer; `retryAfter` are seconds, where the service has said so.
-   * @param {{status: number, code: string, message: string, retryAfter?: number | null}} given */
-  constructor({ status, code, message, retryAfter = null }) {
-    super(message);
+  /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
+   * service has said so.
+   * @param {{status: number, code: string, message: string, retryAfter?: number | null,
+   *   cause?: unknown}} given */
+  constructor({ status, code, message, retryAfter = null, ...reason }) {
+    super(message, reason);
     Object.assign(this, { name: "ChatError" });
     this.status = status;
     this.code = code;
@@ -582,6 +588,7 @@ export class Chat {
       try {
         return await this.#ask("POST", path, { body, of: "message", before: signal });
       } catch (error) {
+        signal?.throwIfAborted();
         if (left <= 0 || !(error instanceof ChatError) || !error.isTemporary) throw error;
         const wait = Math.max(spread(pause), (error.retryAfter ?? 0) * 1_000);
         if (wait > LONGEST_RETRY_MS) throw error;
@@ -596,11 +603,11 @@ export class Chat {
    * @param {{query?: Json, body?: Json, of?: string, before?: AbortSignal}} given */
   async #ask(method, path, { query = {}, body, of, before }) {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
-    const url = await this.#urlOf(path, query);
-    const options = { method, credentials, headers: await this.#headers(body) };
+    const { url, headers } = await this.#noting(this.#addressed(path, query, body));
     before?.throwIfAborted();
     const signal = abortedAfter(this.#options.timeoutMs ?? TIMEOUT_MS);
-    const asked = answerTo(fetch(url, { ...options, signal, body: JSON.stringify(body) }));
+    const options = { method, credentials, headers, signal };
+    const asked = answerTo(fetch(url, { ...options, body: JSON.stringify(body) }));
     const answer = await this.#noting(asked);
     return of ? answer[of] : answer;
   }
@@ -611,7 +618,7 @@ export class Chat {
   async #upload(path, body, { onProgress, signal }) {
     const { fetch = onProgress ? progressing(onProgress) : globalThis.fetch } = this.#options;
     const { credentials } = this.#options;
-    const [url, headers] = [await this.#urlOf(path, {}), await this.#headers(undefined)];
+    const { url, headers } = await this.#noting(this.#addressed(path));
     const request = fetch(url, { method: "POST", credentials, headers, body, signal });
     return (await this.#noting(answerTo(request, { signal }))).attachment;
   }
@@ -619,7 +626,7 @@ export class Chat {
   /** @param {string} path @returns {Promise<Blob>} */
   async #blob(path) {
     const { fetch = (...given) => globalThis.fetch(...given), credentials } = this.#options;
-    const [url, headers] = [await this.#urlOf(path, {}), await this.#headers(undefined)];
+    const { url, headers } = await this.#noting(this.#addressed(path));
     const request = fetch(url, { method: "GET", credentials, headers });
     return this.#noting(answerTo(request, { read: (response) => response.blob() }));
   }
@@ -634,6 +641,12 @@ export class Chat {
     }
   }
 
+  /** Where a request goes, and as whom.
+   * @param {string} path @param {Json} [query] @param {Json} [body] */
+  async #addressed(path, query = {}, body) {
+    return { url: await this.#urlOf(path, query), headers: await this.#headers(body) };
+  }
+
   /** @param {Json | undefined} body */
   async #headers(body) {
     const token = await valueOf(this.#options.token);
@@ -646,6 +659,7 @@ export class Chat {
 
   /** @param {string} path @param {Json} query */
   async #urlOf(path, query) {
+    if (DOTS.test(path)) throw new ChatError(NO_PATH);
     const url = new URL(this.#baseUrl + path, globalThis.location?.href);
     const all = { ...query, ...(await valueOf(this.#options.query)) };
     for (const [name, value] of Object.entries(all)) {
@@ -711,18 +725,24 @@ export class ChatStream {
   async #connect() {
     this.#drop();
     const connect = this.#connects;
-    const open = await this.#sourceAt(this.#lastEventId).catch(() => null);
-    // It may have been closed, or opened again, while a token was waited for.
-    if (connect !== this.#connects) return;
-    if (open === null) return this.#refused();
-    const source = open();
+    try {
+      const open = await this.#sourceAt(this.#lastEventId);
+      // It may have been closed, or opened again, while a token was waited for.
+      if (connect === this.#connects) this.#listen(open());
+    } catch {
+      if (connect === this.#connects) this.#refused();
+    }
+  }
+
+  /** @param {EventSource} source */
+  #listen(source) {
+    this.#source = source;
     this.#isBlind = this.#hasOpened && this.#lastEventId === null;
     source.addEventListener("open", () => this.#opened());
     source.addEventListener("error", () => this.#failed(source));
-    for (const type of [...EVENT_TYPES, ...(this.#options.types ?? [])]) {
+    for (const type of new Set([...EVENT_TYPES, ...(this.#options.types ?? [])])) {
       source.addEventListener(type, (event) => this.#received(type, event));
     }
-    this.#source = source;
   }
 
   #drop() {
@@ -734,13 +754,14 @@ export class ChatStream {
 
   #opened() {
     this.#failures = 0;
-    this.#tell("live");
     // EventSource does not show an id that comes without an event: a new one begins blindly where
     // no event was told yet.
     const isBlind = this.#isBlind;
     [this.#hasOpened, this.#isBlind] = [true, false];
-    this.#options.onOpen?.();
-    if (isBlind) this.#options.onReset?.({ type: "stream.reset", reason: "position_unknown" });
+    this.#tell("live");
+    if (!this.#isClosed) this.#options.onOpen?.();
+    if (!isBlind || this.#isClosed) return;
+    this.#options.onReset?.({ type: "stream.reset", reason: "position_unknown" });
   }
 
   /** @param {EventSource} source */
@@ -751,11 +772,16 @@ export class ChatStream {
   }
 
   #refused() {
-    this.#tell("reconnecting");
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#timer = setTimeout(() => this.#connect(), spread(pause));
     this.#failures += 1;
-    this.#options.onRefused?.();
+    this.#tell("reconnecting");
+    if (!this.#isClosed) this.#options.onRefused?.();
+  }
+
+  /** As it may be as soon as somebody was told something. */
+  get #isClosed() {
+    return this.#status === "closed";
   }
 
   /** @param {string} type @param {MessageEvent} event */
@@ -805,9 +831,14 @@ function path(parts, ...ids) {
   return String.raw({ raw: parts }, ...ids.map(encodeURIComponent));
 }
 
-/** @template Value @param {Given<Value>} given @returns {Promise<Value>} */
+/** What cannot be had while one is offline, such as a new token, is there later.
+ * @template Value @param {Given<Value>} given @returns {Promise<Value>} */
 async function valueOf(given) {
-  return given instanceof Function ? given() : given;
+  try {
+    return await (given instanceof Function ? given() : given);
+  } catch (cause) {
+    throw unreachable(cause);
+  }
 }
 
 /** TypeScript before 4.9 does not know it.
@@ -853,14 +884,38 @@ async function answerTo(request, { read, signal } = {}) {
   try {
     response = await request;
     answer = await (response.ok && read ? read(response) : response.json().catch(notJson));
-  } catch {
+  } catch (cause) {
     if (signal?.aborted) throw signal.reason;
-    throw new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is out of reach." });
+    throw unreachable(cause);
   }
   if (response.ok && answer !== null) return answer;
-  const { code = "UNEXPECTED_ANSWER", message = response.statusText } = answer?.error ?? {};
-  const retryAfter = Number(response.headers.get("Retry-After")) || null;
-  throw new ChatError({ status: response.ok ? 502 : response.status, code, message, retryAfter });
+  const status = response.ok ? 502 : response.status;
+  const { code = "UNEXPECTED_ANSWER", message = wordsFor(status) } = answer?.error ?? {};
+  throw new ChatError({ status, code, message, retryAfter: retryAfterOf(response) });
+}
+
+/** @param {unknown} cause */
+function unreachable(cause) {
+  const message = "The chat is out of reach.";
+  return new ChatError({ status: 0, code: "UNREACHABLE", message, cause });
+}
+
+/** For a proxy's answer, which is a page or empty; HTTP/2 has no words for a status either.
+ * @param {number} status */
+function wordsFor(status) {
+  if (status === 413) return "This is too large.";
+  if (status === 429) return "There were too many requests.";
+  if (status >= 500) return "The chat is not available just now.";
+  return `The answer is not the chat's: status ${status}.`;
+}
+
+/** Seconds, or until a date, by the clock of whoever has answered; null where there is none.
+ * @param {Response} response */
+function retryAfterOf({ headers }) {
+  const told = headers.get("Retry-After") ?? "";
+  const now = Date.parse(headers.get("Date") ?? "") || Date.now();
+  const seconds = /^\d+$/.test(told) ? Number(told) : Math.ceil((Date.parse(told) - now) / 1_000);
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds);
 }
 
 /** A proxy's error page is an answer that is not JSON; a connection that broke is no answer.

@@ -1,15 +1,21 @@
 /** Sends what is in the store's outbox, in order, and each message once. No DOM. */
 
-import { newClientMessageId } from "./chat.js";
+import { ChatError, newClientMessageId } from "./chat.js";
+
+const CLOSED = { status: 0, code: "UNREACHABLE", message: "The chat is closed." };
 
 export class Sender {
   #chat;
   #store;
   #onRefused;
   #closing = new AbortController();
-  #lastOf = new Map();
+  /** The conversations that something is being sent to. */
+  #busy = new Set();
 
-  /** `onRefused(draft, error)` is told of what has failed, and is in the outbox as such. */
+  /**
+   * `onRefused(draft, error)` is told of what was tried and has failed, and is in the outbox as
+   * such; not of what waits behind it.
+   */
   constructor(chat, store, onRefused = () => {}) {
     this.#chat = chat;
     this.#store = store;
@@ -25,11 +31,15 @@ export class Sender {
     return clientMessageId;
   }
 
-  /** Nothing more is sent: it would be sent as whoever is logged in then. What waits has failed, and
-   * is sent with `retryAll`. */
+  /** Nothing more is sent: it would be sent as whoever is logged in then. What waits, and what is
+   * written meanwhile, has failed until `open`. */
   close() {
-    this.#closing.abort();
-    this.#closing = new AbortController();
+    this.#closing.abort(new ChatError(CLOSED));
+  }
+
+  open() {
+    if (this.#closing.signal.aborted) this.#closing = new AbortController();
+    this.retryAll();
   }
 
   /** The same draft under the same key: if the service has it already, it is not sent twice. */
@@ -43,11 +53,13 @@ export class Sender {
     for (const each of this.#store.outbox) if (each.isTemporary) this.retry(each.clientMessageId);
   }
 
+  /** What has waited behind it is sent. */
   discard(clientMessageId) {
-    const { outbox } = this.#store;
-    this.#store.set({
-      outbox: outbox.filter((each) => each.clientMessageId !== clientMessageId),
-    });
+    const draft = this.#find(clientMessageId);
+    if (!draft) return;
+    const [first, next] = this.#heldIn(draft.conversationId);
+    this.#remove(clientMessageId);
+    if (draft === first && next) this.#post(next);
   }
 
   /** What failed, to be written anew; null if it was sent after all. */
@@ -58,17 +70,32 @@ export class Sender {
     return draft;
   }
 
-  /** One after another within a conversation: two quick messages keep their order. */
+  /** One after another within a conversation, behind what has failed there for a while: messages
+   * keep their order. */
   #post(draft) {
-    this.#store.putInOutbox({ ...draft, state: "pending", problem: null, isTemporary: false });
     const { conversationId } = draft;
-    const { signal } = this.#closing;
-    const before = this.#lastOf.get(conversationId) ?? Promise.resolve();
-    this.#lastOf.set(conversationId, before.then(() => this.#deliver(draft, signal)));
+    for (const each of new Set([...this.#heldIn(conversationId), draft])) {
+      this.#store.putInOutbox({ ...each, state: "pending", problem: null, isTemporary: false });
+    }
+    this.#work(conversationId);
   }
 
-  async #deliver({ conversationId, clientMessageId, replyTo, ...draft }, signal) {
+  async #work(conversationId) {
+    if (this.#busy.has(conversationId)) return;
+    this.#busy.add(conversationId);
     try {
+      while (this.#pendingIn(conversationId).length > 0) {
+        await this.#deliver(this.#pendingIn(conversationId)[0]);
+      }
+    } finally {
+      this.#busy.delete(conversationId);
+    }
+  }
+
+  async #deliver({ conversationId, clientMessageId, replyTo, ...draft }) {
+    const { signal } = this.#closing;
+    try {
+      signal.throwIfAborted();
       const { body, mentions, threadRootMessageId, alsoSendToMain, attachments } = draft;
       const composed = {
         ...{ body, mentions, threadRootMessageId, alsoSendToMain, clientMessageId },
@@ -77,21 +104,44 @@ export class Sender {
       };
       const sent = await this.#chat.sendMessage(conversationId, composed, { signal });
       this.#store.receive(sent);
+      this.#remove(clientMessageId);
     } catch (error) {
       this.#fail(clientMessageId, error, signal);
     }
   }
 
-  /** Its event may have come though the answer was lost; then it is not in the outbox any more. */
-  #fail(clientMessageId, error, { aborted: isClosed }) {
-    const isTemporary = isClosed || error.isTemporary;
+  /** What comes behind it in its conversation fails with it, if it may be sent later. */
+  #fail(clientMessageId, error, signal) {
     const draft = this.#find(clientMessageId);
+    // Its event may have come though the answer was lost.
     if (!draft) return;
-    this.#store.putInOutbox({ ...draft, state: "failed", problem: error, isTemporary });
-    if (!isClosed) this.#onRefused(draft, error);
+    const isTemporary = signal.aborted || Boolean(error.isTemporary);
+    // Closed and opened again since: it is still pending, and next.
+    if (isTemporary && signal !== this.#closing.signal) return;
+    const failed = isTemporary ? this.#pendingIn(draft.conversationId) : [draft];
+    for (const each of failed) {
+      this.#store.putInOutbox({ ...each, state: "failed", problem: error, isTemporary });
+    }
+    if (!signal.aborted) this.#onRefused(draft, error);
   }
 
   #find(clientMessageId) {
     return this.#store.outbox.find((each) => each.clientMessageId === clientMessageId);
+  }
+
+  #pendingIn(conversationId) {
+    const isIt = (each) => each.conversationId === conversationId && each.state === "pending";
+    return this.#store.outbox.filter(isIt);
+  }
+
+  /** What has failed for a while, and may be sent later. */
+  #heldIn(conversationId) {
+    const isIt = (each) => each.conversationId === conversationId && each.isTemporary;
+    return this.#store.outbox.filter(isIt);
+  }
+
+  #remove(clientMessageId) {
+    const outbox = this.#store.outbox.filter((each) => each.clientMessageId !== clientMessageId);
+    this.#store.set({ outbox });
   }
 }

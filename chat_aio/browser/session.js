@@ -94,6 +94,7 @@ export class Session {
     this.#fetches.start();
     this.readings.start();
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
+    this.sender.open();
     this.#stream = this.#chat.stream({
       onStatus: (status) => this.#store.set({ status }),
       onOpen: () => this.#opened(),
@@ -198,9 +199,10 @@ export class Session {
   async loadPreview(conversationId) {
     if (this.#previewed.has(conversationId)) return;
     this.#previewed.add(conversationId);
+    const asOf = this.#store.now();
     try {
       const { messages } = await this.#chat.listMessages(conversationId, { limit: 1 });
-      this.#store.setPreview(conversationId, messages[0] ?? null);
+      this.#store.setPreview(conversationId, messages[0] ?? null, asOf);
     } catch {
       // A row without a preview is still a row; the next opening of the stream asks again.
     }

@@ -7,7 +7,7 @@
 import { Conversations } from "./conversations.js";
 import { happeningsOf, Happenings } from "./happenings.js";
 import { MessageLists } from "./message-lists.js";
-import { isInMain } from "./messages.js";
+import { isInMain, isOlderState } from "./messages.js";
 
 export class Store {
   status = "connecting";
@@ -164,7 +164,7 @@ export class Store {
   /** The last message of each conversation of a page, and how often the reader is mentioned. */
   addHeads({ conversations, lastMessages = {}, heads = {} }, asOf = this.now()) {
     for (const { id } of conversations) {
-      this.setPreview(id, lastMessages[id] ?? null);
+      this.setPreview(id, lastMessages[id] ?? null, asOf);
       // What was read since is not counted.
       if (asOf < (this.conversation(id)?.readAt ?? 0)) continue;
       const { unreadMentionCount = 0, firstUnreadSeq = null } = heads[id] ?? {};
@@ -216,7 +216,8 @@ export class Store {
     if (conversation && seq > lastSeqOf(conversation)) {
       if (senderId !== this.userId) this.#countUnread(conversation, message);
       const isShown = isInMain(message);
-      this.#assign(conversationId, isShown ? { lastMessage: message } : { lastReply: message });
+      if (isShown) this.#putPreview(conversationId, message, 0);
+      else this.#assign(conversationId, { lastReply: message });
       this.#conversations.moveUp(conversationId);
     }
     this.changed();
@@ -230,20 +231,20 @@ export class Store {
   }
 
   /** A message was changed: edited, deleted, reacted to. */
-  update(message, asOf) {
+  update(message, asOf = Infinity) {
     const { conversationId } = message;
     this.#lists.heldTimeline(conversationId)?.update(message, asOf);
     for (const each of this.#lists.threadsOf(conversationId)) each.update(message, asOf);
     const last = this.conversation(conversationId)?.lastMessage;
-    if (last?.id === message.id) this.#assign(conversationId, { lastMessage: message });
+    if (last?.id === message.id) this.#putPreview(conversationId, message, asOf);
     this.changed();
   }
 
-  /** The last message of a conversation, as its row in the list shows it; null if it has none. */
-  setPreview(conversationId, message) {
-    const known = this.conversation(conversationId)?.lastMessage;
-    const lastMessage = message && message.seq >= (known?.seq ?? 0) ? message : known;
-    this.#assign(conversationId, { lastMessage, hasPreview: true });
+  /** The last message of a conversation, as its row in the list shows it and as it was at `asOf`;
+   * null if it has none. */
+  setPreview(conversationId, message, asOf = this.now()) {
+    if (message) this.#putPreview(conversationId, message, asOf);
+    this.#assign(conversationId, { hasPreview: true });
   }
 
   setUnread(conversationId, unreadCount) {
@@ -269,7 +270,7 @@ export class Store {
   addNewest(timeline, page, asOf) {
     timeline.addNewest(page, asOf);
     for (const each of page.messages) this.#takeFromOutbox(each);
-    if (timeline.rootId === null) this.setPreview(timeline.conversationId, timeline.newest);
+    if (timeline.rootId === null) this.setPreview(timeline.conversationId, timeline.newest, asOf);
     this.changed();
   }
 
@@ -297,6 +298,15 @@ export class Store {
     this.set({ outbox: isThere ? changed : [...changed, draft] });
   }
 
+  /** A later message, or its newer state: an answer's only if nothing was told since `asOf`. */
+  #putPreview(conversationId, message, asOf) {
+    const { lastMessage: known, previewAsOf } = this.conversation(conversationId) ?? {};
+    const isLater = !known || message.seq > known.seq;
+    if (!isLater && !isLaterState({ message, asOf }, { message: known, asOf: previewAsOf })) return;
+    const at = asOf === Infinity ? this.now() : asOf;
+    this.#assign(conversationId, { lastMessage: message, previewAsOf: at });
+  }
+
   #countUnread({ id, unreadCount }, message) {
     const isFirst = unreadCount === 0 && id === this.openId && !this.isReading;
     if (isFirst && isInMain(message)) this.timeline(id).unread.drawAbove(message.id);
@@ -318,6 +328,13 @@ export class Store {
     this.#conversations.assign(conversationId, fields);
     this.changed();
   }
+}
+
+/** Whether a state of a message is to be shown in place of the one that is known. */
+function isLaterState(given, known) {
+  if (given.message.id !== known.message.id || given.asOf < known.asOf) return false;
+  const isRestored = known.message.deletedAt && given.asOf > known.asOf;
+  return isRestored || !isOlderState(given.message, known.message);
 }
 
 function lastSeqOf({ lastMessage, lastReply }) {

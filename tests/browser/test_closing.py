@@ -99,6 +99,28 @@ async def test_what_is_not_sent_yet_is_not_sent_as_somebody_else(empty: Page) ->
     assert later == [["ada", path, "one"], ["ada", path, "two"]]
 
 
+async def test_what_is_written_meanwhile_is_sent_when_it_has_begun_anew(empty: Page) -> None:
+    """Without waiting for the stream to open."""
+    before, states, after = await run(
+        empty,
+        """
+        await open();
+        store.close();
+        store.send("c", "one");
+        store.send("c", "two");
+        await pass(50);
+        const before = bodies();
+        const states = store.timeline("c").messages.map((each) => each.state);
+        store.start();
+        await until(() => bodies().length >= 2);
+        return [before, states, bodies()];
+        """,
+    )
+    path = "/conversations/c/messages"
+    assert (before, states) == ([], ["failed", "failed"])
+    assert after == [["ada", path, "one"], ["ada", path, "two"]]
+
+
 async def test_what_was_being_read_is_not_read_by_somebody_else(empty: Page) -> None:
     """Neither in a thread, where reading takes a second, nor in the main list."""
     found = await run(

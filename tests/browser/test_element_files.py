@@ -282,7 +282,7 @@ async def test_who_is_calling_is_known_later(
         row = messages(page).last
         await expect(row.get_by_role("link", name="notes.txt")).to_have_attribute("href", "#")
         await row.get_by_role("link", name="notes.txt").click()
-        await expect(page.get_by_role("alert")).to_have_text("Who is it?")
+        await expect(page.get_by_role("alert")).to_have_text("The chat is out of reach.")
         await host_cable.cut()
         banner = page.get_by_role("status").filter(has_text="No connection. Trying again…")
         await expect(banner).to_be_visible()

@@ -247,6 +247,70 @@ async def test_what_a_moderator_restores_is_there_again(empty: Page) -> None:
     assert await run(empty, script) == ["body 1", "body 1", "body 1", "", ""]
 
 
+@pytest.mark.parametrize(
+    ("act", "shown"),
+    [
+        # Deleted, then the list that was asked for before, or what one's own reaction answered.
+        ("store.update(gone); store.addHeads(heads(message(1)), before);", ""),
+        ("store.update(gone); store.setPreview('c', message(1), before);", ""),
+        ("store.update(gone); store.update(message(1), before);", ""),
+        ("store.update(message(1, edited)); store.addHeads(heads(message(1)), before);", "better"),
+        ("store.addHeads(heads(gone), store.now()); store.update(message(1), before);", ""),
+        ("store.update(message(1, edited)); store.update(message(1));", "better"),
+        # What was asked for later, or is told by a moderator's restoring, is newer.
+        ("store.update(gone); store.addHeads(heads(message(1)), store.now());", "body 1"),
+        ("store.update(gone); store.update(message(1));", "body 1"),
+        ("store.addHeads(heads(message(1, edited)), store.now());", "better"),
+        # Another message has a history of its own.
+        ("store.update(gone); store.receive(message(2));", "body 2"),
+        (
+            "store.update(gone); store.receive(message(2)); "
+            "store.setPreview('c', message(2, edited), before);",
+            "better",
+        ),
+        ("store.receive(message(2)); store.setPreview('c', message(1));", "body 2"),
+    ],
+)
+async def test_a_row_of_the_list_shows_the_newest_state_of_its_message(
+    empty: Page, act: str, shown: str
+) -> None:
+    script = f"""
+        const store = new Store("ada");
+        const gone = message(1, {{ body: "", deletedAt: "2026-01-31T11:00:00.000Z" }});
+        const edited = {{ body: "better", editedAt: "2026-01-31T10:00:00.000Z" }};
+        const heads = (last) => {{
+          return {{ conversations: [{{ id: "c" }}], lastMessages: {{ c: last }} }};
+        }};
+        store.setConversations([conversation("c", 0)], null, store.now());
+        store.addHeads(heads(message(1)), store.now());
+        const before = store.now();
+        {act}
+        return store.conversation("c").lastMessage.body;
+    """
+    assert await run(empty, script) == shown
+
+
+async def test_a_row_that_asks_for_its_message_does_not_undo_what_was_told_since(
+    empty: Page,
+) -> None:
+    script = """
+        const { Session } = await import("/browser/session.js");
+        const store = new Store("ada");
+        let answer;
+        const asked = new Promise((resolve) => { answer = resolve; });
+        const session = new Session({ listMessages: () => asked }, store, {});
+        store.setConversations([conversation("c", 0)], null, store.now());
+        store.receive(message(1));
+        const isShown = session.loadPreview("c");
+        store.update(message(1, { body: "", deletedAt: "2026-01-31T11:00:00.000Z" }));
+        answer(pageOf(1, 1, null));
+        await isShown;
+        const { lastMessage, hasPreview } = store.conversation("c");
+        return [lastMessage.body, hasPreview];
+    """
+    assert await run(empty, script) == ["", True]
+
+
 async def test_a_preview_follows_its_parent_also_where_that_is_not_held(empty: Page) -> None:
     script = """
         const store = new Store("ada");
