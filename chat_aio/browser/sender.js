@@ -1,5 +1,6 @@
 /** Sends what is in the store's outbox, in order, and each message once. No DOM. */
 
+import { Again } from "./again.js";
 import { ChatError, newClientMessageId } from "./chat.js";
 
 const CLOSED = { status: 0, code: "UNREACHABLE", message: "The chat is closed." };
@@ -11,6 +12,7 @@ export class Sender {
   #closing = new AbortController();
   /** The conversations that something is being sent to. */
   #busy = new Set();
+  #again = new Again(() => this.retryAll());
 
   /**
    * `onRefused(draft, error)` is told of what was tried and has failed, and is in the outbox as
@@ -34,12 +36,19 @@ export class Sender {
   /** Nothing more is sent: it would be sent as whoever is logged in then. What waits, and what is
    * written meanwhile, has failed until `open`. */
   close() {
+    this.#again.stop();
     this.#closing.abort(new ChatError(CLOSED));
   }
 
   open() {
     if (this.#closing.signal.aborted) this.#closing = new AbortController();
     this.retryAll();
+  }
+
+  /** Drafts of an earlier session, in their order: those that have failed for a while are sent when
+   * the stream opens. */
+  takeUp(drafts) {
+    for (const each of drafts) this.#store.putInOutbox(each);
   }
 
   /** The same draft under the same key: if the service has it already, it is not sent twice. */
@@ -103,6 +112,7 @@ export class Sender {
         attachmentIds: attachments?.map((each) => each.id),
       };
       const sent = await this.#chat.sendMessage(conversationId, composed, { signal });
+      this.#again.succeeded();
       this.#store.receive(sent);
       this.#remove(clientMessageId);
     } catch (error) {
@@ -122,7 +132,10 @@ export class Sender {
     for (const each of failed) {
       this.#store.putInOutbox({ ...each, state: "failed", problem: error, isTemporary });
     }
-    if (!signal.aborted) this.#onRefused(draft, error);
+    if (signal.aborted) return;
+    // Otherwise it is sent when the stream is back.
+    if (isTemporary && this.#store.status === "live") this.#again.failed(error);
+    this.#onRefused(draft, error);
   }
 
   #find(clientMessageId) {

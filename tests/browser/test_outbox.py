@@ -95,6 +95,29 @@ async def test_it_goes_on_where_it_stopped(empty: Page, act: str, order: list[st
     assert await run(empty, script) == order
 
 
+async def test_it_is_tried_again_while_the_stream_is_open(empty: Page) -> None:
+    """Without one, opening it has everything sent that waits."""
+    script = """
+        const found = [];
+        for (const status of ["reconnecting", "live"]) {
+          store.set({ status });
+          refuse(503, status);
+          send(status, `${status}, too`);
+          await turn();
+          refusals.clear();
+          const end = performance.now() + 5_000;
+          const isOver = () => performance.now() > (status === "live" ? end : end - 3_500);
+          while (store.outbox.length > 0 && !isOver()) await turn();
+          found.push([...stored]);
+          sender.retryAll();
+          await turn();
+        }
+        return found;
+    """
+    both = ["reconnecting", "reconnecting, too"]
+    assert await run(empty, script) == [[], [*both, "live", "live, too"]]
+
+
 async def test_what_is_refused_for_good_holds_nothing(empty: Page) -> None:
     script = """
         refuse(422, "A");

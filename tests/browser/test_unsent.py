@@ -1,7 +1,9 @@
 """What is written and not sent: kept over reloads, and given back when it was refused."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
@@ -52,6 +54,44 @@ async def test_it_is_there_after_a_reload_until_it_is_sent(visit: Visit, demo: D
     await expect(message(main_list(linus), "Ask")).to_be_visible()
     await expect(box(linus)).to_have_value("")
     assert await demo.bodies("linus", direct_id) == []
+
+
+@pytest.mark.parametrize("has_answer", [False, True])
+async def test_what_was_sent_in_vain_is_there_after_a_reload(
+    visit: Visit, demo: Demo, complaints: Complaints, has_answer: bool
+) -> None:
+    """Whether it had failed, or was still on its way; it is sent once, in its order."""
+    complaints.excuse("net::ERR_FAILED")
+    place = await demo.direct("linus", "dennis")
+    linus = await visit("linus", place)
+    asked = asyncio.Event()
+
+    async def lost(route: Route) -> None:
+        if route.request.method != "POST":
+            await route.continue_()
+        elif has_answer:
+            # The service has it; nobody has told the page.
+            await route.fetch()
+            asked.set()
+        else:
+            asked.set()
+            await route.abort()
+
+    await linus.route("**/messages*", lost)
+    await write(linus, "one")
+    await write(linus, "two")
+    async with asyncio.timeout(20):
+        await asked.wait()
+    if not has_answer:
+        await expect(linus.locator("[data-state=failed]")).to_have_count(2)
+    await linus.unroute("**/messages*")
+    await linus.reload()
+    sent = main_list(linus).locator("[data-state=sent] .body")
+    await expect(sent).to_have_text(["one", "two"])
+    assert await demo.bodies("linus", place) == ["one", "two"]
+    await linus.reload()
+    await expect(sent).to_have_text(["one", "two"])
+    await expect(main_list(linus).locator(".message")).to_have_count(2)
 
 
 async def test_another_person_at_the_same_browser_does_not_see_it(visit: Visit, demo: Demo) -> None:

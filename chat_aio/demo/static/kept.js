@@ -5,15 +5,18 @@
  */
 export class Kept {
   #userId;
+  #storage;
 
-  constructor(userId) {
+  /** `storage()` is the browser's, of all tabs or of this one; refused, it throws. */
+  constructor(userId, storage = () => localStorage) {
     this.#userId = userId;
+    this.#storage = storage;
   }
 
   /** What was kept under a name; null if nothing was. */
   get(name) {
     try {
-      return JSON.parse(localStorage.getItem(this.#keyOf(name)));
+      return JSON.parse(this.#storage().getItem(this.#keyOf(name)));
     } catch {
       return null;
     }
@@ -22,8 +25,8 @@ export class Kept {
   /** `value` is anything that JSON can have; null takes away what was kept. */
   set(name, value) {
     try {
-      if (value === null) localStorage.removeItem(this.#keyOf(name));
-      else localStorage.setItem(this.#keyOf(name), JSON.stringify(value));
+      if (value === null) this.#storage().removeItem(this.#keyOf(name));
+      else this.#storage().setItem(this.#keyOf(name), JSON.stringify(value));
     } catch {
       // What cannot be kept is there until the page is left.
     }

@@ -4,6 +4,7 @@ import { addressOf } from "./address.js";
 import { Casework } from "./casework.js";
 import { Chat } from "../../browser/chat.js";
 import { Kept } from "./kept.js";
+import { keepOutbox } from "./kept-outbox.js";
 import { problemOf } from "./problems.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
@@ -131,6 +132,7 @@ export class Page {
     const goToPerson = (userId) => this.#goToPerson(userId);
     makeDirectDialog(people, goToPerson);
     new FirstSteps(people, goToPerson);
+    keepOutbox(store, this.#session.sender, new Kept(people.userId, () => sessionStorage));
     store.subscribe(() => this.#show());
   }
 

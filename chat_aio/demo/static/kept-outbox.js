@@ -1,0 +1,26 @@
+/** What is on its way, or was not sent, is there again when this tab is loaded again. No DOM. */
+
+const NAME = "outbox";
+
+/** From now on. `sender` gets what is kept from before; under its keys nothing is sent twice. */
+export function keepOutbox(store, sender, kept) {
+  sender.takeUp((kept.get(NAME) ?? []).map(draftFrom));
+  let known = null;
+  store.subscribe(() => {
+    if (store.outbox === known) return;
+    known = store.outbox;
+    kept.set(NAME, known.length > 0 ? known.map(rowOf) : null);
+  });
+}
+
+/** An error as JSON would be without its message. */
+function rowOf({ problem, ...draft }) {
+  if (!problem) return draft;
+  const { status, code, message } = problem;
+  return { ...draft, problem: { status, code, message } };
+}
+
+/** What was being sent may have come to the service or not: it is sent again. */
+function draftFrom(row) {
+  return row.state === "pending" ? { ...row, state: "failed", isTemporary: true } : row;
+}
