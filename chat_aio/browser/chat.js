@@ -191,6 +191,8 @@ const FIRST_RETRY_MS = 400;
 const LONGEST_RETRY_MS = 10_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** After so many a line that says nothing is dead. */
+const MISSED_PINGS = 3;
 const REMEMBERED_MESSAGES = 2_000;
 
 /** Browsers read such a segment, and `%2E` as well, as a step within a path. */
@@ -203,7 +205,7 @@ const EVENT_TYPES = [
   ...["conversation.updated", "join_request.created", "join_request.resolved", "read.updated"],
   ...["stream.reset", "typing.started", "typing.stopped", "presence.online", "presence.offline"],
   ...["receipt.delivered", "receipt.read", "conversation_ban.created", "conversation_ban.lifted"],
-  ...["report.created", "report.updated", "message.draft", "draft.ended"],
+  ...["report.created", "report.updated", "message.draft", "draft.ended", "stream.ping"],
 ];
 
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
@@ -671,7 +673,10 @@ export class Chat {
   /** @param {string | null} lastEventId @returns {Promise<() => EventSource>} */
   async #source(lastEventId) {
     const { EventSource = globalThis.EventSource, credentials, token } = this.#options;
-    const url = await this.#urlOf("/stream", { access_token: await valueOf(token), lastEventId });
+    const access_token = await valueOf(token);
+    // EventSource does not show comments.
+    const heartbeat = "event";
+    const url = await this.#urlOf("/stream", { access_token, lastEventId, heartbeat });
     return () => new EventSource(url, { withCredentials: credentials === "include" });
   }
 }
@@ -688,6 +693,8 @@ export class ChatStream {
   #source = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #silence;
   #failures = 0;
   #connects = 0;
   #hasOpened = false;
@@ -748,6 +755,7 @@ export class ChatStream {
   #drop() {
     this.#connects += 1;
     clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
     this.#source?.close();
     this.#source = null;
   }
@@ -767,6 +775,7 @@ export class ChatStream {
   /** @param {EventSource} source */
   #failed({ readyState }) {
     const CLOSED = 2;
+    clearTimeout(this.#silence);
     if (readyState === CLOSED) this.#refused();
     else this.#tell("reconnecting");
   }
@@ -793,10 +802,23 @@ export class ChatStream {
       this.#lastEventId = lastEventId;
     }
     const event = JSON.parse(data);
-    if (type === "stream.reset") this.#options.onReset?.(event);
+    if (type === "stream.ping") this.#expect(event);
+    else if (type === "stream.reset") this.#options.onReset?.(event);
     else if (type !== "message.created" || this.#isNew(event.message.id)) {
       this.#options.onEvent?.(event);
     }
+  }
+
+  /** Without another one for too long the line is dead, though nobody has said so.
+   * @param {{intervalMs: number}} ping */
+  #expect({ intervalMs }) {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      const connect = this.#connects;
+      this.#tell("reconnecting");
+      // Whoever is told may have closed it, or have it reconnect.
+      if (connect === this.#connects) this.#connect();
+    }, MISSED_PINGS * intervalMs);
   }
 
   /** @param {string} messageId */

@@ -9,6 +9,7 @@ from chat_aio.schema.events import (
     ConversationEvent,
     MessageEventType,
     NewConversationEvent,
+    PingEvent,
     ReactionEvent,
     ResetEvent,
 )
@@ -19,7 +20,7 @@ from chat_aio.store.shapes import one_readable
 
 MESSAGE_EVENTS = frozenset(get_args(MessageEventType))
 
-Told = ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent
+Told = ReactionEvent | ConversationEvent | NewConversationEvent | ResetEvent | PingEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,11 @@ def opening_frame(retry_ms: int) -> Frame:
 def reset_frame(reason: str) -> Frame:
     """`stream.reset`: the missed events cannot be replayed completely; the client refetches."""
     return event_frame(ResetEvent(reason=reason))
+
+
+def ping_frame(interval_ms: int) -> Frame:
+    """A heartbeat that is an event."""
+    return event_frame(PingEvent(interval_ms=interval_ms))
 
 
 HEARTBEAT = frame_from(b": keep-alive\n\n")

@@ -13,6 +13,7 @@ from chat_aio.actions.moderators import receives_reports
 from chat_aio.capabilities import Capability
 from chat_aio.live.delivery import Delivery
 from chat_aio.live.feed import Feed, Listener
+from chat_aio.live.frames import ping_frame
 from chat_aio.live.hub import Hub
 from chat_aio.live.instrumentation import notify_opened, state_of
 from chat_aio.live.message_filter import MessageFilter
@@ -47,6 +48,7 @@ class Live:
         self._ring = ReplayBuffer(
             max_events=options.ring_events, max_bytes=options.ring_bytes, clock=context.clock
         )
+        self.ping = ping_frame(options.heartbeat_interval_ms)
         self._beats: asyncio.Task[None] | None = None
         self._rechecking: asyncio.Task[None] | None = None
         self._opening = asyncio.Semaphore(OPENING_AT_ONCE)

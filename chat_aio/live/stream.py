@@ -71,6 +71,7 @@ class Stream:
         "conversation_ids",
         "denied",
         "ending",
+        "heartbeat",
         "hidden",
         "is_over",
         "membership",
@@ -105,6 +106,7 @@ class Stream:
         self.replay = NO_REPLAY
         self.is_over = False
         self.ending: Ending = "left"
+        self.heartbeat = HEARTBEAT
         self.still_logged_in: Callable[[], Awaitable[bool]] | None = None
         self._position: Frame | None = None
         self._cover: Cover | None = None
@@ -236,7 +238,7 @@ class Stream:
 
     def beat(self) -> None:
         """Send a heartbeat."""
-        self._write(HEARTBEAT)
+        self._write(self.heartbeat)
 
     def end(self, ending: Ending = "left") -> bool:
         """End the stream once what is buffered is sent; the client reconnects and resumes. Returns

@@ -103,6 +103,14 @@ class ResetEvent(StreamEvent):
     reason: str
 
 
+class PingEvent(StreamEvent):
+    """The connection lives; the next one follows after `intervalMs`. Only for those who ask for it
+    with `heartbeat=event`, as browsers have to, which do not see comments."""
+
+    type: Literal["stream.ping"] = "stream.ping"
+    interval_ms: int
+
+
 class EphemeralEvent(StreamEvent):
     """An event of a plugin: never stored, never replayed, not delivered to its sender."""
 
@@ -168,6 +176,7 @@ EVENTS: tuple[type[Wire], ...] = (
     ReactionEvent,
     ConversationEvent,
     ResetEvent,
+    PingEvent,
 )
 """Events that every chat delivers."""
 

@@ -13,7 +13,7 @@ from aiohttp_sse import EventSourceResponse
 
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import InternalError, StorageUnavailable, Unauthenticated
-from chat_aio.live.frames import Frame, opening_frame
+from chat_aio.live.frames import HEARTBEAT, Frame, opening_frame
 from chat_aio.live.service import Live
 from chat_aio.live.stream import PATIENCE_SECONDS, Pipe, Stream
 from chat_aio.web.authentication import authenticated
@@ -41,6 +41,8 @@ async def stream(request: web.Request) -> web.StreamResponse:
     last_event_id = request.headers.get("Last-Event-ID") or request.query.get("lastEventId")
     try:
         events = await live.open_stream(request[USER_ID], last_event_id)
+        if request.query.get("heartbeat") == "event":
+            events.heartbeat = live.ping
         with ExitStack() as failing:
             failing.callback(events.end)
             response = await _begin(request, events)
@@ -122,10 +124,13 @@ def hung_up(request: web.Request) -> web.StreamResponse:
 async def _write_replay(response: EventSourceResponse, events: Stream) -> None:
     """Write the replay as fast as the client takes it, in parts, so that the whole replay is not in
     memory a second time. Raises TimeoutError for a client that is too slow."""
-    opening = opening_frame(random.randint(2_000, 5_000))
+    frames = [opening_frame(random.randint(2_000, 5_000)), *events.replay.frames]
+    if events.heartbeat is not HEARTBEAT:
+        # Says at once when to expect the next one, and shows the position to a browser.
+        frames.append(events.heartbeat)
     try:
         async with asyncio.timeout(REPLAY_SECONDS):
-            for part in _parts((opening, *events.replay.frames)):
+            for part in _parts(frames):
                 if events.is_over:
                     return
                 async with asyncio.timeout(PATIENCE_SECONDS):

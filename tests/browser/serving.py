@@ -188,12 +188,14 @@ class Cable:
     """A TCP proxy to a server on a port of its own: cut it, and nothing is there any more.
 
     Going offline by the browser's own means would leave a stream that is open untouched. While it
-    is `jammed_after` so many bytes, the server is given no more of what a connection brings.
+    is `jammed_after` so many bytes, the server is given no more of what a connection brings. While
+    it `is_mute`, what the server says is lost, and nobody notices.
     """
 
     def __init__(self, served: HasPort, port: int) -> None:
         self.port = port
         self.jammed_after: int | None = None
+        self.is_mute = False
         self._served = served
         self._server: asyncio.Server | None = None
         self._ends: set[asyncio.StreamWriter] = set()
@@ -215,7 +217,8 @@ class Cable:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._served.port)
         self._ends |= {writer, far_writer}
         await asyncio.gather(
-            _copy(reader, far_writer, lambda: self.jammed_after), _copy(far_reader, writer)
+            _copy(reader, far_writer, lambda: self.jammed_after),
+            _copy(far_reader, writer, lambda: 0 if self.is_mute else None),
         )
         self._ends -= {writer, far_writer}
 

@@ -212,7 +212,7 @@ async def test_who_is_calling_goes_with_requests_and_the_stream(empty: Page) -> 
     assert await try_out(empty, script) == [
         *("/api/chat/conversations/a%2Fb/messages/%C3%BC", "?tenant=a+b"),
         {"Authorization": "Bearer t1", "X-CSRF": "c"},
-        *("?access_token=t2&tenant=a+b", "?access_token=t3&tenant=a+b"),
+        *[f"?access_token={each}&heartbeat=event&tenant=a+b" for each in ("t2", "t3")],
     ]
 
 
@@ -259,7 +259,7 @@ async def test_a_refused_stream_comes_back_at_its_position(empty: Page) -> None:
         *("live", "open", "reconnecting", "refused", "closed"),
     ]
     assert waits == [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 1_000]
-    assert queries == ["", *["?lastEventId=c%3A8"] * 7]
+    assert queries == ["?heartbeat=event", *["?lastEventId=c%3A8&heartbeat=event"] * 7]
     assert opened == 0
 
 
@@ -282,6 +282,53 @@ async def test_a_stream_that_is_made_anew_without_a_position_says_so(empty: Page
     """
     told = await try_out(empty, script)
     assert told == ["open", "open", "open", "stream.reset", "position_unknown"]
+
+
+async def test_a_stream_that_is_silent_is_made_anew(empty: Page) -> None:
+    """At the position that a heartbeat has shown. Before one it is not known when to expect any."""
+    script = """
+        const told = [];
+        const stream = new Chat("/api/chat", { EventSource: Source }).stream({
+          onStatus: (status) => told.push(status),
+          onEvent: ({ type }) => told.push(type),
+          onReset: ({ reason }) => told.push(reason),
+        });
+        await moment();
+        sources[0].dispatchEvent(new Event("open"));
+        const expected = [waits.length];
+        for (const id of ["c:7", "c:8"]) sources[0].tell("stream.ping", id, { intervalMs: 15_000 });
+        expected.push(waits.length);
+        ready.at(-1)();
+        await moment();
+        sources[1].dispatchEvent(new Event("open"));
+        const positions = sources.map((each) => each.url.searchParams.get("lastEventId"));
+        return [told, expected, waits, positions];
+    """
+    told, expected, waits, positions = await try_out(empty, script)
+    assert told == ["connecting", "live", "reconnecting", "live"]
+    assert expected == [0, 2]
+    assert waits == [45_000, 45_000]
+    assert positions == [None, "c:8"]
+
+
+async def test_whoever_closes_a_silent_stream_when_told_of_it_has_closed_it(empty: Page) -> None:
+    script = """
+        const told = [];
+        const stream = new Chat("/api/chat", { EventSource: Source }).stream({
+          onStatus: (status) => {
+            told.push(status);
+            if (status === "reconnecting") stream.close();
+          },
+        });
+        await moment();
+        sources[0].dispatchEvent(new Event("open"));
+        sources[0].tell("stream.ping", "", { intervalMs: 15_000 });
+        ready.at(-1)();
+        await moment();
+        return [told, sources.length];
+    """
+    told = ["connecting", "live", "reconnecting", "closed"]
+    assert await try_out(empty, script) == [told, 1]
 
 
 async def test_a_stream_that_is_closed_while_it_waits_for_a_token_stays_closed(

@@ -1,8 +1,12 @@
 """The connection breaks, and nothing is lost or doubled."""
 
+from functools import partial
+
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from chat_aio import Options
+from chat_aio.demo import application
 from tests.browser.acting import stop_time
 from tests.browser.conftest import Visit
 from tests.browser.serving import Cable, Complaints, Demo
@@ -121,6 +125,27 @@ async def test_a_stream_that_is_refused_is_tried_again(
     await is_back(linus)
     await demo.send("dennis", conversation_id, "hello")
     await expect(linus.get_by_role("log")).to_contain_text("hello")
+
+
+@pytest.fixture
+def frequent_heartbeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "Options", partial(Options, heartbeat_interval_ms=500))
+
+
+async def test_a_line_that_says_nothing_any_more_is_noticed(
+    frequent_heartbeats: None, visit: Visit, demo: Demo, cable: Cable, complaints: Complaints
+) -> None:
+    """Nobody has closed it, and TCP knows nothing of it."""
+    complaints.excuse(NETWORK)
+    conversation_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", conversation_id, port=cable.port)
+    await expect(linus.get_by_text("This is the beginning")).to_be_attached()
+    async with linus.expect_request("**/stream?*"):
+        cable.is_mute = True
+        await demo.send("dennis", conversation_id, "meanwhile")
+    cable.is_mute = False
+    await expect(linus.get_by_role("log")).to_contain_text("meanwhile")
+    await is_back(linus)
 
 
 async def test_a_lost_connection_is_said_and_can_be_tried_at_once(

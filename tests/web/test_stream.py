@@ -143,6 +143,32 @@ async def test_positions_on_opening(serve: MakePeople) -> None:
         assert await tab.next() == Frame(None, None, f"{second}:1")
 
 
+async def test_heartbeats_can_be_events(serve: MakePeople) -> None:
+    """The first one comes when the stream is live, behind the replay; others get comments."""
+    person = await serve(heartbeat_interval_ms=50)
+    alice, bob = person("alice"), person("bob")
+    direct = await alice.direct("bob")
+    await alice.send(direct, "seen")
+    await alice.send(direct, "missed")
+    await alice.told_all()
+    query = f"heartbeat=event&lastEventId={direct}:1"
+    ping = {"type": "stream.ping", "intervalMs": 50}
+    async with bob.client.get(f"/api/chat/stream?{query}", headers={"X-User": "bob"}) as response:
+        tab = Tab(response)
+        assert await tab.bodies(1) == ["missed"]
+        assert await tab.next() == Frame(None, None, f"{direct}:2")
+        for _ in range(3):
+            assert await tab.next() == Frame("stream.ping", ping, None)
+    for other in ("", "?heartbeat=", "?heartbeat=comment"):
+        async with bob.client.get(
+            f"/api/chat/stream{other}", headers={"X-User": "bob"}
+        ) as response:
+            said = b""
+            while said.count(b": keep-alive") < 2:
+                said += await response.content.readany()
+            assert b"stream.ping" not in said
+
+
 @pytest.mark.parametrize("by", ["header", "query"])
 async def test_replay_covers_all_conversations(person: People, by: str) -> None:
     alice, bob = person("alice"), person("bob")

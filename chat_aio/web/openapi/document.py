@@ -123,6 +123,8 @@ def _parameters(each: Described, schemas: Schemas) -> Iterator[Json]:
     if isinstance(each, Streaming):
         for name, place in (("Last-Event-ID", "header"), ("lastEventId", "query")):
             yield {"name": name, "in": place, "schema": {"type": "string"}}
+        schema = {"type": "string", "enum": ["event"]}
+        yield {"name": "heartbeat", "in": "query", "schema": schema}
 
 
 def _answers(each: Described, others: Iterable[Described], schemas: Schemas) -> Json:
