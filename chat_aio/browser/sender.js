@@ -115,7 +115,7 @@ export class Sender {
     const draft = this.#find(clientMessageId);
     // Its event may have come though the answer was lost.
     if (!draft) return;
-    const isTemporary = signal.aborted || Boolean(error.isTemporary);
+    const isTemporary = Boolean(error.isTemporary);
     // Closed and opened again since: it is still pending, and next.
     if (isTemporary && signal !== this.#closing.signal) return;
     const failed = isTemporary ? this.#pendingIn(draft.conversationId) : [draft];
