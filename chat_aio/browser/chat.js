@@ -197,6 +197,8 @@ const REMEMBERED_MESSAGES = 2_000;
 
 /** Browsers read such a segment, and `%2E` as well, as a step within a path. */
 const DOTS = /\/\.\.?(\/|$)/;
+/** Why what is sent to a closed store has failed. */
+export const CLOSED = { status: 0, code: "UNREACHABLE", message: "The chat is closed." };
 const NO_PATH = { status: 404, code: "NOT_FOUND", message: "There is no such path." };
 
 const EVENT_TYPES = [

@@ -1,9 +1,7 @@
 /** Sends what is in the store's outbox, in order, and each message once. No DOM. */
 
 import { Again } from "./again.js";
-import { ChatError, newClientMessageId } from "./chat.js";
-
-const CLOSED = { status: 0, code: "UNREACHABLE", message: "The chat is closed." };
+import { ChatError, CLOSED, newClientMessageId } from "./chat.js";
 
 export class Sender {
   #chat;
@@ -125,7 +123,7 @@ export class Sender {
     const draft = this.#find(clientMessageId);
     // Its event may have come though the answer was lost.
     if (!draft) return;
-    const isTemporary = signal.aborted || Boolean(error.isTemporary);
+    const isTemporary = Boolean(error.isTemporary);
     // Closed and opened again since: it is still pending, and next.
     if (isTemporary && signal !== this.#closing.signal) return;
     const failed = isTemporary ? this.#pendingIn(draft.conversationId) : [draft];

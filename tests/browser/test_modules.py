@@ -261,6 +261,8 @@ async def test_what_a_moderator_restores_is_there_again(empty: Page) -> None:
         ("store.update(gone); store.addHeads(heads(message(1)), store.now());", "body 1"),
         ("store.update(gone); store.update(message(1));", "body 1"),
         ("store.addHeads(heads(message(1, edited)), store.now());", "better"),
+        ("store.update(gone); store.update(message(1)); store.update(gone, before);", "body 1"),
+        ("store.addNewest(list, page, before); store.update(message(1, edited), later);", "better"),
         # Another message has a history of its own.
         ("store.update(gone); store.receive(message(2));", "body 2"),
         (
@@ -283,7 +285,9 @@ async def test_a_row_of_the_list_shows_the_newest_state_of_its_message(
         }};
         store.setConversations([conversation("c", 0)], null, store.now());
         store.addHeads(heads(message(1)), store.now());
-        const before = store.now();
+        const list = store.timeline("c");
+        const page = {{ messages: [message(1)], nextCursor: null }};
+        const [before, later] = [store.now(), store.now()];
         {act}
         return store.conversation("c").lastMessage.body;
     """

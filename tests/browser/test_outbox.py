@@ -21,8 +21,7 @@ SERVICE = """
       for (const each of bodies) refusals.set(each, { status, code: `E${status}`, message: "no" });
     };
     const chat = {
-      async sendMessage(conversationId, { body, clientMessageId }, { signal }) {
-        signal.throwIfAborted();
+      async sendMessage(conversationId, { body, clientMessageId }) {
         asked.push(body);
         await slow.get(body);
         if (refusals.has(body)) throw new ChatError(refusals.get(body));
@@ -188,6 +187,20 @@ async def test_nothing_is_sent_while_it_is_closed(empty: Page) -> None:
         return [states, before, stored, refused];
     """
     assert await run(empty, script) == [["A failed", "B failed"], [], ["A", "B"], []]
+
+
+async def test_what_arrived_though_its_answer_was_lost_holds_nothing(empty: Page) -> None:
+    script = """
+        refuse(0, "A");
+        let lose;
+        slow.set("A", new Promise((resolve) => { lose = resolve; }));
+        const [clientMessageId] = send("A", "B");
+        store.receive({ id: "m0", seq: 1, conversationId: "c", senderId: "ada", clientMessageId });
+        lose();
+        await turn();
+        return [stored, shown(), refused];
+    """
+    assert await run(empty, script) == [["B"], [], []]
 
 
 async def test_what_was_given_up_before_its_turn_is_not_sent(empty: Page) -> None:
