@@ -271,6 +271,7 @@ export class Page {
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
       kept: this.#kept,
+      uploads: this.#uploads,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       channels: () => this.#store.conversations.filter((each) => each.name),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),

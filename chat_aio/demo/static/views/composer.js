@@ -37,7 +37,8 @@ export class Composer {
    * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
    * `needs.typed(isBlank)` is told of typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
-   * lets one choose; `needs.kept` is what the browser keeps.
+   * lets one choose; `needs.kept` is what the browser keeps; `needs.uploads` what goes with the
+   * next message.
    */
   constructor(form, people, needs) {
     this.#form = form;
@@ -202,15 +203,23 @@ export class Composer {
   #submit() {
     const body = this.#input.value;
     const { about, chosen, isSaving } = this.#draft;
-    if (!body.trim() || this.#place === null || isSaving) return;
+    if (this.#place === null || isSaving) return;
     this.#completion.close();
     this.complain("");
     const mentions = mentionedIn(body, nameable([...chosen.values()], this.#mentionable));
-    if (about?.kind === "edit") {
+    if (about?.kind !== "edit") this.#send({ body, mentions });
+    else if (body.trim()) {
       this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
-      return;
     }
-    if (this.#isWaiting) return;
+  }
+
+  /** Files wait to go with a new message: it has their names where it has no words. */
+  #send({ body: written, mentions }) {
+    const { uploads } = this.#needs;
+    if (uploads.isBusy(this.#place)) return this.complain(say("files.goingUp"));
+    const body = uploads.textFor(this.#place, written);
+    if (!body.trim() || this.#isWaiting) return;
+    const { about } = this.#draft;
     this.#enterDraft(newDraft());
     this.#keepWritten();
     this.#input.focus();
