@@ -118,6 +118,24 @@ async def test_a_reply_can_stand_in_both(visit: Visit, demo: Demo) -> None:
     )
 
 
+async def test_where_a_reply_stands_is_chosen_in_each_thread(visit: Visit, demo: Demo) -> None:
+    linus, _, place = await both(visit, demo, "Who has the keys?", "Who has the car?")
+    also = linus.get_by_label("Also send to the conversation")
+    await act(message(main_list(linus), "the keys"), "Reply in thread")
+    await also.check()
+    await act(message(main_list(linus), "the car"), "Reply in thread")
+    await expect(message(thread(linus), "the car")).to_be_visible()
+    await expect(also).not_to_be_checked()
+    await write(linus, "Not I", in_thread=True)
+    await act(message(main_list(linus), "the keys"), "Reply in thread")
+    await expect(message(thread(linus), "the keys")).to_be_visible()
+    await expect(also).to_be_checked()
+    await write(linus, "I have", in_thread=True)
+    await expect(also).not_to_be_checked()
+    await expect(message(main_list(linus), "I have")).to_contain_text("From a thread")
+    assert (await demo.bodies("linus", place))[2:] == ["I have"]
+
+
 async def test_a_thread_has_pages_and_its_messages_change(visit: Visit, demo: Demo) -> None:
     conversation_id = await demo.direct("linus", "dennis")
     root = await demo.write("dennis", conversation_id, "Count with me")

@@ -113,6 +113,7 @@ export class Page {
       composerOf: (rootId) => (rootId === null ? this.#composer : this.#thread.composer),
       uploads: this.#uploads,
       go: (...place) => this.#go(...place),
+      alsoSend: (...given) => this.#thread.alsoSend(...given),
     });
     this.#finding = new FindingViews(chat, store, people, {
       go: (...place) => this.#go(...place),
