@@ -23,6 +23,7 @@ export class Composer {
   #bar;
   #note = new ComposerNote();
   #isWaiting = false;
+  #isClosed = false;
   #completion;
   #people;
   #needs;
@@ -68,12 +69,12 @@ export class Composer {
    */
   show(place, { placeholder = "", mentionable = [], find = () => null, isClosed = false } = {}) {
     this.#input.setAttribute("placeholder", placeholder);
-    this.#input.readOnly = isClosed;
-    this.#emoji.disabled = isClosed;
+    this.#isClosed = isClosed;
     this.#mentionable = mentionable.map((id) => this.#personOf(id));
     this.#completion.candidates = this.#mentionable;
     if (place !== this.#place) this.#enter(place);
     this.#follow(find);
+    this.#showLock();
   }
 
   /** Why one cannot write: `closed` are words; while one waits, what is written stays where it is. */
@@ -230,6 +231,7 @@ export class Composer {
   async #save(draft, written) {
     const { about } = draft;
     draft.isSaving = true;
+    this.#show();
     try {
       if (written.body !== about.message.body) await this.#needs.edit(about.message.id, written);
       if (draft === this.#draft) this.#cancel();
@@ -238,6 +240,7 @@ export class Composer {
       this.#complainOf(draft, error);
     } finally {
       draft.isSaving = false;
+      this.#show();
     }
   }
 
@@ -307,8 +310,16 @@ export class Composer {
   }
 
   #show() {
-    this.#bar.show(this.#draft.about);
+    this.#bar.show(this.#draft);
+    this.#showLock();
     this.#fit();
+  }
+
+  /** What is being saved is not changed meanwhile: it would be lost. */
+  #showLock() {
+    const isLocked = this.#isClosed || this.#draft.isSaving;
+    this.#input.readOnly = isLocked;
+    this.#emoji.disabled = isLocked;
   }
 
   /** Where it is narrower, as beside a thread, the text has more lines. */
