@@ -8,6 +8,7 @@ from playwright.async_api import Page, expect
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
+from tests.browser.test_layout import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -97,6 +98,31 @@ async def test_a_thread_is_beside_the_conversation(visit: Visit, demo: Demo) -> 
     await expect(thread(linus)).to_be_hidden()
 
 
+@pytest.mark.parametrize("sender", ["dennis", "linus"])
+@pytest.mark.parametrize("is_phone", [False, True])
+async def test_the_toolbar_below_does_not_cover_a_thread(
+    visit: Visit, demo: Demo, sender: str, is_phone: bool
+) -> None:
+    """Nor the reactions: whoever goes up to them from the next message comes to them."""
+    place = await demo.direct("linus", "dennis")
+    root = await demo.write(sender, place, "Shall we meet?")
+    await demo.write("dennis", place, "On Monday", threadRootMessageId=root["id"])
+    await demo.post("dennis", f"/messages/{root['id']}/reactions", emoji="🎉")
+    await demo.send(sender, place, "Unrelated")
+    linus = await visit("linus", place, **(PHONE if is_phone else {}))
+    above = message(main_list(linus), "Shall we meet?")
+    below = message(main_list(linus), "Unrelated")
+    for each in (above.locator(".chip"), above.locator(".thread-link")):
+        await (below.locator(".body").tap() if is_phone else below.hover())
+        await expect(below.get_by_role("toolbar")).to_be_visible()
+        box = await each.bounding_box()
+        assert box is not None
+        place_of = box["x"] + box["width"] * 0.8, box["y"] + box["height"] / 2
+        await (linus.touchscreen.tap(*place_of) if is_phone else linus.mouse.click(*place_of))
+    await expect(above.get_by_role("button", name="🎉 2")).to_be_visible()
+    await expect(message(thread(linus), "On Monday")).to_be_visible()
+
+
 async def test_a_reply_can_stand_in_both(visit: Visit, demo: Demo) -> None:
     linus, dennis, conversation_id = await both(visit, demo, "Who has the keys?")
     await act(message(main_list(linus), "Who has the keys?"), "Reply in thread")
@@ -116,6 +142,24 @@ async def test_a_reply_can_stand_in_both(visit: Visit, demo: Demo) -> None:
     await expect(thread(dennis).locator(".message .body")).to_have_text(
         ["Who has the keys?", "I have", "They are blue"]
     )
+
+
+async def test_where_a_reply_stands_is_chosen_in_each_thread(visit: Visit, demo: Demo) -> None:
+    linus, _, place = await both(visit, demo, "Who has the keys?", "Who has the car?")
+    also = linus.get_by_label("Also send to the conversation")
+    await act(message(main_list(linus), "the keys"), "Reply in thread")
+    await also.check()
+    await act(message(main_list(linus), "the car"), "Reply in thread")
+    await expect(message(thread(linus), "the car")).to_be_visible()
+    await expect(also).not_to_be_checked()
+    await write(linus, "Not I", in_thread=True)
+    await act(message(main_list(linus), "the keys"), "Reply in thread")
+    await expect(message(thread(linus), "the keys")).to_be_visible()
+    await expect(also).to_be_checked()
+    await write(linus, "I have", in_thread=True)
+    await expect(also).not_to_be_checked()
+    await expect(message(main_list(linus), "I have")).to_contain_text("From a thread")
+    assert (await demo.bodies("linus", place))[2:] == ["I have"]
 
 
 async def test_a_thread_has_pages_and_its_messages_change(visit: Visit, demo: Demo) -> None:

@@ -197,6 +197,29 @@ async def test_a_reply_waits_while_one_edits(visit: Visit, demo: Demo) -> None:
     assert (sent["body"], sent["replyToMessageId"]) == ("So long", asked["id"])
 
 
+async def test_nothing_is_typed_while_an_edit_is_saved(visit: Visit, demo: Demo) -> None:
+    """It would be thrown away with what has been saved."""
+    linus, _, _ = await both(visit, demo, "mine")
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await linus.route("**/api/chat/messages/*", held.put)
+    box = linus.get_by_label("Message", exact=True)
+    await box.fill("begun")
+    await choose(message(main_list(linus), "mine"), "Edit")
+    await box.fill("changed")
+    await box.press("Enter")
+    await expect(linus.get_by_text("Saving your edit…")).to_be_visible()
+    await expect(box).not_to_be_editable()
+    await linus.keyboard.type(" and more")
+    await expect(box).to_have_value("changed")
+    async with asyncio.timeout(15):
+        await (await held.get()).continue_()
+    await expect(box).to_have_value("begun")
+    await expect(box).to_be_editable()
+    await expect(box).to_be_focused()
+    await linus.keyboard.type(" anew")
+    await expect(box).to_have_value("begun anew")
+
+
 async def test_an_edit_that_is_refused_while_one_writes_something_else(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:

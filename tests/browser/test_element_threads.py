@@ -29,6 +29,11 @@ MADE_IN_DEMO = """async ([as, id]) => {
   made.setAttribute("conversation", id);
   document.body.append(made);
 }"""
+NARROWED = """() => {
+  document.querySelector("chat-aio").style.inlineSize = "60rem";
+  // All of it is shown anew before the browser says that there is less room.
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 LIVE = "document.querySelector('chat-aio').store.state().status === 'live'"
 
 
@@ -229,6 +234,22 @@ async def test_where_there_is_room_it_stands_beside(host: Host, open_page: Visit
         await expect(page.get_by_text("Editing your message")).to_be_visible()
         await looking.at(page, "edit")
         assert [each for each in looking.faults if "chat-aio" in each] == []
+
+
+async def test_who_is_at_the_end_stays_there_with_less_room(host: Host, open_page: Visit) -> None:
+    page = await open_page(**WIDE)
+    async with host.person("grace") as grace, host.person("ada") as herself:
+        direct = await herself.get_or_create_conversation("grace")
+        for number in range(20):
+            await herself.send_message(direct.id, f"{number}: {'and so on ' * 30}")
+        await host.empty(page, "ada")
+        await embed(page, direct.id)
+        await expect(messages(page).last).to_be_in_viewport()
+        await page.evaluate(NARROWED)
+        await begin_thread(page, messages(page).last)
+        await expect(reply_field(page)).to_be_focused()
+        await grace.send_message(direct.id, "just now")
+        await expect(messages(page).get_by_text("just now", exact=True)).to_be_in_viewport()
 
 
 async def test_another_conversation_closes_it(host: Host, open_page: Visit) -> None:

@@ -21,6 +21,9 @@ IN_WINDOW = """(image) => {
 }"""
 
 
+SIZES = {"wide.png": (900, 40), "tall.png": (40, 900), "tiny.png": (4, 4)}
+
+
 async def picture(demo: Demo, conversation_id: str, *names: str, **more: str) -> str:
     """Have Dennis send a message with images; its id."""
     path = f"/api/chat/conversations/{conversation_id}/attachments"
@@ -28,7 +31,8 @@ async def picture(demo: Demo, conversation_id: str, *names: str, **more: str) ->
     async with ClientSession(f"http://127.0.0.1:{demo.port}") as http:
         for name in names:
             form = FormData()
-            form.add_field("file", png(600, 300), filename=name, content_type="image/png")
+            image = png(*SIZES.get(name, (600, 300)))
+            form.add_field("file", image, filename=name, content_type="image/png")
             async with http.post(path, params={"as": "dennis"}, data=form) as answer:
                 ids.append((await answer.json())["attachment"]["id"])
     body = f"with {names[0]}"
@@ -99,6 +103,24 @@ async def test_one_looks_through_the_images_of_a_conversation(visit: Visit, demo
     await linus.keyboard.press("Escape")
     await expect(linus.get_by_role("dialog")).to_be_hidden()
     await expect(link(main_list(linus), "one.png")).to_be_focused()
+
+
+@pytest.mark.parametrize("is_phone", [False, True])
+async def test_nothing_moves_from_image_to_image(visit: Visit, demo: Demo, is_phone: bool) -> None:
+    """Whoever presses again at the same place goes on, though they have other sizes and names."""
+    place = await demo.direct("linus", "dennis")
+    names = ["one.png", *SIZES, f"{'a long name ' * 10}.png"]
+    await picture(demo, place, *names)
+    linus = await visit("linus", place, **(PHONE if is_phone else {}))
+    await link(main_list(linus), "one.png").click()
+    box = await shown(linus, "one.png").get_by_role("button", name="Next").bounding_box()
+    assert box is not None
+    for name in names[1:]:
+        await linus.mouse.click(box["x"] + 5, box["y"] + 5)
+        image = shown(linus, name).get_by_role("img", name=name)
+        await expect(image).to_have_js_property("complete", value=True)
+        assert await image.evaluate("each => each.naturalWidth") > 0
+        assert await image.evaluate(IN_WINDOW)
 
 
 async def test_it_is_opened_with_the_keyboard(visit: Visit, demo: Demo) -> None:

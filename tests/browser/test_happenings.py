@@ -15,6 +15,34 @@ async def shown(first: Page, second: Page, words: str) -> None:
         await expect(main_list(page)).to_contain_text(words)
 
 
+async def test_what_happens_before_the_first_message_stands_above_it(
+    visit: Visit, demo: Demo
+) -> None:
+    place = await demo.group("linus", "dennis", name="Kernel")
+    dennis, linus = await visit("dennis", place), await visit("linus", place)
+    for page in (dennis, linus):
+        await expect(main_list(page)).to_contain_text("This is the beginning of")
+    path = f"/conversations/{place}/participants"
+    await demo.post("linus", path, userIds=["grace"])
+    await shown(dennis, linus, "added Grace")
+    await demo.send("linus", place, "first")
+    for page in (dennis, linus):
+        await expect(main_list(page)).to_contain_text("first")
+        texts = await main_list(page).inner_text()
+        assert texts.index("the beginning") < texts.index("added Grace") < texts.index("first")
+
+
+async def test_who_is_added_later_is_not_told_so_at_the_beginning(visit: Visit, demo: Demo) -> None:
+    place = await demo.group("linus", "dennis", name="Kernel")
+    await demo.send("linus", place, "first")
+    grace = await visit("grace")
+    await demo.post("linus", f"/conversations/{place}/participants", userIds=["grace"])
+    await grace.get_by_role("link", name="Kernel").click()
+    await expect(main_list(grace)).to_contain_text("This is the beginning of")
+    await expect(main_list(grace)).to_contain_text("first")
+    await expect(main_list(grace).locator(".happening")).to_have_count(0)
+
+
 async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
     place = await demo.group("linus", "dennis", name="Kernel")
     await demo.send("linus", place, "before")

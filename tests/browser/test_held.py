@@ -55,6 +55,25 @@ async def test_a_held_message_is_released(visit: Visit, demo: Demo) -> None:
     assert await held(demo) == []
 
 
+async def test_a_moderator_sees_that_messages_are_held(visit: Visit, demo: Demo) -> None:
+    """When the page opens, and with each report: of what is held nobody is told."""
+    direct_id = await demo.direct("linus", "dennis")
+    sent = await demo.write("dennis", direct_id, "Something unkind")
+    await hold(demo, "dennis", direct_id, ADVERT)
+    moderator = await visit(MODERATOR, "moderation")
+    badge = moderator.locator("#waiting")
+    await expect(badge).to_have_text("1 waiting")
+    await hold(demo, "dennis", direct_id, f"{ADVERT}, again")
+    await demo.post(
+        "linus", "/moderation/reports", targetType="message", targetId=sent["id"], reason="unkind"
+    )
+    await expect(badge).to_have_text("3 waiting")
+    cases = part(moderator, "Held messages").get_by_role("listitem")
+    await expect(cases).to_have_count(2)
+    await cases.first.get_by_role("button", name="Discard").click()
+    await expect(badge).to_have_text("2 waiting")
+
+
 async def test_a_held_message_is_discarded(visit: Visit, demo: Demo) -> None:
     direct_id = await demo.direct("linus", "dennis")
     await hold(demo, "dennis", direct_id, f"{ADVERT} <b>now</b>")

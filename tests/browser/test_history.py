@@ -1,8 +1,9 @@
 """Reading upwards: older pages come when the reader goes there, and the place is kept."""
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
+from tests.browser.acting import act, main_list, message
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 
@@ -50,6 +51,57 @@ async def test_who_reads_above_stays_there(visit: Visit, demo: Demo) -> None:
     await expect(linus.get_by_text("news", exact=True).last).to_be_in_viewport()
     await expect(to_newest).to_be_hidden()
     assert await demo.unread("linus", conversation_id) == 0
+
+
+async def below(log: Locator) -> int:
+    """How much of it is below what is in view."""
+    height = "each.scrollHeight - each.scrollTop - each.clientHeight"
+    return int(await log.evaluate(f"(each) => {height}"))
+
+
+async def talked(demo: Demo) -> str:
+    """A conversation of texts that have more lines where there is less room."""
+    conversation_id = await demo.direct("linus", "dennis")
+    said = (f"{number}: {'and so on ' * 20}" for number in range(30))
+    await demo.send("dennis", conversation_id, *said)
+    await demo.read_all("linus", conversation_id)
+    return conversation_id
+
+
+@pytest.mark.parametrize("beside", ["thread", "details"])
+async def test_who_is_at_the_end_stays_there_with_less_room(
+    visit: Visit, demo: Demo, beside: str
+) -> None:
+    conversation_id = await talked(demo)
+    linus = await visit("linus", conversation_id)
+    log = main_list(linus)
+    last = message(log, "29: and")
+    await expect(last).to_be_in_viewport()
+    if beside == "thread":
+        await act(last, "Reply in thread")
+    else:
+        await linus.locator("#to-details").click()
+    await expect(linus.locator("#app")).to_have_attribute("data-beside", beside)
+    assert await below(log) < 5
+    await demo.send("dennis", conversation_id, "news")
+    await expect(log.get_by_text("news", exact=True)).to_be_in_viewport()
+    await expect(linus.locator(".row", has_text="Dennis").locator(".badge")).to_be_hidden()
+    assert await below(log) < 5
+
+
+async def test_who_reads_above_stays_there_with_less_room(visit: Visit, demo: Demo) -> None:
+    conversation_id = await talked(demo)
+    linus = await visit("linus", conversation_id)
+    log = main_list(linus)
+    await expect(message(log, "29: and")).to_be_in_viewport()
+    await log.hover()
+    await linus.mouse.wheel(0, -400)
+    await expect(linus.get_by_role("button", name="to the newest message")).to_be_visible()
+    await linus.locator("#to-details").click()
+    await expect(linus.locator("#app")).to_have_attribute("data-beside", "details")
+    await demo.send("dennis", conversation_id, "news")
+    await expect(linus.locator(".row", has_text="Dennis").locator(".badge")).to_be_visible()
+    assert await below(log) > 300
 
 
 async def test_the_list_of_conversations_has_pages_too(visit: Visit, demo: Demo) -> None:

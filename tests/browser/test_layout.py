@@ -350,6 +350,27 @@ def luminance(color: list[int]) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+async def test_a_dialog_closes_only_from_beside(visit: Visit, demo: Demo) -> None:
+    """A text that is chosen there may end beside it."""
+    linus = await visit("linus")
+    await linus.get_by_role("button", name="New group").click()
+    dialog = linus.get_by_role("dialog", name="New group")
+    name = dialog.get_by_role("textbox").first
+    await name.fill("Kernel")
+    box = await name.bounding_box()
+    assert box is not None
+    mouse = linus.mouse
+    await mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    await mouse.down()
+    await mouse.move(5, 5, steps=4)
+    await mouse.up()
+    await linus.evaluate("() => new Promise(requestAnimationFrame)")
+    await expect(dialog).to_be_visible()
+    await expect(name).to_have_value("Kernel")
+    await mouse.click(5, 5)
+    await expect(dialog).to_be_hidden()
+
+
 @pytest.mark.parametrize("window", [(360, 500), (180, 250)], ids=["small", "enlarged twofold"])
 async def test_a_dialog_scrolls_inside_of_a_small_window(
     visit: Visit, demo: Demo, window: tuple[int, int]

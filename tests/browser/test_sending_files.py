@@ -7,7 +7,7 @@ import zlib
 from typing import Any
 
 import pytest
-from playwright.async_api import FilePayload, Locator, Page, expect
+from playwright.async_api import FilePayload, Locator, Page, Route, expect
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
@@ -78,6 +78,37 @@ async def choose(place: Page | Locator, name: str, kind: str, data: bytes) -> No
     async with page.expect_file_chooser() as chooser:
         await place.get_by_role("button", name="Add files").first.click()
     await (await chooser.value).set_files(FilePayload(name=name, mimeType=kind, buffer=data))
+
+
+async def test_files_wait_while_one_edits(visit: Visit, demo: Demo) -> None:
+    """An edit takes neither their names nor their time."""
+    place = await demo.direct("linus", "dennis")
+    await demo.send("linus", place, "As it is")
+    linus = await visit("linus", place)
+    held: asyncio.Queue[Route] = asyncio.Queue()
+    await choose(linus, "moth.png", "image/png", png(6, 3))
+    await expect(waiting(linus)).to_have_attribute("data-state", "ready")
+    await linus.route("**/attachments?*", held.put)
+    await choose(linus, "notes.txt", "text/plain", b"some words")
+    async with asyncio.timeout(15):
+        under_way = await held.get()
+    box = linus.get_by_label("Message", exact=True)
+    await box.press("ArrowUp")
+    await expect(box).to_have_value("As it is")
+    await box.fill("")
+    await box.press("Enter")
+    await expect(box).to_have_value("")
+    await linus.keyboard.press("Escape")
+    await box.press("ArrowUp")
+    await box.fill("As it will be")
+    await box.press("Enter")
+    await expect(message(main_list(linus), "As it will be")).to_contain_text("edited")
+    await expect(waiting(linus)).to_have_count(2)
+    await under_way.continue_()
+    await expect(linus.locator(".files [data-state=ready]")).to_have_count(2)
+    await box.press("Enter")
+    await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(2)
+    assert await demo.bodies("linus", place) == ["As it will be", "moth.png, notes.txt"]
 
 
 async def test_an_image_is_seen_by_the_other(visit: Visit, demo: Demo) -> None:

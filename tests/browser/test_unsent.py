@@ -153,5 +153,6 @@ async def test_what_was_refused_goes_back_to_its_thread(
     await linus.get_by_role("link", name="Close the thread").click()
     await failed.get_by_role("button", name="Edit").click()
     await expect(thread(linus)).to_be_visible()
+    await expect(linus.get_by_label("Also send to the conversation")).to_be_checked()
     await expect(thread_box(linus)).to_have_value(TOO_LONG)
     await expect(box(linus)).to_have_value("")

@@ -16,6 +16,8 @@ export class Log {
   #sticks = true;
   /** Where it was scrolled to at the end. */
   #endTop = 0;
+  /** How large it was when it was last looked at. */
+  #size = "";
   #isSeen = false;
 
   /** `tools` are those of a message, and older() and moved(), which is told of scrolling. */
@@ -32,8 +34,7 @@ export class Log {
     this.node = element("div", { class: "stage" }, this.#log, this.#toNewest);
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
-    // The composer grows, a phone's keyboard opens: what was at the end stays there.
-    new ResizeObserver(() => this.#hasNotLeft() && this.#goToEnd()).observe(this.#log);
+    new ResizeObserver(() => this.#fit()).observe(this.#log);
     new IntersectionObserver(([{ isIntersecting }]) => {
       this.#isSeen = isIntersecting;
       tools.moved();
@@ -57,6 +58,7 @@ export class Log {
     if (id === null) return;
     const { list, rows } = shown;
     const { isLoaded, messages } = list;
+    this.#fit();
     const before = this.#shown;
     // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
     if (before.isLoaded) this.#sticks = this.#isNearEnd();
@@ -115,6 +117,18 @@ export class Log {
     this.#sticks = true;
   }
 
+  /**
+   * The composer grows, a phone's keyboard opens, a thread takes its room beside it: what was at
+   * the end stays there. Whoever asks where the end is looks here first: the observer comes late.
+   */
+  #fit() {
+    const { clientWidth, clientHeight } = this.#log;
+    const size = `${clientWidth} ${clientHeight}`;
+    if (size === this.#size) return;
+    this.#size = size;
+    if (this.#hasNotLeft()) this.#goToEnd();
+  }
+
   /** The scroll event of whoever has just left the end comes a frame late. */
   #hasNotLeft() {
     return this.#sticks && (this.#log.scrollTop >= this.#endTop || this.#isNearEnd());
@@ -129,6 +143,7 @@ export class Log {
   }
 
   #scrolled() {
+    this.#fit();
     const sticks = this.#isNearEnd();
     const hasChanged = sticks !== this.#sticks;
     this.#sticks = sticks;

@@ -27,7 +27,7 @@ export class Casework {
     this.#releasing = releasing;
     this.#moderation = chat.moderation;
     this.#desk = chat.desk;
-    /** By what was reported, and counted beside the link that leads to them. */
+    /** By what was reported. */
     this.waiting = new Paged({ load: groups(() => null), keyOf, changed });
     this.#ofStatus = new Paged({ load: groups(() => this.status), keyOf, changed });
     const listOf = (load) => new Paged({ load, keyOf: (each) => each.id, changed });
@@ -38,6 +38,13 @@ export class Casework {
   /** The reports that are listed. */
   get groups() {
     return this.status ? this.#ofStatus : this.waiting;
+  }
+
+  /** What is counted beside the link that leads here: {count, hasMore}. */
+  get open() {
+    const lists = [this.waiting, this.held];
+    const count = lists.reduce((sum, { items }) => sum + items.length, 0);
+    return { count, hasMore: lists.some(({ nextCursor }) => nextCursor !== null) };
   }
 
   reload() {
@@ -93,9 +100,10 @@ export class Casework {
     this.held.drop(held);
   }
 
+  /** Nobody is told of what is held: it is asked for as often as reports are. */
   #refresh() {
     const others = this.status ? [this.groups] : [];
-    return Promise.all([this.waiting, ...others].map((each) => each.refresh()));
+    return Promise.all([this.waiting, this.held, ...others].map((each) => each.refresh()));
   }
 
   async #loadGroups(given) {

@@ -114,6 +114,7 @@ export class Page {
       composerOf: (rootId) => (rootId === null ? this.#composer : this.#thread.composer),
       uploads: this.#uploads,
       go: (...place) => this.#go(...place),
+      alsoSend: (...given) => this.#thread.alsoSend(...given),
     });
     this.#finding = new FindingViews(chat, store, people, {
       go: (...place) => this.#go(...place),
@@ -273,6 +274,7 @@ export class Page {
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
       editLast: () => this.#tools.editLast(current()),
       kept: this.#kept,
+      uploads: this.#uploads,
       pickEmoji: (button, choose) => this.#tools.pickEmoji(button, choose),
       channels: () => this.#store.conversations.filter((each) => each.name),
       typed: (isBlank) => this.#session.typing.typed(this.#store.openId, isBlank),

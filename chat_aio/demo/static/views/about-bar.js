@@ -23,7 +23,7 @@ export class AboutBar {
   }
 
   /** `about` is {kind: "reply" or "edit", message}, or null. */
-  show(about) {
+  show({ about, isSaving }) {
     this.#bar.hidden = about === null;
     if (about === null) return;
     const { kind, message } = about;
@@ -31,7 +31,8 @@ export class AboutBar {
     const name = this.#people.nameOf(message.senderId);
     const reply = say("composer.replying", { isOwn, name });
     this.#bar.dataset.kind = kind;
-    setText(this.#title, kind === "edit" ? say("composer.editing") : reply);
+    const edit = isSaving ? say("composer.saving") : say("composer.editing");
+    setText(this.#title, kind === "edit" ? edit : reply);
     setText(this.#text, message.body.trim().replace(/\s+/gu, " "));
   }
 

@@ -23,6 +23,7 @@ export class Composer {
   #bar;
   #note = new ComposerNote();
   #isWaiting = false;
+  #isClosed = false;
   #completion;
   #people;
   #needs;
@@ -37,7 +38,8 @@ export class Composer {
    * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
    * `needs.typed(isBlank)` is told of typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
-   * lets one choose; `needs.kept` is what the browser keeps.
+   * lets one choose; `needs.kept` is what the browser keeps; `needs.uploads` what goes with the
+   * next message.
    */
   constructor(form, people, needs) {
     this.#form = form;
@@ -67,12 +69,12 @@ export class Composer {
    */
   show(place, { placeholder = "", mentionable = [], find = () => null, isClosed = false } = {}) {
     this.#input.setAttribute("placeholder", placeholder);
-    this.#input.readOnly = isClosed;
-    this.#emoji.disabled = isClosed;
+    this.#isClosed = isClosed;
     this.#mentionable = mentionable.map((id) => this.#personOf(id));
     this.#completion.candidates = this.#mentionable;
     if (place !== this.#place) this.#enter(place);
     this.#follow(find);
+    this.#showLock();
   }
 
   /** Why one cannot write: `closed` are words; while one waits, what is written stays where it is. */
@@ -202,15 +204,23 @@ export class Composer {
   #submit() {
     const body = this.#input.value;
     const { about, chosen, isSaving } = this.#draft;
-    if (!body.trim() || this.#place === null || isSaving) return;
+    if (this.#place === null || isSaving) return;
     this.#completion.close();
     this.complain("");
     const mentions = mentionedIn(body, nameable([...chosen.values()], this.#mentionable));
-    if (about?.kind === "edit") {
+    if (about?.kind !== "edit") this.#send({ body, mentions });
+    else if (body.trim()) {
       this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
-      return;
     }
-    if (this.#isWaiting) return;
+  }
+
+  /** Files wait to go with a new message: it has their names where it has no words. */
+  #send({ body: written, mentions }) {
+    const { uploads } = this.#needs;
+    if (uploads.isBusy(this.#place)) return this.complain(say("files.goingUp"));
+    const body = uploads.textFor(this.#place, written);
+    if (!body.trim() || this.#isWaiting) return;
+    const { about } = this.#draft;
     this.#enterDraft(newDraft());
     this.#keepWritten();
     this.#input.focus();
@@ -221,6 +231,7 @@ export class Composer {
   async #save(draft, written) {
     const { about } = draft;
     draft.isSaving = true;
+    this.#show();
     try {
       if (written.body !== about.message.body) await this.#needs.edit(about.message.id, written);
       if (draft === this.#draft) this.#cancel();
@@ -229,6 +240,7 @@ export class Composer {
       this.#complainOf(draft, error);
     } finally {
       draft.isSaving = false;
+      this.#show();
     }
   }
 
@@ -298,8 +310,16 @@ export class Composer {
   }
 
   #show() {
-    this.#bar.show(this.#draft.about);
+    this.#bar.show(this.#draft);
+    this.#showLock();
     this.#fit();
+  }
+
+  /** What is being saved is not changed meanwhile: it would be lost. */
+  #showLock() {
+    const isLocked = this.#isClosed || this.#draft.isSaving;
+    this.#input.readOnly = isLocked;
+    this.#emoji.disabled = isLocked;
   }
 
   /** Where it is narrower, as beside a thread, the text has more lines. */

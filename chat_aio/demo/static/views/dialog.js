@@ -27,10 +27,7 @@ export class Dialog {
     const menu = this.#menu({ submit, cancel, isDanger });
     this.#form.append(this.#heading, ...content, this.#problem, menu);
     this.#dialog = element("dialog", { "aria-labelledby": id, class: kind }, this.#form);
-    // A click beside it lands on the dialog element itself: what it shows lies in its form.
-    this.#dialog.addEventListener("click", ({ target }) => {
-      if (target === this.#dialog) this.close();
-    });
+    closeFromBeside(this.#dialog);
     this.#dialog.addEventListener("close", () => this.#giveBackFocus());
     document.body.append(this.#dialog);
   }
@@ -116,6 +113,21 @@ export class Dialog {
     if (submit) menu.append(element("li", {}, element("button", fields, submit)));
     return menu;
   }
+}
+
+/**
+ * Close it when one presses beside it, which lands on the dialog element itself: what it shows lies
+ * in a part of it. So does the click of a press that begins inside and ends beside it, as when a
+ * text is chosen: that one does not close it.
+ */
+export function closeFromBeside(dialog) {
+  let isFromBeside = false;
+  dialog.addEventListener("pointerdown", ({ target }) => {
+    isFromBeside = target === dialog;
+  });
+  dialog.addEventListener("click", ({ target }) => {
+    if (target === dialog && isFromBeside) dialog.close();
+  });
 }
 
 /** A labelled control. */

@@ -8,7 +8,6 @@ import { say } from "../words.js";
 import { sizeOf } from "./attachments.js";
 
 export class FilePicker {
-  #form;
   #uploads;
   #input = element("input", { type: "file", multiple: true, hidden: true, tabindex: "-1" });
   #button = element(
@@ -25,7 +24,6 @@ export class FilePicker {
 
   /** `stage` is where files can be dropped. */
   constructor(form, stage, uploads) {
-    this.#form = form;
     this.#uploads = uploads;
     this.#problem = form.querySelector(".problem");
     // Behind the text: Shift+Tab leads from there to the messages.
@@ -38,8 +36,6 @@ export class FilePicker {
       this.#input.value = "";
     });
     for (const each of [form, stage]) takeFiles(each, (files) => this.#add(files));
-    // Before the composer's own listener: an empty text is none, and what is under way is awaited.
-    form.addEventListener("submit", (event) => this.#submitting(event), { capture: true });
   }
 
   /** Where it `isClosed` nobody writes. */
@@ -64,18 +60,6 @@ export class FilePicker {
   #remove(key) {
     this.#button.focus();
     this.#uploads.remove(this.#place, key);
-  }
-
-  #submitting(event) {
-    if (this.#place === null) return;
-    const text = this.#form.querySelector("textarea");
-    if (this.#uploads.isBusy(this.#place)) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      setText(this.#problem, say("files.goingUp"));
-    } else {
-      text.value = this.#uploads.textFor(this.#place, text.value);
-    }
   }
 }
 

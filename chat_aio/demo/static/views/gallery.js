@@ -30,7 +30,7 @@ export class Gallery {
     this.#people = people;
     this.#urlOf = urlOf;
     const acts = element("div", { class: "ending" }, this.#back, this.#forward, this.#download);
-    const words = [this.#about, this.#position, this.#problem];
+    const words = [this.#problem, this.#about, this.#position];
     const given = { cancel: say("common.close"), kind: "gallery" };
     this.#dialog = new Dialog(given, this.#frame, ...words, acts);
     this.#dialog.onKey((event) => this.#pressed(event));

@@ -84,12 +84,12 @@ export class MessageRow {
       "div",
       { class: "bubble" },
       ...[this.#origin.node, this.#quote.node, this.#body.node, this.#edited],
-      ...[this.#attachments.node, this.#toolbar.node],
+      this.#attachments.node,
     );
     return element(
       "div",
       { class: "message", role: "article", tabindex: "-1" },
-      ...[this.#avatar, this.#author, bubble],
+      ...[this.#avatar, this.#author, bubble, this.#toolbar.node],
       element("div", { class: "extras" }, this.#chips, this.#threadLink.node),
       element("div", { class: "meta" }, this.#time, this.#ticks.node, this.#note, this.#actions),
     );

@@ -51,9 +51,9 @@ export class ModerationScreen {
   }
 
   show() {
-    const { items, nextCursor } = this.#casework.waiting;
-    this.#badge.hidden = items.length === 0;
-    setText(this.#badge.firstElementChild, `${numberOf(items.length)}${nextCursor ? "+" : ""}`);
+    const { count, hasMore } = this.#casework.open;
+    this.#badge.hidden = count === 0;
+    setText(this.#badge.firstElementChild, `${numberOf(count)}${hasMore ? "+" : ""}`);
     if (this.#store.elsewhere !== "moderation") return;
     for (const each of [this.#reports, this.#held, this.#bans]) each.show();
   }

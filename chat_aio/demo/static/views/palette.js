@@ -3,6 +3,7 @@
 import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { later } from "../../../browser/tasks.js";
 import { say } from "../words.js";
+import { closeFromBeside } from "./dialog.js";
 import { foundParts, shownOf } from "./found.js";
 
 const PAUSE_MS = 150;
@@ -39,10 +40,7 @@ export class Palette {
     document.addEventListener("keydown", (event) => this.#pressedAnywhere(event));
     this.#input.addEventListener("input", () => this.#pause(() => this.#find()));
     this.#dialog.addEventListener("keydown", (event) => this.#pressed(event));
-    // A click beside it lands on the dialog element itself.
-    this.#dialog.addEventListener("click", ({ target }) => {
-      if (target === this.#dialog) this.#dialog.close();
-    });
+    closeFromBeside(this.#dialog);
   }
 
   open() {

@@ -18,6 +18,8 @@ export class ThreadPanel {
   #composer;
   #files;
   #shownId = null;
+  /** The threads whose next reply stands in the conversation, too. */
+  #alsoIn = new Set();
 
   /**
    * `tools` are for the rows; `needs` are a composer's, and `closeHref()`: where closing leads.
@@ -35,6 +37,9 @@ export class ThreadPanel {
       ...needs,
       send: (written) => this.#send(written),
     });
+    this.#also.addEventListener("change", () => {
+      this.alsoSend(this.#store.openRootId, this.#also.checked);
+    });
     this.#panel.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented) location.hash = needs.closeHref();
     });
@@ -42,6 +47,13 @@ export class ThreadPanel {
 
   get composer() {
     return this.#composer;
+  }
+
+  /** Whether the next reply of a thread is to stand in the conversation, too. */
+  alsoSend(rootId, isAlso) {
+    if (isAlso) this.#alsoIn.add(rootId);
+    else this.#alsoIn.delete(rootId);
+    this.#also.checked = this.#alsoIn.has(this.#store.openRootId);
   }
 
   reveal(messageId) {
@@ -57,6 +69,7 @@ export class ThreadPanel {
     const rootId = openThread?.rootId ?? null;
     this.#composer.show(rootId, options);
     this.#files.show(rootId, open?.id, { isClosed });
+    this.#also.checked = this.#alsoIn.has(rootId);
     const isOther = rootId !== this.#shownId;
     this.#shownId = rootId;
     if (!openThread) return;
@@ -74,11 +87,12 @@ export class ThreadPanel {
   }
 
   #send(written) {
-    const alsoSendToMain = this.#also.checked;
-    this.#also.checked = false;
+    const { openRootId: threadRootMessageId } = this.#store;
+    const alsoSendToMain = this.#alsoIn.has(threadRootMessageId);
+    this.alsoSend(threadRootMessageId, false);
     this.#needs.send({
       ...written,
-      threadRootMessageId: this.#store.openRootId,
+      threadRootMessageId,
       ...(alsoSendToMain ? { alsoSendToMain } : {}),
     });
   }

@@ -24,8 +24,16 @@ export function mainRows(store, people, receipts) {
   const standingOf = receipts.standingIn(conversation);
   const happenings = store.happenings.in(conversation.id);
   const options = { isNamed: !isDirect, firstUnreadId, unreadCount, standingOf, happenings };
-  const behind = [...endRow(timeline), ...writingRows(store, people, null)];
-  return [...rows, ...rowsOf(entries, people, options), ...behind];
+  rows.push(...happeningsBefore(timeline, happenings, people), ...rowsOf(entries, people, options));
+  return [...rows, ...endRow(timeline), ...writingRows(store, people, null)];
+}
+
+/** What happened before anything was said, where the list is loaded to its beginning. */
+function happeningsBefore({ isReady, older, messages }, happenings, people) {
+  if (!isReady || older !== null) return [];
+  // Whoever is let into a group does not know yet what was said in it before.
+  const known = happenings.filter(({ userIds = [] }) => !userIds.includes(people.userId));
+  return between(known, 0, messages[0]?.seq ?? Infinity, people);
 }
 
 /** Rows of the open thread: its root, then the replies. */

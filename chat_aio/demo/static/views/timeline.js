@@ -25,6 +25,8 @@ export class TimelineView {
   #sticks = true;
   /** Where it was scrolled to at the end. */
   #endTop = 0;
+  /** How large it was when it was last looked at. */
+  #size = "";
   #wantedId = null;
   #wantsEnd = false;
 
@@ -47,8 +49,7 @@ export class TimelineView {
       this.#wantsEnd = true;
       tools.moved();
     });
-    // The composer grows, a phone's keyboard opens: what was at the end stays there.
-    new ResizeObserver(() => this.#hasNotLeft() && this.#goToEnd()).observe(this.#log);
+    new ResizeObserver(() => this.#fit()).observe(this.#log);
   }
 
   /** Whether the newest message is before the reader's eyes. */
@@ -73,6 +74,7 @@ export class TimelineView {
     if (!shown) return this.#clear();
     const { timeline, rows, drafts } = shown;
     if (this.#shown.timeline !== timeline) this.#clear();
+    this.#fit();
     const before = this.#shown;
     // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
     if (before.isLoaded) this.#sticks = this.#isNearEnd();
@@ -165,6 +167,18 @@ export class TimelineView {
     this.#sticks = true;
   }
 
+  /**
+   * The composer grows, a phone's keyboard opens, a thread takes its room beside it: what was at
+   * the end stays there. Whoever asks where the end is looks here first: the observer comes late.
+   */
+  #fit() {
+    const { clientWidth, clientHeight } = this.#log;
+    const size = `${clientWidth} ${clientHeight}`;
+    if (size === this.#size) return;
+    this.#size = size;
+    if (this.#hasNotLeft()) this.#goToEnd();
+  }
+
   /** The scroll event of whoever has just left the end comes a frame late. */
   #hasNotLeft() {
     return this.#sticks && (this.#log.scrollTop >= this.#endTop || this.#isNearEnd());
@@ -198,6 +212,7 @@ export class TimelineView {
   }
 
   #scrolled() {
+    this.#fit();
     const sticks = this.#isNearEnd();
     const hasChanged = sticks !== this.#sticks;
     this.#sticks = sticks;

@@ -14,7 +14,8 @@ export class Writing {
 
   /**
    * `needs.composerOf(rootId)` is the conversation's composer (null) or the thread's,
-   * `needs.uploads` what is added to each, `needs.go(conversationId, rootId)` opens a thread.
+   * `needs.uploads` what is added to each, `needs.go(conversationId, rootId)` opens a thread,
+   * `needs.alsoSend(rootId, isAlso)` says that its next reply is to stand in the conversation, too.
    */
   constructor(store, session, people, needs) {
     this.#store = store;
@@ -50,6 +51,7 @@ export class Writing {
     const place = rootId ?? conversationId;
     this.#needs.uploads.putBack(place, draft.attachments ?? []);
     this.#needs.composerOf(rootId).takeBack(place, draft, how);
+    if (draft.alsoSendToMain) this.#needs.alsoSend(rootId, true);
     const isElsewhere = rootId !== null && rootId !== this.#store.openRootId;
     if (isElsewhere) this.#needs.go(conversationId, rootId);
   }

@@ -112,6 +112,7 @@ export const chat = {
   "composer.sendKey": "Senden (Enter)",
   "composer.replying": { own: "Antwort an dich selbst", other: "Antwort an {name}" },
   "composer.editing": "Deine Nachricht bearbeiten",
+  "composer.saving": "Deine Änderung wird gespeichert…",
   "composer.unsaved": "Deine vorige Änderung wurde nicht gespeichert. {problem}",
   "composer.deleted": "Diese Nachricht wurde gelöscht.",
   "files.add": "Dateien hinzufügen",

@@ -112,6 +112,7 @@ export const chat = {
   "composer.sendKey": "Send (Enter)",
   "composer.replying": { own: "Replying to yourself", other: "Replying to {name}" },
   "composer.editing": "Editing your message",
+  "composer.saving": "Saving your edit…",
   "composer.unsaved": "What you changed before was not saved. {problem}",
   "composer.deleted": "That message was deleted.",
   "files.add": "Add files",
