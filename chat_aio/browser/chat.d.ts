@@ -1,12 +1,9 @@
 /** A new idempotency key; also where the page is not served over HTTPS (no crypto.randomUUID). */
 export function newClientMessageId(): string;
-export namespace CLOSED {
-    const status: number;
-    const code: string;
-    const message: string;
-}
 /** What the service refused (`code` and `message` are its own), or that it was not reached. */
 export class ChatError extends Error {
+    /** Why nothing is sent from a closed store. */
+    static closed(): ChatError;
     /** `status` is 0 without an answer, `cause` is why then; `retryAfter` are seconds, where the
      * service has said so.
      * @param {{status: number, code: string, message: string, retryAfter?: number | null,

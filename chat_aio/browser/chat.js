@@ -197,8 +197,6 @@ const REMEMBERED_MESSAGES = 2_000;
 
 /** Browsers read such a segment, and `%2E` as well, as a step within a path. */
 const DOTS = /\/\.\.?(\/|$)/;
-/** Why what is sent to a closed store has failed. */
-export const CLOSED = { status: 0, code: "UNREACHABLE", message: "The chat is closed." };
 const NO_PATH = { status: 404, code: "NOT_FOUND", message: "There is no such path." };
 
 const EVENT_TYPES = [
@@ -222,6 +220,11 @@ export class ChatError extends Error {
     this.status = status;
     this.code = code;
     this.retryAfter = retryAfter;
+  }
+
+  /** Why nothing is sent from a closed store. */
+  static closed() {
+    return new ChatError({ status: 0, code: "UNREACHABLE", message: "The chat is closed." });
   }
 
   /** Whether the same request may succeed later; a send then needs the same clientMessageId. */

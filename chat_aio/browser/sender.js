@@ -1,7 +1,7 @@
 /** Sends what is in the store's outbox, in order, and each message once. No DOM. */
 
 import { Again } from "./again.js";
-import { ChatError, CLOSED, newClientMessageId } from "./chat.js";
+import { ChatError, newClientMessageId } from "./chat.js";
 
 export class Sender {
   #chat;
@@ -35,7 +35,7 @@ export class Sender {
    * written meanwhile, has failed until `open`. */
   close() {
     this.#again.stop();
-    this.#closing.abort(new ChatError(CLOSED));
+    this.#closing.abort(ChatError.closed());
   }
 
   open() {
