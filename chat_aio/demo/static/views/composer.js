@@ -14,6 +14,8 @@ import { Completion } from "./completion.js";
 import { ComposerNote } from "./composer-note.js";
 
 const MOST_LINES_PX = 200;
+/** As many as the demo's service takes: a longer text is not sent for nothing. */
+const MOST_CHARACTERS = 16_384;
 const newDraft = () => ({ text: "", about: null, chosen: new Map(), isSaving: false });
 
 export class Composer {
@@ -206,7 +208,9 @@ export class Composer {
     const { about, chosen, isSaving } = this.#draft;
     if (this.#place === null || isSaving) return;
     this.#completion.close();
-    this.complain("");
+    const problem = tooLong(body);
+    this.complain(problem);
+    if (problem) return;
     const mentions = mentionedIn(body, nameable([...chosen.values()], this.#mentionable));
     if (about?.kind !== "edit") this.#send({ body, mentions });
     else if (body.trim()) {
@@ -335,6 +339,13 @@ export class Composer {
     style.height = `${Math.min(this.#input.scrollHeight, MOST_LINES_PX)}px`;
     this.#form.dataset.empty = String(this.#input.value.trim() === "");
   }
+}
+
+/** What is said of a text that is longer than a message can be; of others nothing. */
+function tooLong(text) {
+  // Characters outside of the basic plane have two units each.
+  const count = text.length > MOST_CHARACTERS ? [...text].length : 0;
+  return count > MOST_CHARACTERS ? say("composer.tooLong", { count, most: MOST_CHARACTERS }) : "";
 }
 
 /** What stands for a person, a conversation or an emoji in the text. */
