@@ -99,6 +99,24 @@ async def test_a_deletion_is_confirmed_and_leaves_a_tombstone(visit: Visit, demo
     assert await demo.bodies("linus", conversation_id) == ["first", ""]
 
 
+async def test_an_edit_that_leaves_nothing_asks_whether_to_delete(visit: Visit, demo: Demo) -> None:
+    linus, _, conversation_id = await both(visit, demo, "regrettable")
+    box = linus.get_by_label("Message", exact=True)
+    await box.press("ArrowUp")
+    await box.fill(" ")
+    await box.press("Enter")
+    dialog = linus.get_by_role("dialog", name="Delete this message?")
+    await expect(dialog).to_contain_text("regrettable")
+    await linus.keyboard.press("Escape")
+    await expect(linus.get_by_text("Editing your message")).to_be_visible()
+    await expect(box).to_be_focused()
+    assert await demo.bodies("linus", conversation_id) == ["regrettable"]
+    await box.press("Enter")
+    await dialog.get_by_role("button", name="Delete").click()
+    await expect(main_list(linus).locator("[data-state=deleted]")).to_have_count(1)
+    await expect(linus.get_by_text("Editing your message")).to_be_hidden()
+
+
 async def test_what_is_being_edited_can_be_deleted_meanwhile(visit: Visit, demo: Demo) -> None:
     linus, _, conversation_id = await both(visit, demo, "gone soon")
     await choose(message(main_list(linus), "gone soon"), "Edit")

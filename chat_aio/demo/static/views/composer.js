@@ -37,7 +37,8 @@ export class Composer {
 
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
-   * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
+   * written)` rejects if that fails; `needs.remove(message)` asks whether to delete what nothing
+   * is left of; `needs.editLast()` is asked for from an empty text;
    * `needs.typed(isBlank)` is told of typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
    * lets one choose; `needs.kept` is what the browser keeps; `needs.uploads` what goes with the
@@ -213,7 +214,8 @@ export class Composer {
     if (problem) return;
     const mentions = mentionedIn(body, nameable([...chosen.values()], this.#mentionable));
     if (about?.kind !== "edit") this.#send({ body, mentions });
-    else if (body.trim()) {
+    else if (!body.trim()) this.#needs.remove(about.message);
+    else {
       this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
     }
   }
