@@ -61,17 +61,18 @@ async def test_escape_ends_an_edit_and_only_ones_own_can_be_edited(
     assert await demo.bodies("linus", conversation_id) == ["As it is"]
 
 
-async def test_an_edit_that_is_refused_says_why_and_keeps_the_text(
-    visit: Visit, demo: Demo, complaints: Complaints
+async def test_an_edit_that_is_too_long_says_so_and_keeps_the_text(
+    visit: Visit, demo: Demo
 ) -> None:
-    complaints.excuse("400")
     linus, _, _ = await both(visit, demo, "Short")
     box = linus.get_by_label("Message", exact=True)
     await choose(message(main_list(linus), "Short"), "Edit")
     await box.fill("x" * 16_385)
     await box.press("Enter")
 
-    await expect(linus.locator("#composer").get_by_role("alert")).to_contain_text("16384")
+    await expect(linus.locator("#composer").get_by_role("alert")).to_have_text(
+        "A message has at most 16,384 characters; this one has 16,385."
+    )
     await expect(box).to_have_value("x" * 16_385)
     await box.press("Escape")
     await expect(linus.locator("#composer").get_by_role("alert")).to_be_hidden()
@@ -96,6 +97,24 @@ async def test_a_deletion_is_confirmed_and_leaves_a_tombstone(visit: Visit, demo
         await expect(main_list(page).get_by_role("toolbar")).to_have_count(0)
     await expect(dennis.locator(".row-preview").first).to_have_text("Message deleted")
     assert await demo.bodies("linus", conversation_id) == ["first", ""]
+
+
+async def test_an_edit_that_leaves_nothing_asks_whether_to_delete(visit: Visit, demo: Demo) -> None:
+    linus, _, conversation_id = await both(visit, demo, "regrettable")
+    box = linus.get_by_label("Message", exact=True)
+    await box.press("ArrowUp")
+    await box.fill(" ")
+    await box.press("Enter")
+    dialog = linus.get_by_role("dialog", name="Delete this message?")
+    await expect(dialog).to_contain_text("regrettable")
+    await linus.keyboard.press("Escape")
+    await expect(linus.get_by_text("Editing your message")).to_be_visible()
+    await expect(box).to_be_focused()
+    assert await demo.bodies("linus", conversation_id) == ["regrettable"]
+    await box.press("Enter")
+    await dialog.get_by_role("button", name="Delete").click()
+    await expect(main_list(linus).locator("[data-state=deleted]")).to_have_count(1)
+    await expect(linus.get_by_text("Editing your message")).to_be_hidden()
 
 
 async def test_what_is_being_edited_can_be_deleted_meanwhile(visit: Visit, demo: Demo) -> None:

@@ -8,10 +8,12 @@ from playwright.async_api import Locator, Page, Route, expect
 from tests.browser.acting import act, choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
+from tests.browser.speaking import GERMAN
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 TOO_LONG = "x" * 16_385
+REFUSED = "Hello?"
 
 
 def box(page: Page) -> Locator:
@@ -114,16 +116,38 @@ async def test_an_edit_does_not_take_its_place(visit: Visit, demo: Demo) -> None
     await expect(box(linus)).to_have_value("begun")
 
 
+async def test_what_is_too_long_is_not_sent(visit: Visit, demo: Demo) -> None:
+    """It is said at once, and by characters: some have two units."""
+    direct_id = await demo.direct("linus", "dennis")
+    linus = await visit("linus", direct_id, language=GERMAN)
+    field = linus.get_by_label(GERMAN.say("composer.message"), exact=True)
+    alert = linus.locator("#composer").get_by_role("alert")
+    await field.fill(TOO_LONG)
+    await field.press("Enter")
+    await expect(alert).to_have_text(
+        "Eine Nachricht hat höchstens 16.384 Zeichen, diese hat 16.385."
+    )
+    await expect(field).to_have_value(TOO_LONG)
+    longest = "🎉" * 16_384
+    await field.fill(longest)
+    await expect(alert).to_be_hidden()
+    await field.press("Enter")
+    await expect(field).to_have_value("")
+    await expect(linus.locator("#timeline [data-state=sent]")).to_have_count(1)
+    assert await demo.bodies("dennis", direct_id) == [longest]
+
+
 async def test_what_was_refused_is_written_anew(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
     """With what it answers and in front of what has been begun since."""
-    complaints.excuse("400")
+    complaints.excuse("403")
     direct_id = await demo.direct("linus", "dennis")
     asked = await demo.write("dennis", direct_id, "How long is it?")
+    await demo.post("dennis", "/moderation/blocks", targetUserId="linus")
     linus = await visit("linus", direct_id)
     await act(message(main_list(linus), "How long"), "Reply")
-    await write(linus, TOO_LONG)
+    await write(linus, REFUSED)
     failed = main_list(linus).locator("[data-state=failed]")
     await expect(failed).to_contain_text("Not sent.")
     await box(linus).fill("and more")
@@ -131,8 +155,9 @@ async def test_what_was_refused_is_written_anew(
 
     await expect(failed).to_have_count(0)
     await expect(box(linus)).to_be_focused()
-    await expect(box(linus)).to_have_value(f"{TOO_LONG}\nand more")
+    await expect(box(linus)).to_have_value(f"{REFUSED}\nand more")
     await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
+    await demo.delete("dennis", "/moderation/blocks", targetUserId="linus")
     await write(linus, "So long")
     await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(2)
     sent = await demo.newest("linus", direct_id)
@@ -142,17 +167,18 @@ async def test_what_was_refused_is_written_anew(
 async def test_what_was_refused_goes_back_to_its_thread(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
-    complaints.excuse("400")
+    complaints.excuse("403")
     direct_id = await demo.direct("linus", "dennis")
     root = await demo.write("dennis", direct_id, "A root")
+    await demo.post("dennis", "/moderation/blocks", targetUserId="linus")
     linus = await visit("linus", f"{direct_id}/{root['id']}")
     await linus.get_by_label("Also send to the conversation").check()
-    await write(linus, TOO_LONG, in_thread=True)
+    await write(linus, REFUSED, in_thread=True)
     failed = main_list(linus).locator("[data-state=failed]")
     await expect(failed).to_have_count(1)
     await linus.get_by_role("link", name="Close the thread").click()
     await failed.get_by_role("button", name="Edit").click()
     await expect(thread(linus)).to_be_visible()
     await expect(linus.get_by_label("Also send to the conversation")).to_be_checked()
-    await expect(thread_box(linus)).to_have_value(TOO_LONG)
+    await expect(thread_box(linus)).to_have_value(REFUSED)
     await expect(box(linus)).to_have_value("")

@@ -272,6 +272,7 @@ export class Page {
     return {
       send: (written) => this.#writing.send(written),
       edit: (messageId, written) => this.#session.changes.edit(messageId, written),
+      remove: (message) => this.#tools.remove(message),
       editLast: () => this.#tools.editLast(current()),
       kept: this.#kept,
       uploads: this.#uploads,

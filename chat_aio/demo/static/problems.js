@@ -9,8 +9,15 @@ import { hasText, language, say } from "./words.js";
 export function problemOf({ code, message, retryAfter = null }) {
   // The service cannot say how long: only the answer knows.
   if (code === "SLOW_MODE" && retryAfter) return say("slowMode.wait", { count: retryAfter });
+  if (code === "INVALID_INPUT") return invalidOf(message);
   const name = `problem.${code}`;
   return language !== "en" && hasText(name) ? say(name) : message;
+}
+
+/** Which field is wrong, and why, is said for whoever writes programs. */
+function invalidOf(message) {
+  const words = say("refused.invalid");
+  return language === "en" ? `${words} (${message})` : words;
 }
 
 /** Of a ban the service speaks as of anybody's; who wants to come in is told what to do. */

@@ -14,6 +14,8 @@ import { Completion } from "./completion.js";
 import { ComposerNote } from "./composer-note.js";
 
 const MOST_LINES_PX = 200;
+/** As many as the demo's service takes: a longer text is not sent for nothing. */
+const MOST_CHARACTERS = 16_384;
 const newDraft = () => ({ text: "", about: null, chosen: new Map(), isSaving: false });
 
 export class Composer {
@@ -35,7 +37,8 @@ export class Composer {
 
   /**
    * `needs.send(written)` is called with {body, mentions, replyTo}, never blank; `needs.edit(id,
-   * written)` rejects if that fails; `needs.editLast()` is asked for from an empty text;
+   * written)` rejects if that fails; `needs.remove(message)` asks whether to delete what nothing
+   * is left of; `needs.editLast()` is asked for from an empty text;
    * `needs.typed(isBlank)` is told of typing that is no edit; `needs.channels()` are the
    * conversations that have names; `needs.pickEmoji(button, choose)`
    * lets one choose; `needs.kept` is what the browser keeps; `needs.uploads` what goes with the
@@ -206,10 +209,13 @@ export class Composer {
     const { about, chosen, isSaving } = this.#draft;
     if (this.#place === null || isSaving) return;
     this.#completion.close();
-    this.complain("");
+    const problem = tooLong(body);
+    this.complain(problem);
+    if (problem) return;
     const mentions = mentionedIn(body, nameable([...chosen.values()], this.#mentionable));
     if (about?.kind !== "edit") this.#send({ body, mentions });
-    else if (body.trim()) {
+    else if (!body.trim()) this.#needs.remove(about.message);
+    else {
       this.#save(this.#draft, { body, mentions: [...new Set([...about.unwritten, ...mentions])] });
     }
   }
@@ -335,6 +341,13 @@ export class Composer {
     style.height = `${Math.min(this.#input.scrollHeight, MOST_LINES_PX)}px`;
     this.#form.dataset.empty = String(this.#input.value.trim() === "");
   }
+}
+
+/** What is said of a text that is longer than a message can be; of others nothing. */
+function tooLong(text) {
+  // Characters outside of the basic plane have two units each.
+  const count = text.length > MOST_CHARACTERS ? [...text].length : 0;
+  return count > MOST_CHARACTERS ? say("composer.tooLong", { count, most: MOST_CHARACTERS }) : "";
 }
 
 /** What stands for a person, a conversation or an emoji in the text. */

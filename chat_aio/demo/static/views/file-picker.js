@@ -88,7 +88,7 @@ class FileRow {
     if (key !== this.#key) this.#showPreview(preview);
     this.#key = key;
     setText(this.#name, name);
-    setText(this.#about, problem ? problemOf(problem) : sizeOf(size));
+    setText(this.#about, problem ? problemWords(problem, size) : sizeOf(size));
     this.node.dataset.state = problem ? "failed" : isSending ? "sending" : "ready";
     this.#progress.value = sent;
     this.#progress.hidden = !isSending;
@@ -101,4 +101,10 @@ class FileRow {
     this.#preview.hidden = preview === null;
     if (preview !== null) this.#preview.src = preview;
   }
+}
+
+/** Why a file was refused. */
+function problemWords(problem, size) {
+  if (size === 0) return say("files.empty");
+  return problem.code === "PAYLOAD_TOO_LARGE" ? say("files.tooLarge") : problemOf(problem);
 }

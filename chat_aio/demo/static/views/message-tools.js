@@ -79,6 +79,11 @@ export class MessageTools {
     this.#picker.open(button, say("emoji.title"), choose);
   }
 
+  /** Ask whether to delete a message. */
+  remove(message) {
+    this.#deleting.open(message);
+  }
+
   /** One's own last message of a list, if it is there. */
   editLast(timeline) {
     const isMine = (each) => each.senderId === this.#people.userId && !each.deletedAt;
@@ -105,7 +110,7 @@ export class MessageTools {
     if (message.deletedAt) return this.#looking(message);
     const forward = () => this.#forwarding.open(message);
     const edit = () => composer().edit(message);
-    const remove = () => this.#deleting.open(message);
+    const remove = () => this.remove(message);
     const copy = (text) => this.#copy(text, composer());
     const items = [{ name: "forward", label: say("message.forward"), act: forward }];
     const more = [

@@ -5,6 +5,7 @@ export const problems = {
     one: "Langsamer Modus: Versuche es in {count} Sekunde noch einmal.",
     other: "Langsamer Modus: Versuche es in {count} Sekunden noch einmal.",
   },
+  "refused.invalid": "Mit diesen Angaben geht das nicht.",
   "problem.UNREACHABLE": "Der Chat ist nicht erreichbar.",
   "problem.ALREADY_PARTICIPANT": "Du bist schon in dieser Gruppe.",
   "problem.ATTACHMENT_LIMIT_EXCEEDED":

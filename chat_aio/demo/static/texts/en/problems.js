@@ -5,6 +5,7 @@ export const problems = {
     one: "Slow mode: try again in {count} second.",
     other: "Slow mode: try again in {count} seconds.",
   },
+  "refused.invalid": "That cannot be done with what was given.",
   "problem.UNREACHABLE": "The chat is out of reach.",
   "problem.ALREADY_PARTICIPANT": "You are in this group already",
   "problem.ATTACHMENT_LIMIT_EXCEEDED":
