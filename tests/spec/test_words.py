@@ -117,7 +117,6 @@ def test_no_words_stand_in_the_modules() -> None:
         ("words.js", "no text is named "),
         # As the service would say it: hosts get its messages in English.
         ("entries.js", "Slow mode: try again in  seconds."),
-        ("sender.js", "The chat is closed."),
     }
 
 
