@@ -96,7 +96,7 @@ export class Readings {
   /** Not at once: the count that is confirmed would have it tried again. */
   #failed(conversationId, error) {
     this.#unmarkable.add(conversationId);
-    if (!this.#isClosed) this.#again.failed(error);
+    if (!this.#isClosed && this.#store.status === "live") this.#again.failed(error);
   }
 
   /** What is still before the reader's eyes is told anew when the store has changed. */

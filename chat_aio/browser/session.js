@@ -79,7 +79,7 @@ export class Session {
     this.sync = inTurn(() => this.#sync());
     this.#fetches = new ConversationFetches(chat, store, {
       gone: (conversationId) => this.#left(conversationId),
-      failed: (error) => this.#syncAgain.failed(error),
+      failed: (error) => this.#failed(error),
       list: this.sync,
     });
     this.readings = new Readings(chat, store, {
@@ -256,12 +256,17 @@ export class Session {
       else store.setUnreadElsewhere([]);
     } catch (error) {
       if (error.code === "USER_BANNED") this.endAsBanned();
-      else this.#syncAgain.failed(error);
+      else this.#failed(error);
       store.set({ listProblem: error });
     }
     if (store.openId) await this.#bringAgain(store.openId);
     if (store.openThread) await this.history.loadThread(store.openThread);
     if (!this.#syncAgain.isWaiting) this.#syncAgain.succeeded();
+  }
+
+  /** Without a stream all is asked for when it opens, or is refused. */
+  #failed(error) {
+    if (this.#store.status === "live") this.#syncAgain.failed(error);
   }
 
   async #list(options) {
