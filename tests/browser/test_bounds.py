@@ -3,9 +3,13 @@
 from typing import Any
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
+from tests.browser.conftest import Visit
+from tests.browser.serving import Demo
+from tests.browser.test_element_threads import LIVE, MADE_IN_DEMO
 from tests.browser.test_window_races import SERVICE
+from tests.browser.test_windows import numbers_in, written_in
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -168,12 +172,31 @@ async def test_what_was_shown_of_lists_that_are_let_go_is_let_go(empty: Page) ->
         }
         window.alive = () => shownOnce.filter((each) => each.deref()).length;
         window.shown = shown;
-        return alive();
     """
     session = await empty.context.new_cdp_session(empty)
-    assert await run(empty, script) == 40
+    await run(empty, script)
     await session.send("HeapProfiler.collectGarbage")
     assert await empty.evaluate("alive()") <= 13
     await empty.evaluate("shown.close()")
     await session.send("HeapProfiler.collectGarbage")
     assert await empty.evaluate("alive()") == 0
+
+
+async def test_in_a_hidden_tab_the_element_is_as_large_as_in_one_that_is_seen(
+    demo: Demo, open_page: Visit
+) -> None:
+    place = await demo.direct("linus", "dennis")
+    page = await open_page()
+    await page.goto(f"http://127.0.0.1:{demo.port}/people")
+    await page.evaluate(MADE_IN_DEMO, ["linus", place])
+    await page.wait_for_function(LIVE)
+    await page.evaluate(
+        """() => {
+          Object.defineProperty(document, "visibilityState", { value: "hidden" });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }"""
+    )
+    await written_in(demo, place)
+    log = page.get_by_role("log", name="Messages")
+    await expect(log.get_by_text("number 559", exact=True)).to_be_in_viewport()
+    assert (await numbers_in(log))[0] > 150
