@@ -2,7 +2,7 @@ export class ChatStore {
     /** @param {Chat} chat @param {ChatStoreOptions} options */
     constructor(chat: Chat, { userId, onMessage, onGone, ...has }: ChatStoreOptions);
     userId: string;
-    /** Open the stream, and bring the list. */
+    /** Open the stream, and bring the list; once until it is closed. */
     start(): void;
     /** End the stream; `start` begins anew. */
     close(): void;
@@ -33,7 +33,8 @@ export class ChatStore {
      * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
     openThread(rootId: string): Promise<void>;
     closeThread(): void;
-    /** Open the direct conversation with someone, which may have to be made.
+    /** Open the direct conversation with someone, which may have to be made: what is opened meanwhile
+     * stays open.
      * @param {string} otherUserId @returns {Promise<string>} its id */
     openDirect(otherUserId: string): Promise<string>;
     /** Send a message, also into a thread; `timeline` or `thread` has it at once, with what becomes
@@ -61,13 +62,18 @@ export class ChatStore {
      * @returns {Promise<void>} */
     markRead(conversationId: string): Promise<void>;
     /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
-     * what comes, is marked as read.
-     * @param {boolean} isReading */
-    setReading(isReading: boolean): void;
+     * what comes, is marked as read. Whoever is not `isAtEnd` looks at older messages and keeps them;
+     * without it that is whoever is not reading.
+     * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
+    setReading(isReading: boolean, { isAtEnd }?: {
+        isAtEnd?: boolean;
+    }): void;
     /** The same of the end of the open thread, where the service has `inbox`. That says nothing of
      * the conversation, and what is read there nothing of the thread.
-     * @param {boolean} isReading */
-    setThreadReading(isReading: boolean): void;
+     * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
+    setThreadReading(isReading: boolean, { isAtEnd }?: {
+        isAtEnd?: boolean;
+    }): void;
     /** The reader has typed: the others are told, now and then.
      * @param {string} conversationId @param {string} text  what is written so far */
     typed(conversationId: string, text: string): void;

@@ -15,7 +15,7 @@
 import { Entries } from "./entries.js";
 import { isInMain } from "./messages.js";
 import { Session } from "./session.js";
-import { shownConversation, shownList } from "./shown.js";
+import { shownConversation, shownState, shownThread, shownTimeline } from "./shown.js";
 import { Snapshots } from "./snapshots.js";
 import { Store } from "./store.js";
 import { ThreadReadings } from "./thread-readings.js";
@@ -119,11 +119,15 @@ export class ChatStore {
   /** @type {any} */
   #session;
   #users;
-  #entries;
+  /** What messages are shown by. */
+  #known;
   /** @type {any} */
   #readings;
   #isReadingThread = false;
+  #isStarted = false;
   #isClosed = false;
+  /** How often one has said what is to be open. */
+  #choices = 0;
   #snapshots = new Snapshots();
   /** @type {Set<() => void>} */
   #listeners = new Set();
@@ -134,7 +138,7 @@ export class ChatStore {
     const { hasDrafts = false, hasInbox = false } = has;
     this.userId = userId;
     this.#readings = hasInbox ? new ThreadReadings(chat) : null;
-    this.#entries = new Entries(userId);
+    this.#known = { entries: new Entries(userId), userOf: this.user };
     this.#store = new Store(userId, { keepsNewest: true });
     this.#users = new Users(chat, () => this.#store.changed());
     this.#session = new Session(chat, this.#store, {
@@ -145,8 +149,10 @@ export class ChatStore {
     this.#store.subscribe(() => this.#told());
   }
 
-  /** Open the stream, and bring the list. */
+  /** Open the stream, and bring the list; once until it is closed. */
   start() {
+    if (this.#isStarted && !this.#store.isBanned) return;
+    this.#isStarted = true;
     this.#isClosed = false;
     this.#users.start();
     this.#session.start();
@@ -156,11 +162,12 @@ export class ChatStore {
   /** End the stream; `start` begins anew. */
   close() {
     globalThis.removeEventListener?.("online", this.#online);
+    this.#isStarted = false;
     this.#isClosed = true;
-    this.#isReadingThread = false;
+    this.#endThreadReading();
     this.#session.close();
     this.#users.close();
-    this.#readings?.close();
+    this.#snapshots.clear();
   }
 
   /** `listener` is called when something has changed, once for what changes together; the answer
@@ -174,7 +181,7 @@ export class ChatStore {
   };
 
   /** @type {() => ChatState} */
-  state = () => this.#snapshots.get("state", () => this.#makeState());
+  state = () => this.#snapshots.get("state", () => shownState(this.#store));
 
   /** Most recently active first.
    * @type {() => readonly ShownConversation[]} */
@@ -192,13 +199,20 @@ export class ChatStore {
   };
 
   /** @type {(conversationId: string) => ShownTimeline} */
-  timeline = (id) => this.#snapshots.get(`timeline:${id}`, () => this.#makeTimeline(id));
+  timeline = (id) => {
+    const held = this.#store.heldTimeline(id);
+    const list = held ?? NOT_HELD;
+    const typingIds = () => this.#session.typing.idsIn(id);
+    const make = () => shownTimeline(this.#store, id, { ...this.#known, list, typingIds });
+    return this.#snapshots.get(held ?? `timeline:${id}`, make);
+  };
 
   /** The thread that is open, or null.
    * @type {() => ShownThread | null} */
   thread = () => {
-    if (!this.#store.openThread) return null;
-    return this.#snapshots.get("thread", () => this.#makeThread(this.#store.openThread));
+    const { openThread } = this.#store;
+    const make = () => shownThread(this.#store, openThread, this.#known);
+    return openThread && this.#snapshots.get(openThread, make);
   };
 
   /** What is known of a user.
@@ -209,27 +223,35 @@ export class ChatStore {
    * one is closed.
    * @param {string | null} conversationId @returns {Promise<void>} */
   async open(conversationId) {
-    if (conversationId !== this.#store.openId) this.closeThread();
+    this.#choices += 1;
+    const { openId } = this.#store;
+    if (conversationId !== openId) {
+      this.closeThread();
+      this.#store.heldTimeline(openId)?.leave();
+    }
     await this.#session.open(conversationId);
   }
 
   /** Make a thread of the open conversation the open one, and bring its replies.
    * @param {string} rootId  the message that it hangs on @returns {Promise<void>} */
   async openThread(rootId) {
-    if (rootId !== this.#store.openRootId) this.#isReadingThread = false;
+    if (rootId !== this.#store.openRootId) this.#leaveThread();
     await this.#session.openThread(rootId);
   }
 
   closeThread() {
-    this.#isReadingThread = false;
+    this.#leaveThread();
     this.#store.set({ openRootId: null });
   }
 
-  /** Open the direct conversation with someone, which may have to be made.
+  /** Open the direct conversation with someone, which may have to be made: what is opened meanwhile
+   * stays open.
    * @param {string} otherUserId @returns {Promise<string>} its id */
   async openDirect(otherUserId) {
+    this.#choices += 1;
+    const choice = this.#choices;
     const { id } = await this.#session.openDirect(otherUserId);
-    await this.open(id);
+    if (choice === this.#choices) await this.open(id);
     return id;
   }
 
@@ -280,28 +302,30 @@ export class ChatStore {
   async markRead(conversationId) {
     if (this.#isClosed) return;
     await this.#session.history.loadNewest(this.#store.timeline(conversationId));
-    if (this.#store.conversation(conversationId)) await this.#session.readings.markRead(conversationId);
+    if (!this.#store.conversation(conversationId)) return;
+    await this.#session.readings.markRead(conversationId);
   }
 
   /** Whether the end of the open conversation is before the reader's eyes: then what is there, and
-   * what comes, is marked as read.
-   * @param {boolean} isReading */
-  setReading(isReading) {
+   * what comes, is marked as read. Whoever is not `isAtEnd` looks at older messages and keeps them;
+   * without it that is whoever is not reading.
+   * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
+  setReading(isReading, { isAtEnd = isReading } = {}) {
     if (this.#isClosed) return;
     const { openId } = this.#store;
-    // Whoever looks at older messages keeps them.
-    if (openId !== null) this.#store.timeline(openId).isFollowed = isReading;
+    if (openId !== null) this.#store.timeline(openId).isFollowed = isAtEnd;
     if (isReading !== this.#store.isReading) this.#store.set({ isReading });
   }
 
   /** The same of the end of the open thread, where the service has `inbox`. That says nothing of
    * the conversation, and what is read there nothing of the thread.
-   * @param {boolean} isReading */
-  setThreadReading(isReading) {
-    this.#isReadingThread = isReading && !this.#isClosed;
+   * @param {boolean} isReading @param {{isAtEnd?: boolean}} where */
+  setThreadReading(isReading, { isAtEnd = isReading } = {}) {
+    if (this.#isClosed) return;
     const { openThread } = this.#store;
-    // Whoever looks at older replies keeps them.
-    if (openThread && !this.#isClosed) openThread.timeline.isFollowed = isReading;
+    if (openThread) openThread.timeline.isFollowed = isAtEnd;
+    if (!isReading) this.#endThreadReading();
+    this.#isReadingThread = isReading;
     this.#readThread();
   }
 
@@ -354,41 +378,13 @@ export class ChatStore {
     if (timeline?.newest) this.#readings?.saw(timeline, timeline.newest.id);
   }
 
-  #makeState() {
-    const { status, openId, openRootId, isListed, nextCursor, listProblem } = this.#store;
-    const { isBanned, totalUnread } = this.#store;
-    return {
-      ...{ status, openId, openThreadId: openRootId, isListed, isBanned, unread: totalUnread },
-      ...{ hasMore: Boolean(nextCursor), problem: listProblem?.message ?? null },
-      problemCode: listProblem?.code ?? null,
-    };
+  #leaveThread() {
+    this.#endThreadReading();
+    this.#store.openThread?.timeline.leave();
   }
 
-  /** @param {string} id */
-  #makeTimeline(id) {
-    const timeline = this.#store.heldTimeline(id) ?? NOT_HELD;
-    const isHere = (/** @type {any} */ each) => each.conversationId === id && isInMain(each);
-    const typing = this.#session.typing.idsIn(id);
-    return {
-      ...{ conversationId: id, ...this.#shownOf(timeline, isHere) },
-      firstUnreadId: timeline.unread.firstId,
-      typing: typing.map((/** @type {string} */ each) => this.user(each)),
-    };
-  }
-
-  /** @param {any} thread */
-  #makeThread({ rootId, conversationId, root, timeline, isGone }) {
-    const isHere = (/** @type {any} */ each) => each.threadRootMessageId === rootId;
-    const [shownRoot = null] = this.#entries.of(root ? [root] : [], []);
-    return {
-      ...{ rootId, conversationId, root: shownRoot, isGone },
-      ...this.#shownOf(timeline, isHere, shownRoot ? [shownRoot] : []),
-    };
-  }
-
-  /** @param {any} timeline @param {(each: any) => boolean} isHere @param {any[]} above */
-  #shownOf(timeline, isHere, above = []) {
-    const { user: userOf } = this;
-    return shownList(this.#store, timeline, { entries: this.#entries, isHere, above, userOf });
+  #endThreadReading() {
+    this.#isReadingThread = false;
+    this.#readings?.stop();
   }
 }

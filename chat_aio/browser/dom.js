@@ -22,6 +22,19 @@ export function setText(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+/** Hide a part, or show it. The focus, if it is within, goes to `instead`. */
+export function setHidden(target, isHidden, instead) {
+  const hasFocus = target.contains(target.getRootNode().activeElement);
+  if (isHidden && hasFocus) instead.focus({ preventScroll: true });
+  target.hidden = isHidden;
+}
+
+/** Whether a key belongs to an input method, Enter at the end of a word as well. */
+export function isComposing(event) {
+  // Safari says of that Enter that nothing is being composed any more.
+  return event.isComposing || event.keyCode === 229;
+}
+
 export function avatar() {
   return element("span", { class: "avatar", "aria-hidden": "true" });
 }
@@ -62,9 +75,7 @@ export class Rows {
   }
 
   show(rows) {
-    // In a shadow tree the document knows its host only.
-    const place = this.#parent.getRootNode();
-    const focused = place.activeElement;
+    const keepFocus = focusWithin(this.#parent);
     const wanted = new Map(rows.map((each) => [each.key, each]));
     for (const [key, { view }] of this.#held) {
       if (!wanted.has(key)) {
@@ -78,9 +89,7 @@ export class Rows {
       if (node === next) next = next.nextElementSibling;
       else this.#parent.insertBefore(node, next);
     }
-    // A row that has moved up has lost the focus. The reader stays where they look.
-    const isLost = focused !== place.activeElement && this.#parent.contains(focused);
-    if (isLost) focused.focus({ preventScroll: true });
+    keepFocus();
   }
 
   nodeOf(key) {
@@ -93,6 +102,28 @@ export class Rows {
     this.#held.set(key, { view: held.view, state });
     return held.view;
   }
+}
+
+/**
+ * Remember what has the focus within a list. The answer gives it back where it was lost, as by a row
+ * that has moved up. What has gone, or is hidden, leaves it to its row, or to what the list is in.
+ */
+function focusWithin(list) {
+  // In a shadow tree the document knows its host only.
+  const place = list.getRootNode();
+  const { activeElement: focused } = place;
+  if (!focused || focused === list || !list.contains(focused)) return () => {};
+  const row = [...list.children].find((each) => each.contains(focused));
+  const isLost = () => {
+    const { activeElement: now } = place;
+    return !now || now === document.body || now.getClientRects().length === 0;
+  };
+  return () => {
+    // The reader stays where they look.
+    for (const each of [focused, row, list.closest("[tabindex]")]) {
+      if (isLost()) each?.focus({ preventScroll: true });
+    }
+  };
 }
 
 function isSame(before, after) {

@@ -9,6 +9,7 @@
 import { Chat } from "./chat.js";
 import { ChatStore } from "./chat-store.js";
 import { FileSources } from "./file-sources.js";
+import { eachDay } from "./tasks.js";
 import { Frame } from "./element/frame.js";
 import { makeSheet } from "./element/style.js";
 import { languageAt } from "./element/words.js";
@@ -52,6 +53,7 @@ export class ChatAio extends HTMLElement {
   #told = {};
   #isOutdated = false;
   #show = () => this.#showAll();
+  #endDays = () => {};
 
   /** What is shown, while the element is in a page.
    * @returns {ChatStore | null} */
@@ -161,6 +163,7 @@ export class ChatAio extends HTMLElement {
     this.#root.replaceChildren(this.#frame.node);
     store.subscribe(this.#show);
     document.addEventListener("visibilitychange", this.#show);
+    this.#endDays = eachDay(this.#show);
     store.start();
     if (conversationId) store.open(conversationId);
     this.#show();
@@ -168,6 +171,7 @@ export class ChatAio extends HTMLElement {
 
   #end() {
     document.removeEventListener("visibilitychange", this.#show);
+    this.#endDays();
     const uploads = this.#uploads;
     this.#store?.close();
     this.#sources?.clear();

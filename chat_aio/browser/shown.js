@@ -1,6 +1,17 @@
-/** What a page shows of a conversation and of a list of messages, as plain values. No DOM. */
+/** What a page shows: of conversations, of lists of messages, of the whole. No DOM. */
+
+import { isInMain } from "./messages.js";
 
 const MOST_NAMED = 12;
+
+export function shownState(store) {
+  const { status, openId, openRootId, isListed, isBanned, nextCursor, listProblem } = store;
+  return {
+    ...{ status, openId, openThreadId: openRootId, isListed, isBanned, unread: store.totalUnread },
+    ...{ hasMore: Boolean(nextCursor), problem: listProblem?.message ?? null },
+    problemCode: listProblem?.code ?? null,
+  };
+}
 
 /** `userOf(id)` is what is known of a user. */
 export function shownConversation(store, id, userOf) {
@@ -17,11 +28,31 @@ export function shownConversation(store, id, userOf) {
   };
 }
 
+/** `list` are the messages of a conversation's main list, `entries` what they are shown by. */
+export function shownTimeline(store, id, { list, typingIds, ...known }) {
+  const isHere = (each) => each.conversationId === id && isInMain(each);
+  return {
+    ...{ conversationId: id, ...shownList(store, list, { ...known, isHere }) },
+    firstUnreadId: list.unread.firstId,
+    typing: typingIds().map(known.userOf),
+  };
+}
+
+export function shownThread(store, { rootId, conversationId, root, timeline, isGone }, known) {
+  const isHere = (each) => each.threadRootMessageId === rootId;
+  const [shownRoot = null] = known.entries.of(root ? [root] : [], []);
+  const above = shownRoot ? [shownRoot] : [];
+  return {
+    ...{ rootId, conversationId, root: shownRoot, isGone },
+    ...shownList(store, timeline, { ...known, isHere, above }),
+  };
+}
+
 /**
  * What main lists and threads have in common. `isHere` says what on its way belongs there, `above`
  * is what stands above its messages.
  */
-export function shownList(store, timeline, { entries, isHere, above, userOf }) {
+function shownList(store, timeline, { entries, userOf, isHere, above = [] }) {
   const { isReady, isAsking, loading, messages, older } = timeline;
   const shown = entries.of(isReady ? messages : [], store.outbox.filter(isHere));
   return {

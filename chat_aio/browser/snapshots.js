@@ -1,7 +1,9 @@
 /** What is shown, as values that stay the same object while nothing of them has changed. No DOM. */
 
 export class Snapshots {
-  #held = new Map();
+  #named = new Map();
+  /** By what they show: they are kept as long as that is. */
+  #ofLists = new WeakMap();
   #turn = 0;
 
   /** From now on they are made anew when they are asked for. */
@@ -9,13 +11,23 @@ export class Snapshots {
     this.#turn += 1;
   }
 
-  /** The value under a key; `make()` makes it, and may leave out nothing it had before. */
+  /**
+   * The value under a key, a name or the list that it shows; `make()` makes it, and may leave out
+   * nothing it had before.
+   */
   get(key, make) {
-    const held = this.#held.get(key);
+    const values = typeof key === "string" ? this.#named : this.#ofLists;
+    const held = values.get(key);
     if (held?.turn === this.#turn) return held.value;
     const value = held ? settled(held.value, make()) : frozen(make());
-    this.#held.set(key, { turn: this.#turn, value });
+    values.set(key, { turn: this.#turn, value });
     return value;
+  }
+
+  /** Nobody is shown anything any more. */
+  clear() {
+    this.#named = new Map();
+    this.#ofLists = new WeakMap();
   }
 }
 

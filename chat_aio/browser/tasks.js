@@ -48,6 +48,21 @@ export function settled(pauseMs, longestMs, work) {
   };
 }
 
+/** `work` runs when a day begins where the reader is; the answer ends that. */
+export function eachDay(work) {
+  let timer = null;
+  const wait = () => {
+    const now = new Date();
+    const next = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1);
+    timer = setTimeout(() => {
+      wait();
+      work();
+    }, next - now);
+  };
+  wait();
+  return () => clearTimeout(timer);
+}
+
 /** `work` as a function that runs once for all calls within `pauseMs`. */
 export function gathered(pauseMs, work) {
   let timer = null;

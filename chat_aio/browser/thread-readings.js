@@ -20,8 +20,8 @@ export class ThreadReadings {
     this.#onRead = onRead;
   }
 
-  /** What was seen for less than a moment is not read any more. */
-  close() {
+  /** Nobody reads any more: what was seen for less than a moment has not been read. */
+  stop() {
     this.#reading(() => {});
     this.#seenId = null;
   }

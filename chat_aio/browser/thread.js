@@ -8,11 +8,11 @@ export class Thread {
   /** It changes as a message of a list does: a list of one. */
   #rootList;
 
-  constructor(readerId, { conversationId, rootId, now }) {
+  constructor(readerId, { conversationId, rootId, ...options }) {
     this.conversationId = conversationId;
     this.rootId = rootId;
-    this.timeline = new Timeline(readerId, { conversationId, rootId, now });
-    this.#rootList = new Timeline(readerId, { now });
+    this.timeline = new Timeline(readerId, { conversationId, rootId, ...options });
+    this.#rootList = new Timeline(readerId, options);
   }
 
   get root() {

@@ -10,6 +10,8 @@ import { UnreadLine } from "./unread-line.js";
 /** From so many messages on the window is cut, to so many. */
 const MOST_HELD = 400;
 const KEPT = 300;
+/** Whoever is not at the end keeps what was held until so many have come. */
+const MOST_MISSED = 2_000;
 
 export class Timeline {
   /** Ascending seq. */
@@ -46,6 +48,8 @@ export class Timeline {
   /** Up to this seq nothing is missing; while the connection holds that is all there is. */
   #wholeUpTo = 0;
   #isWhole = false;
+  /** How many have come since the reader was at the end. */
+  #missed = 0;
 
   /** `now()` is the clock that answers are dated with, by when they were asked for. */
   constructor(readerId, about = {}) {
@@ -89,8 +93,10 @@ export class Timeline {
     if (this.isAsking) this.#beyond.push(message);
     if (this.newer !== null) return;
     this.put(message);
+    this.#missed = this.isFollowed ? 0 : this.#missed + 1;
+    const isOldLetGo = this.isFollowed || this.#missed > MOST_MISSED;
     // What is on its way goes on from what is held now.
-    if (!this.isAsking) this.#cut(this.isFollowed ? "older" : "newer");
+    if (!this.isAsking) this.#cut(isOldLetGo ? "older" : "newer");
   }
 
   /** A request begins, or ends: what comes meanwhile may be behind its page. */
@@ -229,12 +235,19 @@ export class Timeline {
     const most = this.pageSize === null ? MOST_HELD : Infinity;
     const isKept = end === "newer" && this.keepsNewest;
     if (isKept || this.messages.length <= most) return;
-    if (end === "older") {
-      const [first] = this.messages.slice(-KEPT);
-      this.#letGo((each) => each.seq < first.seq);
-      this.older = { around: first.id };
-      return;
-    }
+    if (end === "older") this.#cutOlder();
+    else this.#cutNewer();
+    if (!this.isAsking) this.#forget();
+  }
+
+  #cutOlder() {
+    const [first] = this.messages.slice(-KEPT);
+    this.#letGo((each) => each.seq < first.seq);
+    this.older = { around: first.id };
+    this.#missed = 0;
+  }
+
+  #cutNewer() {
     const last = this.messages[KEPT - 1];
     this.#letGo((each) => each.seq > last.seq);
     this.newer = { after: last.id };

@@ -167,3 +167,88 @@ async def test_a_thread_is_read_though_much_happens_elsewhere(empty: Page) -> No
         """,
     )
     assert found == [["ada", "/conversations/c/threads/m1/read", ""]]
+
+
+async def test_a_thread_that_is_left_at_once_is_not_read(empty: Page) -> None:
+    """Be it hidden, closed, or another one opened: then that one's second begins."""
+    leaving = [
+        "store.setThreadReading(false)",
+        "store.closeThread()",
+        "store.open(null)",
+        "store.openThread('m7')",
+    ]
+    for leave in leaving:
+        found = await run(
+            empty,
+            f"""
+            await open();
+            await store.open("c");
+            await store.openThread("m1");
+            await until(() => store.thread().isLoaded);
+            const timers = [];
+            const {{ setTimeout: start }} = globalThis;
+            globalThis.setTimeout = (work, ms) => start(() => {{ timers.push(ms); work(); }}, ms);
+            store.setThreadReading(true);
+            {leave};
+            await until(() => timers.includes(1_000));
+            await pass(0);
+            globalThis.setTimeout = start;
+            store.close();
+            return marks();
+            """,
+        )
+        assert found == [], leave
+
+
+async def test_one_that_is_started_twice_has_one_stream(empty: Page) -> None:
+    """Which ends when it is closed; then it can be started again."""
+    counts = await run(
+        empty,
+        """
+        let closed = 0;
+        const { close } = EventSource.prototype;
+        EventSource.prototype.close = function () { closed += 1; close.call(this); };
+        await open();
+        store.start();
+        store.close();
+        const ended = closed;
+        await open();
+        store.close();
+        return [ended, streams.length, closed];
+        """,
+    )
+    assert counts == [1, 2, 2]
+
+
+async def test_what_is_opened_last_stays_open(empty: Page) -> None:
+    """Though the conversation with somebody else is there only later."""
+    found = await run(
+        empty,
+        """
+        await open();
+        const gates = new Map();
+        chat.getOrCreateConversation = async (userId) => {
+          await new Promise((resolve) => { gates.set(userId, resolve); });
+          return { ...conversation, id: userId };
+        };
+        const first = store.openDirect("slow");
+        const second = store.openDirect("quick");
+        gates.get("quick")();
+        await second;
+        const seen = [store.state().openId];
+        gates.get("slow")();
+        seen.push(await first, store.state().openId);
+        const third = store.openDirect("slow");
+        await store.open("c");
+        gates.get("slow")();
+        seen.push(await third, store.state().openId);
+        const [fourth, fifth] = ["slow", "quick"].map((each) => store.openDirect(each));
+        gates.get("slow")();
+        seen.push(await fourth, store.state().openId);
+        gates.get("quick")();
+        seen.push(await fifth, store.state().openId);
+        store.close();
+        return seen;
+        """,
+    )
+    assert found == ["quick", "slow", "quick", "slow", "c", "slow", "c", "quick", "quick"]

@@ -177,6 +177,34 @@ async def test_what_nobody_sees_is_not_read(host: Host, ada: Page) -> None:
         await ada.wait_for_function("heard.at(-1)[1].total === 0")
 
 
+async def test_of_what_was_seen_one_after_the_other_the_last_counts(host: Host, ada: Page) -> None:
+    """A browser that is busy tells of both at once."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        await grace.send_message(direct.id, "one")
+    await ada.evaluate(
+        """() => {
+          window.tellers = [];
+          window.IntersectionObserver = class {
+            constructor(told) { tellers.push(told); }
+            observe() {}
+          };
+        }"""
+    )
+    await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
+    await expect(messages(ada)).to_have_count(1)
+    await ada.wait_for_function("heard.at(-1)[1].total === 1")
+    tell = (
+        "all => tellers.forEach((each) => each(all.map((isIntersecting) => ({ isIntersecting }))))"
+    )
+    await ada.evaluate(tell, [False, True])
+    await ada.wait_for_function("heard.at(-1)[1].total === 0")
+    await ada.evaluate(tell, [True, False])
+    async with host.person("grace") as grace:
+        await grace.send_message(direct.id, "two")
+    await ada.wait_for_function("heard.at(-1)[1].total === 1")
+
+
 async def test_a_token_words_and_another_language(host: Host, ada: Page) -> None:
     asked: list[str | None] = []
     ada.on("request", lambda each: asked.append(each.headers.get("authorization")))

@@ -78,3 +78,26 @@ async def test_what_is_refused_is_said_in_german_too(
         await field.press("Enter")
         note = ada.locator(".note").filter(has_text="Nicht gesendet. Eine der beiden Personen")
         await expect(note).to_be_visible()
+
+
+async def test_at_midnight_what_was_today_is_yesterday(host: Host, ada: Page) -> None:
+    """Though nothing else has changed; and so each night."""
+    async with host.person("grace") as grace:
+        direct = await grace.get_or_create_conversation("ada")
+        root = await grace.send_message(direct.id, "Which engine?")
+        reply = await grace.send_message(direct.id, "The first?", thread_root_message_id=root.id)
+        at = reply.created_at.astimezone()
+        await ada.clock.install(time=at.replace(hour=23, minute=59))
+        await ada.evaluate(MADE, [{"user": "ada"}, {}])
+        row = ada.get_by_role("button", name="Grace Hopper")
+        await row.click()
+        day, date = ada.locator(".talk .line.day"), f"{at:%b} {at.day}"
+        await expect(day).to_have_text("today")
+        await expect(row.get_by_role("time")).not_to_have_text(date)
+        await ada.wait_for_function("heard.some(([, { status }]) => status === 'live')")
+        await ada.clock.fast_forward(61_000)
+        await expect(day).to_have_text("yesterday")
+        await expect(row.get_by_role("time")).to_have_text(date)
+        await expect(messages(ada).first.locator(".thread-link")).to_have_text(f"1 reply · {date}")
+        await ada.clock.fast_forward(24 * 3_600_000)
+        await expect(day).to_have_text(f"{at:%A}, {at:%B} {at.day}")

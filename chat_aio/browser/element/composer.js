@@ -1,6 +1,6 @@
 /** Where one writes. Enter sends, with Shift it begins a new line. */
 
-import { element, setAttribute, setText } from "../dom.js";
+import { element, isComposing, setAttribute, setText } from "../dom.js";
 import { Files } from "./files.js";
 
 const newDraft = () => ({ body: "", about: null, before: null, problem: "", isSaving: false });
@@ -146,8 +146,7 @@ export class Composer {
   }
 
   #pressed(event) {
-    // Enter also ends the writing of a word in an input method.
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     const { body, about } = this.#draft;
     if (event.key === "Enter" && !event.shiftKey) this.#submit(event);
     else if (event.key === "Escape" && about) {

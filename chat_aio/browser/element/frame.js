@@ -1,6 +1,6 @@
 /** What the element consists of, and what is shown in it. */
 
-import { element, setAttribute, setText } from "../dom.js";
+import { element, setAttribute, setHidden, setText } from "../dom.js";
 import { threadIdOf } from "../messages.js";
 import { Acts } from "./acts.js";
 import { DeleteDialog } from "./asking.js";
@@ -80,10 +80,11 @@ export class Frame {
     this.#showTalk(open, writing, isBanned);
     this.#thread.show(store, writing);
     setText(this.#problem, status === "reconnecting" ? this.#say("offline") : "");
-    this.#banner.hidden = status !== "reconnecting" || isBanned;
+    setHidden(this.#banner, status !== "reconnecting" || isBanned, this.#composer);
     const isSeen = document.visibilityState === "visible";
-    store.setReading(isSeen && this.#log.isAtEnd);
-    store.setThreadReading(isSeen && this.#thread.isAtEnd);
+    const { isRead, isAtEnd } = this.#log;
+    store.setReading(isSeen && isRead, { isAtEnd });
+    store.setThreadReading(isSeen && this.#thread.isRead, { isAtEnd: this.#thread.isAtEnd });
   }
 
   focus({ wasOpen }) {

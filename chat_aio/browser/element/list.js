@@ -1,7 +1,8 @@
 /** The list of conversations. */
 
-import { element, Rows, setAttribute, setText } from "../dom.js";
+import { element, Rows, setAttribute, setHidden, setText } from "../dom.js";
 import { titleOf } from "./titles.js";
+import { today } from "./words.js";
 
 const MOST_SHOWN = 99;
 
@@ -9,34 +10,56 @@ export class ConversationList {
   #list = element("ul", { role: "list" });
   #hint = element("p", { class: "hint" });
   #more;
+  #isAsking = false;
+  #tools;
   #rows;
   node;
 
-  /** `tools` are {say, moments, choose(id), more(), again()}. */
+  /** `tools` are {store, say, moments, choose(id), more()}, which resolves when they are there. */
   constructor(tools) {
+    this.#tools = tools;
     const { say } = tools;
-    this.#more = element("button", { type: "button", class: "link", onclick: tools.more });
+    const onclick = () => this.#askForMore();
+    this.#more = element("button", { type: "button", class: "link", onclick });
     setText(this.#more, say("more"));
     this.#rows = new Rows(this.#list, tools);
-    const parts = { class: "list", part: "list", "aria-label": say("conversations") };
+    const parts = { class: "list", part: "list", "aria-label": say("conversations"), tabindex: -1 };
     this.node = element("nav", parts, this.#list, this.#hint, this.#more);
   }
 
   show(store, { say, problemOf }) {
-    const { openId, isListed, hasMore, problem: message, problemCode: code } = store.state();
+    const { openId, isListed, problem: message, problemCode: code } = store.state();
     const problem = message && problemOf({ code, message });
     const conversations = store.conversations();
     this.#rows.show(
       conversations.map((each) => ({
         ...{ key: each.id, Row: ConversationRow },
-        state: { conversation: each, isOpen: each.id === openId, own: store.userId },
+        state: { conversation: each, isOpen: each.id === openId, own: store.userId, day: today() },
       })),
     );
     const isEmpty = conversations.length === 0;
     const words = problem ?? (isListed ? say("none") : say("loading"));
     setText(this.#hint, isEmpty ? words : "");
     this.#hint.hidden = !isEmpty;
-    this.#more.hidden = !hasMore;
+    this.#showMore();
+  }
+
+  async #askForMore() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#showMore();
+    await this.#tools.more();
+    this.#isAsking = false;
+    this.#showMore();
+  }
+
+  /** While more are on their way it is not known whether the list goes on: the button stays. */
+  #showMore() {
+    setAttribute(this.#more, "aria-disabled", this.#isAsking && "true");
+    if (this.#isAsking) return;
+    const { store } = this.#tools;
+    const focus = () => this.focus(store.conversations().at(-1)?.id);
+    setHidden(this.#more, !store.state().hasMore, { focus });
   }
 
   focus(conversationId) {

@@ -1,6 +1,6 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
-import { element, Rows, setAttribute, setText } from "../dom.js";
+import { element, Rows, setAttribute, setHidden, setText } from "../dom.js";
 import { enableKeys } from "../log-keys.js";
 
 const NEAR_END_PX = 60;
@@ -35,15 +35,20 @@ export class Log {
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
     new ResizeObserver(() => this.#fit()).observe(this.#log);
-    new IntersectionObserver(([{ isIntersecting }]) => {
-      this.#isSeen = isIntersecting;
+    new IntersectionObserver((changes) => {
+      this.#isSeen = changes.at(-1).isIntersecting;
       tools.moved();
     }).observe(this.#log);
   }
 
   /** Whether the newest message is before the reader's eyes. */
-  get isAtEnd() {
+  get isRead() {
     return this.#shown.isLoaded && this.#sticks && this.#isSeen && !this.#isCovered;
+  }
+
+  /** Whether it stays with the newest message, also where nobody sees that. */
+  get isAtEnd() {
+    return this.#sticks;
   }
 
   /** Whether something else is shown in its place: where that is narrow, a thread. */
@@ -79,7 +84,7 @@ export class Log {
 
   #afterShowing({ unread }) {
     const { say } = this.#tools;
-    this.#toNewest.hidden = this.#sticks;
+    setHidden(this.#toNewest, this.#sticks, this.#log);
     setText(this.#toNewest, unread > 0 ? `↓ ${say("news")}` : "↓");
     setAttribute(this.#toNewest, "aria-label", unread > 0 ? say("news") : say("newest"));
     this.#askForOlder();
@@ -97,7 +102,7 @@ export class Log {
     this.#rows = new Rows(this.#log, this.#tools);
     this.#shown = { ...NOT_SHOWN, id };
     this.#sticks = true;
-    this.#toNewest.hidden = true;
+    setHidden(this.#toNewest, true, this.#log);
   }
 
   /** Remember what the reader looks at; the answer puts it back to where it was. */

@@ -2,7 +2,7 @@
 
 import { element, setAttribute, setText } from "../dom.js";
 import { MessageRow } from "./message.js";
-import { dayKeyOf } from "./words.js";
+import { dayKeyOf, today } from "./words.js";
 
 /** One for all, so that a row without any does not seem changed. */
 const NOBODY = [];
@@ -54,7 +54,7 @@ function stateOf(entry, before, store, isGroup) {
   const isNamed = isGroup && before?.senderId !== entry.senderId;
   const author = store.user(entry.senderId).name;
   const mentioned = entry.mentions.length > 0 ? entry.mentions.map(store.user) : NOBODY;
-  return { entry, isNamed, author, mentioned };
+  return { entry, isNamed, author, mentioned, day: today() };
 }
 
 function draftRows(store, { writing }) {

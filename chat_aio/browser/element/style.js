@@ -127,7 +127,7 @@ textarea { flex: 1; resize: none; field-sizing: content; min-block-size: 2.75rem
 textarea::placeholder { color: var(--muted); opacity: 1; }
 [part="send"] { background: var(--accent); color: var(--on-accent); font-weight: 600;
   min-block-size: 2.75rem; padding-inline: 1rem; }
-:disabled { opacity: 0.6; cursor: default; }
+:disabled, [aria-disabled="true"] { opacity: 0.6; cursor: default; }
 @container (min-width: 58rem) {
   .panes[data-thread]:not([data-single]) {
     grid-template-columns: minmax(13rem, 1fr) minmax(0, 2fr) minmax(18rem, 1.5fr);

@@ -1,6 +1,6 @@
 /** A thread beside the conversation, or over it: its root, its replies, and a composer. */
 
-import { element, setText } from "../dom.js";
+import { element, isComposing, setText } from "../dom.js";
 import { Composer } from "./composer.js";
 import { Log } from "./log.js";
 import { threadRows } from "./rows.js";
@@ -28,14 +28,18 @@ export class ThreadPane {
     this.node = element("section", fields, ...parts);
     this.#composer.takeFilesFrom(this.node);
     this.node.addEventListener("keydown", (event) => {
-      const isMeant = event.key === "Escape" && !event.isComposing && !event.defaultPrevented;
+      const isMeant = event.key === "Escape" && !isComposing(event) && !event.defaultPrevented;
       if (isMeant) close();
     });
   }
 
   /** Whether its newest reply is before the reader's eyes. */
+  get isRead() {
+    return !this.node.hidden && this.#log.isRead;
+  }
+
   get isAtEnd() {
-    return !this.node.hidden && this.#log.isAtEnd;
+    return this.#log.isAtEnd;
   }
 
   /** `writing` is as for the composer of the conversation; null: there is no thread to show. */

@@ -96,6 +96,11 @@ export function dayKeyOf(iso) {
   return new Date(iso).toDateString();
 }
 
+/** What is shown of a moment depends on it. */
+export function today() {
+  return dayKeyOf(Date.now());
+}
+
 function daysAgo(iso) {
   const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate());
   // Rounded, because a day of a clock change has 23 or 25 hours.

@@ -8,6 +8,7 @@ import { keepOutbox } from "./kept-outbox.js";
 import { problemOf } from "./problems.js";
 import { Session } from "../../browser/session.js";
 import { Store } from "../../browser/store.js";
+import { eachDay } from "../../browser/tasks.js";
 import { Uploads } from "../../browser/uploads.js";
 import { showBanned } from "./views/banned.js";
 import { BlockedBar } from "./views/blocked-bar.js";
@@ -140,6 +141,7 @@ export class Page {
   start() {
     document.addEventListener("visibilitychange", () => this.#store.changed());
     addEventListener("online", () => this.#session.reconnect());
+    eachDay(() => this.#store.changed());
     this.#session.start();
     this.#store.changed();
   }

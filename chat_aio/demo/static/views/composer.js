@@ -4,6 +4,7 @@
  */
 
 import { linkToConversation } from "../address.js";
+import { isComposing } from "../../../browser/dom.js";
 import { emojiNamedAt } from "../emoji.js";
 import { mentionedIn, nameable, unnamedIn } from "../../../browser/mentions.js";
 import { previewOf } from "../../../browser/messages.js";
@@ -284,8 +285,7 @@ export class Composer {
   }
 
   #pressed(event) {
-    // While an input method composes a word, its keys belong to it.
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     if (this.#completion.takes(event)) event.preventDefault();
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();

@@ -1,7 +1,7 @@
 /** The dialogs about messages: whom to write to, where to forward to, whether to delete. */
 
 import { newClientMessageId } from "../../../browser/chat.js";
-import { avatar, element, setAvatar, setText } from "../../../browser/dom.js";
+import { avatar, element, setAvatar, setHidden, setText } from "../../../browser/dom.js";
 import { previewOf } from "../../../browser/messages.js";
 import { say } from "../words.js";
 import { Dialog, field, pictureOf } from "./dialog.js";
@@ -91,7 +91,7 @@ export class ForwardDialog {
       this.#list.dataset.ids = ids;
       this.#list.replaceChildren(...found.map((each) => this.#choice(each)));
     }
-    this.#more.hidden = nextCursor === null;
+    setHidden(this.#more, nextCursor === null, this.#filter);
     this.#hint.hidden = found.length > 0;
   }
 

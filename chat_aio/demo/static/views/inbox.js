@@ -107,7 +107,8 @@ class InboxScreen {
     const picture = people.pictureOfPerson(message.senderId);
     const title = titleIn(message.conversationId);
     const sender = people.nameOf(message.senderId);
-    return { key: message.id, Row: InboxRow, state: { ...state, ...picture, title, sender } };
+    Object.assign(state, { ...picture, title, sender, ago: agoOf(state.at) });
+    return { key: message.id, Row: InboxRow, state };
   }
 
   async #drop(item) {
@@ -151,12 +152,12 @@ class InboxRow {
 
   show(state) {
     this.#state = state;
-    const { message, title, sender, at, unread, count } = state;
+    const { message, title, sender, at, ago, unread, count } = state;
     setAvatar(this.#avatar, state);
     setText(this.#title, title);
     setText(this.#sender, `${sender}:`);
     setText(this.#body, message.deletedAt ? say("message.deleted") : message.body);
-    setText(this.#time, agoOf(at));
+    setText(this.#time, ago);
     setAttribute(this.#time, "datetime", at);
     setAttribute(this.#time, "title", momentOf(at));
     setText(this.#count, count === null ? "" : say("thread.replies", { count }));

@@ -1,6 +1,6 @@
 /** Ctrl+K: a field in which one types where to go, and what that can mean. */
 
-import { element, setAttribute, setText } from "../../../browser/dom.js";
+import { element, isComposing, setAttribute, setText } from "../../../browser/dom.js";
 import { later } from "../../../browser/tasks.js";
 import { say } from "../words.js";
 import { closeFromBeside } from "./dialog.js";
@@ -82,8 +82,7 @@ export class Palette {
   }
 
   #pressed(event) {
-    // What an input method takes is not meant for the list.
-    if (event.isComposing) return;
+    if (isComposing(event)) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step || event.key === "Enter") this.#catchUp();
     const count = this.#finder.found.length;

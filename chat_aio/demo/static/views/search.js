@@ -6,6 +6,7 @@ import { agoOf, momentOf } from "../times.js";
 import { later } from "../../../browser/tasks.js";
 import { say } from "../words.js";
 import { FoundPlaceRow, shownOf } from "./found.js";
+import { showMore } from "./section.js";
 
 const PAUSE_MS = 250;
 
@@ -72,7 +73,7 @@ export class SearchView {
     this.#showPlaces(places);
     setText(this.#hint, hintOf(this.#search, places));
     this.#hint.hidden = this.#hint.textContent === "";
-    this.#more.hidden = nextCursor === null || isLoading;
+    showMore(this.#more, this.#panel, { nextCursor, isLoading });
   }
 
   #showScope(open) {

@@ -1,6 +1,6 @@
 /** A part of the details: a heading with a button, what went wrong, and what is in it. */
 
-import { element, setText } from "../../../browser/dom.js";
+import { element, setAttribute, setHidden, setText } from "../../../browser/dom.js";
 import { problemOf } from "../problems.js";
 import { say } from "../words.js";
 
@@ -75,8 +75,15 @@ export class ListFoot {
     const words = problem ? `${failed} ${problem}` : waiting || (isBare ? empty : "");
     setText(this.#hint, words);
     this.#hint.hidden = words === "";
-    this.#more.hidden = nextCursor === null || isLoading;
+    showMore(this.#more, this.node.parentElement, { nextCursor, isLoading });
   }
+}
+
+/** Below a list in `place`, a button for more of it. While it is waited for, it keeps the focus. */
+export function showMore(button, place, { nextCursor, isLoading }) {
+  const focus = () => [...place.querySelectorAll("li :is(a, button)")].at(-1)?.focus();
+  setAttribute(button, "aria-disabled", isLoading && "true");
+  setHidden(button, nextCursor === null, { focus });
 }
 
 /** A small button: `act()` is called when it is pressed. */

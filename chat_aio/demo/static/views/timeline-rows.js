@@ -143,6 +143,8 @@ function stateOf(message, people, isInThread) {
     threadRootMessageId: message.threadRootMessageId ?? null,
     alsoSendToMain: Boolean(message.alsoSendToMain),
     threadSummary: isInThread ? null : (message.threadSummary ?? null),
+    // What is said of the newest reply depends on it.
+    today: dayKeyOf(Date.now()),
     isOwn: senderId === people.userId,
     author: people.nameOf(senderId),
     ...{ mark: null, count: 0, all: 0, isDirect: false },

@@ -1,6 +1,6 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
-import { Rows } from "../../../browser/dom.js";
+import { Rows, setHidden } from "../../../browser/dom.js";
 import { say } from "../words.js";
 import { enableKeys } from "../../../browser/log-keys.js";
 import { DraftRow } from "./draft.js";
@@ -109,7 +109,7 @@ export class TimelineView {
     });
     this.#log.ariaBusy = String(timeline.loading !== null && timeline.loading !== "failed");
     this.#noteWhere(timeline);
-    this.#toNewest.hidden = this.#sticks && this.#shown.isAtNewest;
+    setHidden(this.#toNewest, this.#sticks && this.#shown.isAtNewest, this.#log);
     this.#toNewest.dataset.count = count || "";
     this.#toNewest.dataset.words = count ? say("timeline.countNew", { count }) : "";
     const words = count ? say("timeline.goToNew", { count }) : say("timeline.goToNewest");
@@ -127,7 +127,7 @@ export class TimelineView {
     this.#shown = NOT_SHOWN;
     this.#sticks = true;
     this.#wantsEnd = false;
-    this.#toNewest.hidden = true;
+    setHidden(this.#toNewest, true, this.#log);
   }
 
   /** Remember what the reader looks at; the answer puts it back to where it was. */
@@ -206,7 +206,8 @@ export class TimelineView {
     const node = this.#rows.nodeOf(wanted.key);
     node.scrollIntoView({ block: "center" });
     // Where one came from may have been let go.
-    if (document.activeElement === document.body) node.focus({ preventScroll: true });
+    const isNowhere = [document.body, this.#log].includes(document.activeElement);
+    if (isNowhere) node.focus({ preventScroll: true });
     pointAt(node);
     this.#scrolled();
   }
