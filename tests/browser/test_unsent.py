@@ -96,6 +96,28 @@ async def test_what_was_sent_in_vain_is_there_after_a_reload(
     await expect(main_list(linus).locator(".message")).to_have_count(2)
 
 
+async def test_what_it_answers_is_kept_with_it(visit: Visit, demo: Demo) -> None:
+    """Else the answer would be sent as if it answered nothing."""
+    direct_id = await demo.direct("linus", "dennis")
+    asked = await demo.write("dennis", direct_id, "How long is it?")
+    linus = await visit("linus", direct_id)
+    await act(message(main_list(linus), "How long"), "Reply")
+    await box(linus).fill("So long")
+    await linus.reload()
+    await expect(linus.get_by_text("Replying to Dennis")).to_be_visible()
+    await expect(linus.locator("#composer .about-text")).to_have_text("How long is it?")
+    await box(linus).press("Enter")
+    await expect(main_list(linus).locator("[data-state=sent]")).to_have_count(2)
+    assert (await demo.newest("linus", direct_id))["replyToMessageId"] == asked["id"]
+
+    await act(message(main_list(linus), "How long"), "Reply")
+    await box(linus).fill("By the way")
+    await box(linus).press("Escape")
+    await linus.reload()
+    await expect(box(linus)).to_have_value("By the way")
+    await expect(linus.get_by_text("Replying to Dennis")).to_be_hidden()
+
+
 async def test_another_person_at_the_same_browser_does_not_see_it(visit: Visit, demo: Demo) -> None:
     direct_id = await demo.direct("linus", "dennis")
     page = await visit("linus", direct_id)

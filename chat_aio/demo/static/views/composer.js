@@ -100,6 +100,7 @@ export class Composer {
   reply(message) {
     this.#cancel();
     this.#draft.about = { kind: "reply", message };
+    this.#keepWritten();
     this.#show();
     this.#input.focus();
   }
@@ -130,9 +131,7 @@ export class Composer {
     const draft = held.about?.kind === "edit" ? held.about.before : held;
     draft.text = [body, draft.text].filter((each) => each.trim()).join("\n");
     for (const id of mentions) draft.chosen.set(id, this.#personOf(id));
-    const { excerpt, ...answered } = replyTo ?? {};
-    const message = { ...answered, body: excerpt, deletedAt: null };
-    if (replyTo) draft.about = { kind: "reply", message };
+    if (replyTo) draft.about = replyAbout(replyTo);
     this.#drafts.set(place, draft);
     this.#keep(place, draft);
     if (place !== this.#place) return;
@@ -164,13 +163,15 @@ export class Composer {
     const kept = draft || place === null ? null : this.#needs.kept.get(`unsent:${place}`);
     if (!kept) return draft ?? newDraft();
     const chosen = new Map(kept.mentions.map((id) => [id, this.#personOf(id)]));
-    return { ...newDraft(), text: kept.text, chosen };
+    const about = kept.replyTo ? replyAbout(kept.replyTo) : null;
+    return { ...newDraft(), text: kept.text, chosen, about };
   }
 
   /** What is written, for when the page is opened again. An edit ends with the page. */
-  #keep(place, { text, chosen }) {
-    const written = { text, mentions: [...chosen.keys()] };
-    this.#needs.kept.set(`unsent:${place}`, text.trim() ? written : null);
+  #keep(place, { text, chosen, about }) {
+    const replyTo = about ? previewOf(about.message) : null;
+    const written = { text, mentions: [...chosen.keys()], replyTo };
+    this.#needs.kept.set(`unsent:${place}`, text.trim() || replyTo ? written : null);
   }
 
   #keepWritten() {
@@ -202,6 +203,7 @@ export class Composer {
     this.complain("");
     if (about?.kind === "edit") this.#enterDraft(about.before);
     else this.#draft.about = null;
+    this.#keepWritten();
     this.#show();
   }
 
@@ -341,6 +343,11 @@ export class Composer {
     style.height = `${Math.min(this.#input.scrollHeight, MOST_LINES_PX)}px`;
     this.#form.dataset.empty = String(this.#input.value.trim() === "");
   }
+}
+
+/** That one answers a message of which there is a preview; it is looked up where it is known. */
+function replyAbout({ excerpt, ...answered }) {
+  return { kind: "reply", message: { ...answered, body: excerpt, deletedAt: null } };
 }
 
 /** What is said of a text that is longer than a message can be; of others nothing. */
