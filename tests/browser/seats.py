@@ -54,7 +54,9 @@ async def _is_emptied(page: Page, *, viewport: object = USUAL, **_: object) -> b
     """Leave what a page shows; False where its window, or its clock, has been changed for good."""
     await page.unroute_all(behavior="ignoreErrors")
     if page.url.startswith("http"):
-        await page.evaluate("localStorage.clear()")
+        # What is still on its way would be kept, too.
+        emptied = "for (const each of [localStorage, sessionStorage]) each.clear();"
+        await page.evaluate(f"{emptied} Storage.prototype.setItem = () => {{}}")
     await page.goto("about:blank")
     await page.mouse.move(*OUTSIDE)
     return (

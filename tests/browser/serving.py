@@ -240,7 +240,7 @@ class Complaints:
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
-            self.heard.append(message.text)
+            self.heard.append(f"{message.text} {message.location.get('url', '')}".strip())
 
     def _hear_error(self, error: Error) -> None:
         self.heard.append(str(error))

@@ -13,16 +13,18 @@ async def test_an_answer_does_not_undo_who_has_come_and_gone_since(empty: Page) 
     script = """
         const store = new Store("ada");
         const group = (name, more = {}) => ({ ...conversation("g", 0), name, ...more });
-        store.tellConversation({ conversation: group("first") });
+        // Events have no count.
+        const told = (name) => group(name, { unreadCount: undefined });
+        store.tellConversation({ conversation: told("first") });
         const asOf = store.now();
-        store.tellConversation({ conversation: group("second") });
+        store.tellConversation({ conversation: told("second") });
         store.putConversation(group("late", { unreadCount: 3 }), asOf);
         const { name, unreadCount } = store.conversation("g");
         store.removeConversation("g");
         store.putConversation(group("late"), asOf);
         store.setConversations([group("late"), conversation("c", 0)], null, asOf);
         const left = store.conversations.map(({ id }) => id);
-        store.tellConversation({ conversation: group("back") });
+        store.tellConversation({ conversation: told("back") });
         return [name, unreadCount, left, store.conversation("g").name];
     """
     assert await run(empty, script) == ["second", 3, ["c"], "back"]
@@ -56,6 +58,39 @@ async def test_pages_of_a_list_join_and_only_the_last_answer_counts(empty: Page)
     """
     found = await run(empty, script)
     assert found == [["a", "b"], ["a", "b", "c"], ["b", "c"]]
+
+
+async def test_more_of_a_list_follows_what_comes_anew(empty: Page) -> None:
+    """Once, and what was asked for while more comes is that."""
+    script = """
+        const { Paged } = await import("/demo/static/paged.js");
+        const answers = [];
+        const asked = [];
+        const load = ({ cursor }) => {
+          asked.push(cursor);
+          return new Promise((resolve) => answers.push(resolve));
+        };
+        const list = new Paged({ load, keyOf: (each) => each, changed: () => {} });
+        const first = list.reload();
+        list.more();
+        list.more();
+        answers[0]({ items: ["a"], nextCursor: "b" });
+        while (asked.length < 2) await null;
+        list.more();
+        answers[1]({ items: ["b"], nextCursor: "c" });
+        await first;
+        const shown = [[...list.items]];
+        const third = list.more();
+        const anew = list.refresh();
+        answers[2]({ items: ["c"], nextCursor: null });
+        answers[3]({ items: ["a", "b"], nextCursor: "c" });
+        while (asked.length < 5) await null;
+        answers[4]({ items: ["c"], nextCursor: null });
+        await Promise.all([third, anew]);
+        return [asked, ...shown, list.items, list.isLoading];
+    """
+    asked = [None, "b", "c", None, "c"]
+    assert await run(empty, script) == [asked, ["a", "b"], ["a", "b", "c"], False]
 
 
 async def test_who_waits_in_many_groups_has_one_timer(empty: Page) -> None:

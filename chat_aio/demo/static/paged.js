@@ -16,6 +16,9 @@ export class Paged {
   #keyOf;
   #changed;
   #asked = 0;
+  /** Whether what is being asked for begins anew, and more is to follow it. */
+  #isAnew = false;
+  #isMoreWanted = false;
 
   /**
    * `load({limit, cursor})` resolves to {items, nextCursor}, `keyOf(item)` tells items apart, and
@@ -32,13 +35,16 @@ export class Paged {
     return this.#ask(null);
   }
 
-  /** As far as it is shown. */
+  /** As far as it is shown; more that is on its way follows. */
   refresh() {
+    this.#isMoreWanted ||= this.isLoading && !this.#isAnew;
     return this.#ask(null, Math.max(ITEMS_PER_PAGE, Math.min(this.items.length, MOST_AT_ONCE)));
   }
 
+  /** Asked for while the list comes anew, it follows that. */
   async more() {
-    if (this.nextCursor && !this.isLoading) await this.#ask(this.nextCursor);
+    if (this.isLoading) this.#isMoreWanted ||= this.#isAnew;
+    else if (this.nextCursor) await this.#ask(this.nextCursor);
   }
 
   /** Put an item first. */
@@ -66,6 +72,7 @@ export class Paged {
   async #ask(cursor, limit = ITEMS_PER_PAGE) {
     this.#asked += 1;
     const asked = this.#asked;
+    this.#isAnew = cursor === null;
     this.#show({ isLoading: true, problem: null });
     try {
       const { items, nextCursor } = await this.#load({ limit, cursor });
@@ -77,6 +84,9 @@ export class Paged {
     } finally {
       if (asked === this.#asked) this.#show({ isLoading: false });
     }
+    if (asked !== this.#asked || !this.#isMoreWanted) return;
+    this.#isMoreWanted = false;
+    await this.more();
   }
 
   /** An item that has moved down meanwhile comes again: it is shown once. */
