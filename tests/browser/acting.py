@@ -1,8 +1,13 @@
 """What a person does on the page."""
 
+import asyncio
 from datetime import datetime, timedelta
 
 from playwright.async_api import Locator, Page
+from playwright.async_api import TimeoutError as NotClicked
+
+PATIENCE_SECONDS = 30
+POINTED_MS = 2_000
 
 
 def main_list(page: Page) -> Locator:
@@ -30,9 +35,16 @@ def message(place: Locator, body: str) -> Locator:
 
 
 async def act(row: Locator, name: str) -> None:
-    """Press one of a message's buttons, which come when it is pointed at."""
-    await row.hover()
-    await row.get_by_role("button", name=name, exact=True).click()
+    """Press one of a message's buttons, which come when it is pointed at. What comes meanwhile may
+    have moved it away from the pointer: then it is pointed at again."""
+    button = row.get_by_role("button", name=name, exact=True)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while True:
+            await row.hover()
+            try:
+                return await button.click(timeout=POINTED_MS)
+            except NotClicked:
+                continue
 
 
 async def choose(row: Locator, name: str) -> None:

@@ -3,8 +3,9 @@
 import asyncio
 
 import pytest
-from playwright.async_api import Locator, Page, Route, expect
+from playwright.async_api import Page, Route, expect
 
+from tests.browser.acting import act
 from tests.browser.embedding import MADE, composer, messages, say
 from tests.browser.embedding import ada as ada
 from tests.browser.hosting import Host
@@ -12,13 +13,6 @@ from tests.browser.looking import Looking
 from tests.browser.serving import Complaints
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-
-async def act(row: Locator, name: str) -> None:
-    # Rows move once more when they have been sent.
-    await expect(row).to_have_attribute("data-state", "sent")
-    await row.hover()
-    await row.get_by_role("button", name=name, exact=True).click()
 
 
 async def embed(page: Page, conversation_id: str, **attributes: str) -> None:
