@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Page
 
+from tests.browser.waiting import WAITING
+
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SERVICE = """
@@ -53,21 +55,13 @@ SERVICE = """
       streams.at(-1).dispatchEvent(new Event("open"));
       await until(() => store.state().isListed);
     };
-    const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-    const until = async (isSo) => {
-      const begun = performance.now();
-      while (!isSo()) {
-        if (performance.now() - begun > 10_000) throw new Error(`not within 10 seconds: ${isSo}`);
-        await pass(5);
-      }
-    };
     const bodies = () => told.filter(([, path]) => path.endsWith("/messages"));
     const marks = () => told.filter(([, path]) => path.includes("/read"));
 """
 
 
 async def run(page: Page, script: str) -> Any:
-    return await page.evaluate(f"async () => {{ {SERVICE} {script} }}")
+    return await page.evaluate(f"async () => {{ {WAITING} {SERVICE} {script} }}")
 
 
 async def test_what_is_not_sent_yet_is_not_sent_as_somebody_else(empty: Page) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Page
 
+from tests.browser.waiting import TIMERS, WAITING
+
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SERVICE = """
@@ -63,14 +65,6 @@ SERVICE = """
       const { conversationId } = told;
       stream.onEvent({ type: "message.created", conversationId, message: told });
     };
-    const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
-    const until = async (isSo) => {
-      const begun = performance.now();
-      while (!isSo()) {
-        if (performance.now() - begun > 10_000) throw new Error(`not within 10 seconds: ${isSo}`);
-        await pass(5);
-      }
-    };
     /** The next call of `name` waits for what is returned, and then answers as it is now. */
     const held = (name) => {
       const before = answers[name];
@@ -101,7 +95,7 @@ SERVICE = """
 
 
 async def run(page: Page, script: str) -> Any:
-    return await page.evaluate(f"async () => {{ {SERVICE} {script} }}")
+    return await page.evaluate(f"async () => {{ {WAITING} {TIMERS} {SERVICE} {script} }}")
 
 
 async def test_a_list_that_fails_is_asked_for_again(empty: Page) -> None:
@@ -144,7 +138,7 @@ async def test_a_closed_store_does_not_ask_again(empty: Page) -> None:
         store.close();
         const count = asked.length;
         await store.markRead("c");
-        await pass(2_500);
+        for (let times = 0; times < 3; times += 1) await elapse();
         return asked.slice(count);
         """,
     )
@@ -168,7 +162,7 @@ async def test_a_late_answer_does_not_undo_a_count(empty: Page, late: str) -> No
         const counts = [unread("c")];
         release();
         await opened;
-        await pass(50);
+        await pass(0);
         return [...counts, unread("c")];
         """,
     )
@@ -205,7 +199,7 @@ async def test_many_messages_of_an_unknown_conversation_ask_for_it_once(empty: P
         for (let seq = 1; seq <= 100; seq += 1) tell(message("far", seq));
         await until(() => unread("far") === 100);
         await until(() => countOf("getConversation") === 2);
-        await pass(600);
+        await elapse();
         return [countOf("getConversation"), store.conversation("far").lastMessage.seq];
         """,
     )
@@ -290,7 +284,7 @@ async def test_a_reading_that_fails_is_told_again(empty: Page) -> None:
         await store.open("c");
         store.setReading(true);
         await until(() => countOf("markRead") === 2);
-        await pass(600);
+        await elapse();
         return [unread("c"), countOf("markRead")];
         """,
     )
@@ -310,7 +304,7 @@ async def test_what_stands_in_front_of_the_service_throws_nobody_out(
         answers.getConversation = async () => {{ throw failure({status}, "{code}"); }};
         tell(message("c", 2));
         await until(() => countOf("getConversation") > 0);
-        await pass(50);
+        await pass(0);
         const opened = [store.state().openId, ...gone];
         answers.getConversation = async () => {{ throw failure(403, "FORBIDDEN_READ"); }};
         tell(message("c", 3));
