@@ -15,7 +15,6 @@ export class Readings {
   /** Where marking as read has failed. */
   #unmarkable = new Set();
   #again = new Again(() => this.#tryAgain());
-  #isClosed = false;
 
   /** `confirm(conversationId)` has its count asked for a moment later. */
   constructor(chat, store, { history, confirm }) {
@@ -26,13 +25,8 @@ export class Readings {
     this.read = inTurn(() => this.#read());
   }
 
-  start() {
-    this.#isClosed = false;
-  }
-
-  /** What was seen for less than a moment is not read any more; nothing is marked from now on. */
+  /** What was seen for less than a moment is not read any more. */
   close() {
-    this.#isClosed = true;
     this.#seen(() => {});
     this.#again.stop();
   }
@@ -79,7 +73,6 @@ export class Readings {
   /** Mark a conversation as read to its end. */
   async markRead(id) {
     const store = this.#store;
-    if (this.#isClosed) return;
     store.setUnread(id, 0);
     store.outdateUnread(id);
     try {
@@ -96,7 +89,7 @@ export class Readings {
   /** Not at once: the count that is confirmed would have it tried again. */
   #failed(conversationId, error) {
     this.#unmarkable.add(conversationId);
-    if (!this.#isClosed && this.#store.status === "live") this.#again.failed(error);
+    if (this.#store.status === "live") this.#again.failed(error);
   }
 
   /** What is still before the reader's eyes is told anew when the store has changed. */

@@ -92,7 +92,6 @@ export class Session {
   start() {
     this.#store.set({ isBanned: false });
     this.#fetches.start();
-    this.readings.start();
     this.#firstSync = setTimeout(this.sync, FIRST_SYNC_MS);
     this.sender.open();
     this.#stream = this.#chat.stream({
