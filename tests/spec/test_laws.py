@@ -6,8 +6,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "chat_aio"
 FILES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES = 400
-MOST_LINES_OF_A_FUNCTION = 40
+MOST_LINES = 600
+MOST_LINES_OF_A_FUNCTION = 60
 
 WAITING = {
     "drafting.py": "for its own event",
