@@ -209,7 +209,7 @@ export type ShownTimeline = {
     isLoaded: boolean;
     isLoading: boolean;
     /**
-     * `loadOlder` tries again
+     * until it is loaded: by `loadOlder`, or automatically
      */
     hasFailed: boolean;
     /**
@@ -247,7 +247,7 @@ export type ShownThread = {
     isLoaded: boolean;
     isLoading: boolean;
     /**
-     * `loadOlderReplies` tries again
+     * until it is loaded: by `loadOlderReplies`, or automatically
      */
     hasFailed: boolean;
     /**

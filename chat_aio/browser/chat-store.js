@@ -76,7 +76,7 @@ import { Users } from "./users.js";
  * @property {readonly Entry[]} messages  oldest first, what is on its way last
  * @property {boolean} isLoaded
  * @property {boolean} isLoading
- * @property {boolean} hasFailed  `loadOlder` tries again
+ * @property {boolean} hasFailed  until it is loaded: by `loadOlder`, or automatically
  * @property {boolean} hasOlder  `loadOlder` brings them
  * @property {string | null} firstUnreadId  the first that was unread when it was opened
  * @property {readonly User[]} people  whom its messages name: it changes when more is known of them
@@ -90,7 +90,7 @@ import { Users } from "./users.js";
  * @property {readonly Entry[]} messages  its replies, oldest first, what is on its way last
  * @property {boolean} isLoaded
  * @property {boolean} isLoading
- * @property {boolean} hasFailed  `loadOlderReplies` tries again
+ * @property {boolean} hasFailed  until it is loaded: by `loadOlderReplies`, or automatically
  * @property {boolean} hasOlder  `loadOlderReplies` brings them
  * @property {boolean} isGone  there is no such message to the reader
  * @property {readonly User[]} people  whom root and replies name

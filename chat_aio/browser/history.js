@@ -1,5 +1,7 @@
 /** Brings the messages of main lists and threads, page by page. No DOM. */
 
+import { Again } from "./again.js";
+
 const MESSAGES_PER_PAGE = 50;
 /** Half of it is newer than the message that is asked for. */
 const MESSAGES_AROUND = 100;
@@ -13,12 +15,19 @@ export class History {
   #onGone;
   /** What is being asked for, by list: one after the other, each goes on from what is held. */
   #running = new WeakMap();
+  /** When a page that failed is loaded again, by list. */
+  #retries = new Map();
 
   /** `onGone(conversationId)` is told when a conversation cannot be read (any longer). */
   constructor(chat, store, onGone) {
     this.#chat = chat;
     this.#store = store;
     this.#onGone = onGone;
+  }
+
+  /** Nothing that failed is loaded again. */
+  close() {
+    for (const retry of this.#retries.values()) retry.stop();
   }
 
   loadNewest(timeline) {
@@ -90,11 +99,11 @@ export class History {
     const replies = this.loadNewest(timeline);
     try {
       thread.putRoot(await this.#chat.getMessage(conversationId, rootId), asOf);
-      if (timeline.failed === "root") timeline.asks(null);
+      if (timeline.failed === "root") this.#succeeded(timeline);
     } catch (error) {
       thread.isGone = isGone(error);
       await replies;
-      if (!thread.isGone && timeline.loading === null) timeline.asks("failed", "root");
+      if (!thread.isGone && timeline.loading === null) this.#failed(timeline, "root", error);
     }
     this.#store.changed();
   }
@@ -200,27 +209,50 @@ export class History {
 
   /** A page, or null: what is asked for is not there, or `loading` is "failed". */
   async #load(timeline, loading, place) {
-    const show = (state, failed) => {
-      timeline.asks(state, failed);
-      this.#store.changed();
-    };
-    show(loading);
+    timeline.asks(loading);
+    this.#store.changed();
     try {
       const size = place.around ? MESSAGES_AROUND : MESSAGES_PER_PAGE;
       const limit = Math.max(size, timeline.pageSize ?? 0);
       const answer = await this.#list(timeline, { limit, ...place });
-      show(null);
+      this.#succeeded(timeline);
       return answer;
     } catch (error) {
       const isPlaced = Boolean(place.around ?? place.after);
       const isPlaceGone = isPlaced && error.code === "MESSAGE_NOT_FOUND";
       // Where a message is looked for, what is held is as whole as before.
       const hasFailed = !isPlaceGone && (loading !== "around" || !timeline.isLoaded);
-      show(hasFailed ? "failed" : null, hasFailed ? loading : null);
+      if (hasFailed) this.#failed(timeline, loading, error);
+      else this.#succeeded(timeline);
       const isLeft = !isPlaceGone && isGone(error) && timeline.rootId === null;
       if (isLeft) this.#onGone(timeline.conversationId);
       return null;
     }
+  }
+
+  #succeeded(timeline) {
+    timeline.asks(null);
+    this.#retries.get(timeline)?.stop();
+    this.#retries.delete(timeline);
+    this.#store.changed();
+  }
+
+  /** What failed for a while is loaded again if the list is still open then. */
+  #failed(timeline, part, error) {
+    timeline.asks("failed", part);
+    this.#store.changed();
+    // When a stream opens, all open lists are loaded.
+    if (this.#store.status !== "live") return;
+    const retry = this.#retries.get(timeline) ?? new Again(() => this.#retry(timeline));
+    this.#retries.set(timeline, retry);
+    retry.failed(error);
+  }
+
+  #retry(timeline) {
+    const { openId, openThread } = this.#store;
+    const openList = timeline.rootId === null ? this.#store.heldTimeline(openId) : openThread?.timeline;
+    if (openList === timeline) this.loadAgain(timeline);
+    else this.#retries.delete(timeline);
   }
 
   #list({ conversationId, rootId }, page) {

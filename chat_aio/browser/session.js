@@ -115,6 +115,7 @@ export class Session {
     this.#stream?.close();
     this.sender.close();
     this.readings.close();
+    this.history.close();
     this.#fetches.close();
     this.#store.set({ isReading: false });
   }

@@ -53,14 +53,14 @@ export function shownThread(store, { rootId, conversationId, root, timeline, isG
  * is what stands above its messages.
  */
 function shownList(store, timeline, { entries, userOf, isHere, above = [] }) {
-  const { isReady, isAsking, loading, messages, older } = timeline;
+  const { isReady, isAsking, failed, messages, older } = timeline;
   const shown = entries.of(isReady ? messages : [], store.outbox.filter(isHere));
   return {
     messages: shown,
     people: idsIn([...above, ...shown]).map(userOf),
     isLoaded: isReady,
     isLoading: isAsking,
-    hasFailed: loading === "failed",
+    hasFailed: failed !== null,
     hasOlder: isReady && Boolean(older),
     writing: store.writings.filter(isHere),
   };

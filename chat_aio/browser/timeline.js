@@ -24,7 +24,7 @@ export class Timeline {
   isStale = true;
   /** What a request is doing: null, "newest", "older", "newer", "around", or "failed". */
   loading = null;
-  /** What has failed, where that is so: "newest", "older", "newer", or a thread's "root". */
+  /** What has failed and not been loaded since: "newest", "older", "newer", or a thread's "root". */
   failed = null;
   /** Whether the reader is at the end, and stays there when messages come. */
   isFollowed = true;
@@ -103,7 +103,7 @@ export class Timeline {
   asks(loading, failed = null) {
     if (!this.isAsking) [this.#beyond, this.#uncounted] = [[], []];
     this.loading = loading;
-    this.failed = failed;
+    if (!this.isAsking) this.failed = failed;
   }
 
   /** Whether the newest page joins what is held. */

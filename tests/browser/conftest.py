@@ -15,8 +15,9 @@ from pymongo import AsyncMongoClient
 
 from chat_aio.demo.page import STATIC
 from chat_aio.web.browser_files import BROWSER
+from tests.browser.fonts import Font, environment
 from tests.browser.hosting import Host, hosting
-from tests.browser.seats import Seats
+from tests.browser.seats import Browsers, Seats
 from tests.browser.serving import Cable, Complaints, Demo, Ports, keep
 from tests.browser.speaking import Language
 from tests.support.pool import Pool
@@ -51,16 +52,29 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=found_browser(), args=ARGUMENTS)
-        yield launched
-        await launched.close()
+async def browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browsers]:
+    folder = tmp_path_factory.mktemp("fonts")
+    async with async_playwright() as playwright, AsyncExitStack() as running:
+
+        async def launch(font: Font) -> Browser:
+            launched = await playwright.chromium.launch(
+                executable_path=found_browser(), args=ARGUMENTS, env=environment(font, folder)
+            )
+            running.push_async_callback(launched.close)
+            return launched
+
+        yield Browsers(launch)
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def seats(browser: Browser) -> Seats:
-    return Seats(browser)
+@pytest.fixture
+def font() -> Font:
+    """The font of the test's pages. A module whose layouts depend on it tries both."""
+    return "wide"
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def seats(browsers: Browsers, font: Font) -> Seats:
+    return await browsers.seats(font)
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,7 @@ def found_firefox() -> str | None:
 
 
 @asynccontextmanager
-async def running(profile: Path) -> AsyncIterator["Firefox"]:
+async def running(profile: Path, environment: dict[str, str]) -> AsyncIterator["Firefox"]:
     program = found_firefox()
     assert program is not None, NO_FIREFOX
     # Where it is asked to be quiet it does not say where it listens.
@@ -35,6 +35,7 @@ async def running(profile: Path) -> AsyncIterator["Firefox"]:
         *(program, *ARGUMENTS, "--profile", str(profile), "about:blank"),
         stderr=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
+        env=environment,
     )
     assert process.stderr is not None
     try:

@@ -1,9 +1,12 @@
 """Browser pages that are used again: the second time the demo loads in a third of the time."""
 
 from collections import defaultdict
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from playwright.async_api import Browser, Page
+
+from tests.browser.fonts import Font
 
 TIME_RUNS = "() => setTimeout.toString().includes('[native code]')"
 OUTSIDE = (-1, -1)
@@ -48,6 +51,19 @@ class Seats:
             self._free[repr(device)].append(page)
         else:
             await page.context.close()
+
+
+class Browsers:
+    """A browser for each font, launched when a test first needs it."""
+
+    def __init__(self, launch: Callable[[Font], Awaitable[Browser]]) -> None:
+        self._launch = launch
+        self._seats: dict[Font, Seats] = {}
+
+    async def seats(self, font: Font) -> Seats:
+        if font not in self._seats:
+            self._seats[font] = Seats(await self._launch(font))
+        return self._seats[font]
 
 
 async def _is_emptied(page: Page, *, viewport: object = USUAL, **_: object) -> bool:

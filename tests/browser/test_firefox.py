@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.firefox import NO_FIREFOX, found_firefox, running
+from tests.browser.fonts import environment
 from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -21,8 +22,9 @@ async def test_a_conversation_is_held_in_firefox(demo: Demo, tmp_path: Path) -> 
         pytest.skip(NO_FIREFOX)
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, *(f"news {each}" for each in range(80)))
+    (tmp_path / "profile").mkdir()
     url = f"http://127.0.0.1:{demo.port}/#"
-    async with running(tmp_path) as firefox:
+    async with running(tmp_path / "profile", environment("wide", tmp_path)) as firefox:
         linus = await firefox.visit(f"{url}linus/{place}")
         dennis = await firefox.visit(f"{url}dennis/{place}")
         await linus.until("document.querySelector('#status')?.textContent === 'Live'")

@@ -7,6 +7,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from tests.browser.acting import main_list, message, write
 from tests.browser.conftest import Visit
+from tests.browser.failing import Failing, keeps_its_focus
 from tests.browser.serving import Complaints, Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -51,20 +52,18 @@ async def test_after_a_reaction_is_taken_back(visit: Visit, demo: Demo) -> None:
     await expect(row).to_be_focused()
 
 
-async def test_after_messages_are_asked_for_again(
+async def test_while_messages_are_loaded_again(
     visit: Visit, demo: Demo, complaints: Complaints
 ) -> None:
+    """The button keeps the focus until they are there, however often they fail."""
     complaints.excuse("500")
     place = await demo.direct("linus", "dennis")
     await demo.send("dennis", place, "Hello!")
     linus = await visit("linus")
-    listing = "**/conversations/*/messages?*"
-    await linus.route(listing, lambda route: route.fulfill(status=500))
-    await linus.get_by_role("link", name="Dennis").first.click()
-    again = main_list(linus).get_by_role("button", name="Try again")
-    await again.focus()
-    await linus.unroute(listing)
-    await linus.keyboard.press("Enter")
+    requests = Failing()
+    await linus.route(f"**/conversations/{place}/messages?*", requests.answer)
+    await linus.get_by_role("link", name="Dennis").click()
+    await keeps_its_focus(linus, main_list(linus), requests)
     await expect(message(main_list(linus), "Hello!")).to_be_visible()
     await expect(main_list(linus)).to_be_focused()
 

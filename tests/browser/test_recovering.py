@@ -272,6 +272,77 @@ async def test_a_thread_without_its_root_can_be_brought_again(empty: Page) -> No
     assert found == [None, True, False, "body 1", False]
 
 
+async def test_messages_that_fail_are_loaded_again(empty: Page) -> None:
+    """Automatically after a pause: the newest, older ones, replies, and a thread's root."""
+    found = await run(
+        empty,
+        """
+        const page = (id, { cursor }) => cursor
+          ? { messages: [message(id, 1)], nextCursor: null }
+          : { messages: [message(id, 2)], nextCursor: "older" };
+        answers.listMessages = async (id, options) => page(id, options);
+        answers.listThread = async () => ({ messages: [message("c", 3)], nextCursor: null });
+        await begin();
+        const states = [];
+        const note = ({ hasFailed, isLoading, messages }) =>
+          states.push([hasFailed, isLoading, messages.length]);
+        const failsAndRecovers = async (name, read, load) => {
+          failsOnce(name, AWAY);
+          await load();
+          note(read());
+          const release = held(name);
+          await elapse();
+          note(read());
+          release();
+          await until(() => !read().hasFailed);
+          note(read());
+        };
+        const timeline = () => store.timeline("c");
+        await failsAndRecovers("listMessages", timeline, () => store.open("c"));
+        await failsAndRecovers("listMessages", timeline, () => store.loadOlder("c"));
+        await failsAndRecovers("listThread", () => store.thread(), () => store.openThread("c-2"));
+        await store.openThread(null);
+        failsOnce("getMessage", AWAY);
+        await store.openThread("far-1");
+        states.push([store.thread().hasFailed, store.thread().root]);
+        await elapse();
+        await until(() => store.thread().root !== null);
+        states.push([store.thread().hasFailed, store.thread().root.id]);
+        return states;
+        """,
+    )
+    assert found == [
+        *([True, False, 0], [True, True, 0], [False, False, 1]),
+        *([True, False, 1], [True, True, 1], [False, False, 2]),
+        *([True, False, 0], [True, True, 0], [False, False, 1]),
+        *([True, None], [False, "far-1"]),
+    ]
+
+
+async def test_messages_are_loaded_again_only_while_they_are_open(empty: Page) -> None:
+    """Not after the reader has left, not after the store was closed, not what was refused."""
+    found = await run(
+        empty,
+        """
+        await begin();
+        const counts = [];
+        const fails = async (error, leave) => {
+          failsOnce("listMessages", error);
+          await store.open("c");
+          await leave();
+          const before = countOf("listMessages");
+          await elapse();
+          counts.push(countOf("listMessages") - before);
+        };
+        await fails(failure(400, "INVALID_INPUT"), () => {});
+        await fails(AWAY, () => store.open(null));
+        await fails(AWAY, () => store.close());
+        return counts;
+        """,
+    )
+    assert found == [0, 0, 0]
+
+
 async def test_a_reading_that_fails_is_told_again(empty: Page) -> None:
     found = await run(
         empty,

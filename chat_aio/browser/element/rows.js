@@ -66,12 +66,14 @@ function draftRows(store, { writing }) {
     });
 }
 
-/** What stands above the oldest message that is held; `whole` is said where that is the first. */
-function edgeOf({ isLoaded, hasOlder, hasFailed }, { say, older }, whole) {
+/** The line above the oldest loaded message; it shows `whole` if that is the first of all. */
+function edgeOf({ isLoaded, isLoading, hasOlder, hasFailed }, { say, older }, whole) {
   const isWhole = isLoaded && !hasOlder;
-  const words = hasFailed ? say("failed") : isWhole ? whole : say("loading");
+  const problem = isLoading ? say("loading") : say("failed");
+  const words = hasFailed ? problem : isWhole ? whole : say("loading");
   const again = hasFailed ? say("again") : null;
-  return { key: "edge", Row: Line, state: { words, kind: "edge", again, act: older } };
+  const state = { words, kind: "edge", again, isBusy: isLoading, act: older };
+  return { key: "edge", Row: Line, state };
 }
 
 /** What an assistant is writing. It is read out when it is a message. */
@@ -102,12 +104,14 @@ class Line {
     this.node = element("div", {}, this.#words, this.#again);
   }
 
-  show({ words, kind, again = null, act }) {
+  /** While it `isBusy` the button stays, so that it keeps the focus. */
+  show({ words, kind, again = null, isBusy = false, act }) {
     setAttribute(this.node, "class", `line ${kind}`);
     setAttribute(this.node, "part", kind);
     setText(this.#words, words);
     setText(this.#again, again ?? "");
     this.#again.hidden = again === null;
-    this.#act = act;
+    setAttribute(this.#again, "aria-disabled", isBusy ? "true" : null);
+    this.#act = isBusy ? () => {} : act;
   }
 }

@@ -1,6 +1,6 @@
 /** What stands between messages. */
 
-import { element, setText } from "../../../browser/dom.js";
+import { element, setAttribute, setText } from "../../../browser/dom.js";
 import { say } from "../words.js";
 
 /** With so few unread messages, their end is as near as a button. */
@@ -49,17 +49,23 @@ export class HistoryRow {
   node = element("div", { class: "history" }, this.#words, this.#again);
 
   constructor({ again }) {
-    this.#again.addEventListener("click", again);
+    this.#again.addEventListener("click", () => {
+      if (this.node.dataset.phase === "failed") again();
+    });
   }
 
+  /** `phase` is "beginning", "loading", "failed" or "retrying". */
   show({ phase, beginning }) {
     const words = {
       beginning,
       failed: say("timeline.failed"),
       loading: say("common.loading"),
+      retrying: say("common.loading"),
     };
     this.node.dataset.phase = phase;
     setText(this.#words, words[phase]);
-    this.#again.hidden = phase !== "failed";
+    // The button stays during a retry, so that it keeps the focus.
+    this.#again.hidden = !["failed", "retrying"].includes(phase);
+    setAttribute(this.#again, "aria-disabled", phase === "retrying" ? "true" : null);
   }
 }

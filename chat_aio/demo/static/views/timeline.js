@@ -1,13 +1,13 @@
 /** The messages of a conversation or a thread: a log that stays at its end while it is read. */
 
 import { Rows, setHidden } from "../../../browser/dom.js";
-import { say } from "../words.js";
 import { enableKeys } from "../../../browser/log-keys.js";
+import { ScrollPosition } from "../../../browser/scroll-position.js";
+import { say } from "../words.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
 import { DayRow, HappeningRow, HistoryRow, UnreadRow } from "./marks.js";
 
-const NEAR_END_PX = 60;
 const NEAR_EDGE_PX = 600;
 const NOT_SHOWN = { timeline: null, firstSeq: 0, sent: 0, isLoaded: false, isAtNewest: false };
 const ROWS = {
@@ -22,11 +22,7 @@ export class TimelineView {
   #tools;
   #rows = null;
   #shown = NOT_SHOWN;
-  #sticks = true;
-  /** Where it was scrolled to at the end. */
-  #endTop = 0;
-  /** How large it was when it was last looked at. */
-  #size = "";
+  #position;
   #wantedId = null;
   #wantsEnd = false;
 
@@ -42,6 +38,7 @@ export class TimelineView {
     this.#toNewest = stage.querySelector(".to-newest");
     this.#read = read;
     this.#tools = tools;
+    this.#position = new ScrollPosition(this.#log);
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
     this.#toNewest.addEventListener("click", () => {
@@ -49,14 +46,14 @@ export class TimelineView {
       this.#wantsEnd = true;
       tools.moved();
     });
-    new ResizeObserver(() => this.#fit()).observe(this.#log);
+    new ResizeObserver(() => this.#position.fit()).observe(this.#log);
   }
 
   /** Whether the newest message is before the reader's eyes. */
   get isAtEnd() {
     const { timeline, isAtNewest } = this.#shown;
     // What was missed while the line was broken is not before anybody's eyes yet.
-    return this.#isBeforeEyes && isAtNewest && this.#sticks && !timeline.isStale;
+    return this.#isBeforeEyes && isAtNewest && this.#position.isFollowing && !timeline.isStale;
   }
 
   get #isBeforeEyes() {
@@ -74,10 +71,9 @@ export class TimelineView {
     if (!shown) return this.#clear();
     const { timeline, rows, drafts } = shown;
     if (this.#shown.timeline !== timeline) this.#clear();
-    this.#fit();
     const before = this.#shown;
-    // The scroll event comes a frame late: whoever has just scrolled up is not taken back down.
-    if (before.isLoaded) this.#sticks = this.#isNearEnd();
+    if (before.isLoaded) this.#position.update();
+    else this.#position.fit();
     const firstSeq = timeline.messages[0]?.seq ?? 0;
     const isAtNewest = timeline.newer === null;
     const isLoaded = timeline.isReady;
@@ -88,7 +84,7 @@ export class TimelineView {
     const anchor = this.#anchor();
     this.#showRows(rows);
     if (!before.isLoaded && isLoaded) this.#goToFirstUnread(timeline);
-    else if (this.#isEndWanted(before, drafts)) this.#goToEnd();
+    else if (this.#isEndWanted(before, drafts)) this.#position.goToEnd();
     else anchor();
     this.#goToWanted(rows);
     this.#afterShowing(shown);
@@ -100,7 +96,7 @@ export class TimelineView {
     if (!this.#shown.isAtNewest) return false;
     const isWanted = this.#wantsEnd;
     this.#wantsEnd = false;
-    return isWanted || (this.#sticks && before.isAtNewest);
+    return isWanted || (this.#position.isFollowing && before.isAtNewest);
   }
 
   #afterShowing({ timeline, unread: count }) {
@@ -109,7 +105,7 @@ export class TimelineView {
     });
     this.#log.ariaBusy = String(timeline.loading !== null && timeline.loading !== "failed");
     this.#noteWhere(timeline);
-    setHidden(this.#toNewest, this.#sticks && this.#shown.isAtNewest, this.#log);
+    setHidden(this.#toNewest, this.#position.isFollowing && this.#shown.isAtNewest, this.#log);
     this.#toNewest.dataset.count = count || "";
     this.#toNewest.dataset.words = count ? say("timeline.countNew", { count }) : "";
     const words = count ? say("timeline.goToNew", { count }) : say("timeline.goToNewest");
@@ -125,7 +121,7 @@ export class TimelineView {
     this.#log.replaceChildren();
     this.#rows = new Rows(this.#log, this.#tools);
     this.#shown = NOT_SHOWN;
-    this.#sticks = true;
+    this.#position.reset();
     this.#wantsEnd = false;
     setHidden(this.#toNewest, true, this.#log);
   }
@@ -161,34 +157,10 @@ export class TimelineView {
     return messages[countEndingBy(messages, scrollTop + clientHeight) - 1];
   }
 
-  #goToEnd() {
-    this.#log.scrollTop = this.#log.scrollHeight;
-    this.#endTop = this.#log.scrollTop;
-    this.#sticks = true;
-  }
-
-  /**
-   * The composer grows, a phone's keyboard opens, a thread takes its room beside it: what was at
-   * the end stays there. Whoever asks where the end is looks here first: the observer comes late.
-   */
-  #fit() {
-    const { clientWidth, clientHeight } = this.#log;
-    const size = `${clientWidth} ${clientHeight}`;
-    if (size === this.#size) return;
-    this.#size = size;
-    if (this.#hasNotLeft()) this.#goToEnd();
-  }
-
-  /** The scroll event of whoever has just left the end comes a frame late. */
-  #hasNotLeft() {
-    return this.#sticks && (this.#log.scrollTop >= this.#endTop || this.#isNearEnd());
-  }
-
   /** With more unread messages than fit, begin at the first of them. */
   #goToFirstUnread({ unread }) {
-    this.#goToEnd();
-    const mark = unread.firstId && this.#rows.nodeOf("unread");
-    if (mark) mark.scrollIntoView({ block: "nearest" });
+    this.#position.openAt(unread.firstId && this.#rows.nodeOf("unread"));
+    if (!this.#position.isFollowing) this.#tools.moved();
     this.#scrolled();
   }
 
@@ -213,11 +185,7 @@ export class TimelineView {
   }
 
   #scrolled() {
-    this.#fit();
-    const sticks = this.#isNearEnd();
-    const hasChanged = sticks !== this.#sticks;
-    this.#sticks = sticks;
-    if (hasChanged) this.#tools.moved();
+    if (this.#position.update()) this.#tools.moved();
     const { timeline } = this.#shown;
     if (!timeline) return;
     this.#noteWhere(timeline);
@@ -227,16 +195,11 @@ export class TimelineView {
   /** What is let go, where too much is held, depends on where the reader is. */
   #noteWhere(timeline) {
     if (!this.#shown.isLoaded) return;
-    timeline.isFollowed = this.#sticks;
-    const isAtEnd = this.#sticks && this.#shown.isAtNewest;
+    timeline.isFollowed = this.#position.isFollowing;
+    const isAtEnd = this.#position.isFollowing && this.#shown.isAtNewest;
     timeline.seenId = isAtEnd ? null : (this.#firstInView()?.dataset.id ?? null);
     const last = this.#lastInView()?.dataset.id;
     if (last && this.#isBeforeEyes) this.#tools.saw(last);
-  }
-
-  #isNearEnd() {
-    const { scrollTop, scrollHeight, clientHeight } = this.#log;
-    return scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
   }
 
   #askForMore(timeline) {

@@ -1,0 +1,138 @@
+"""A log that opens at the line of unread messages stays there, however near its end is."""
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.browser.acting import main_list, write
+from tests.browser.conftest import Visit
+from tests.browser.embedding import MADE, shown
+from tests.browser.fonts import Font
+from tests.browser.hosting import Host
+from tests.browser.serving import Demo
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+UNREAD = 30
+WIDTH = 1280
+BELOW_PX = (2, 30, 58)
+"""How much of the unread messages does not fit: less than what counts as near the end."""
+HEIGHT_OF_UNREAD = """
+    (log) => {
+      const line = log.querySelector(".unread-mark");
+      const margin = parseFloat(getComputedStyle(line).scrollMarginTop);
+      return [log.scrollHeight - line.offsetTop + margin, innerHeight - log.clientHeight];
+    }
+"""
+HEIGHT_IN_THE_ELEMENT = """
+    (log) => {
+      const { host } = log.getRootNode();
+      const line = log.querySelector(".line.unread");
+      return [log.scrollHeight - line.offsetTop, host.clientHeight - log.clientHeight];
+    }
+"""
+"""The unread messages, and what the window or the element has besides the log."""
+STYLED = """
+    (height) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(`chat-aio { block-size: ${height}px; }`);
+      document.adoptedStyleSheets = [sheet];
+    }
+"""
+DISTANCE = "(log) => log.scrollHeight - log.scrollTop - log.clientHeight"
+
+
+@pytest.fixture(params=["narrow", "wide"])
+def font(request: pytest.FixtureRequest) -> Font:
+    font: Font = request.param
+    return font
+
+
+async def changed(page: Page) -> None:
+    """Two frames later: the page has taken up what it has been sent, and scrolled."""
+    await page.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    )
+
+
+@pytest.mark.parametrize("below", BELOW_PX)
+async def test_on_the_page(visit: Visit, demo: Demo, below: int) -> None:
+    place = await demo.group("dennis", "linus", "grace", name="Ship")
+    await demo.send("dennis", place, *(f"message {number}" for number in range(40)))
+    for reader in ("linus", "grace"):
+        await demo.read_all(reader, place)
+    await demo.send("dennis", place, *(f"news {number}" for number in range(UNREAD)))
+    linus = await visit("linus", place)
+    await expect(linus.get_by_text(f"{UNREAD} new messages")).to_be_in_viewport()
+    size = await main_list(linus).evaluate(HEIGHT_OF_UNREAD)
+    grace = await visit("grace")
+    await grace.set_viewport_size({"width": WIDTH, "height": round(sum(size)) - below})
+    await grace.get_by_role("link", name="Ship").click()
+    await stays_at_its_line(grace, main_list(grace), grace.get_by_text(f"{UNREAD} new messages"))
+
+    await demo.send("dennis", place, "one more")
+    await expect(grace.get_by_role("button", name="to the newest message")).to_be_visible()
+    await expect(main_list(grace).get_by_text("one more", exact=True)).to_be_attached()
+    await stays_at_its_line(grace, main_list(grace), grace.get_by_text(f"{UNREAD} new messages"))
+
+    # Until the reader goes to the end: then it follows again.
+    await write(grace, "an answer")
+    await expect(main_list(grace).get_by_text("an answer", exact=True)).to_be_in_viewport()
+    await demo.send("dennis", place, "the end")
+    await expect(main_list(grace).get_by_text("the end", exact=True)).to_be_in_viewport(ratio=1)
+
+
+async def stays_at_its_line(page: Page, log: Locator, line: Locator) -> None:
+    await expect(line).to_be_in_viewport()
+    assert await log.evaluate(DISTANCE) > 0
+    await changed(page)
+    await expect(line).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("below", BELOW_PX)
+async def test_in_the_element(host: Host, open_page: Visit, below: int) -> None:
+    page = await open_page()
+    await host.empty(page, "ada")
+    async with host.person("grace") as grace, host.person("ada") as ada:
+        group = await grace.create_group_conversation(user_ids=["ada"], name="Ship")
+        for number in range(10):
+            sent = await grace.send_message(group.id, f"message {number}")
+        await ada.mark_read(group.id, sent.id)
+        for number in range(UNREAD):
+            await grace.send_message(group.id, f"news {number}")
+        made = [{"user": "ada", "conversation": group.id}, {}]
+        log, line = page.get_by_role("log", name="Messages"), page.locator(".line.unread")
+        await page.evaluate(MADE, made)
+        await expect(line).to_be_in_viewport()
+        size = await log.evaluate(HEIGHT_IN_THE_ELEMENT)
+        await page.locator("chat-aio").evaluate("(element) => element.remove()")
+        # The height is there before the element: then it opens with it.
+        await page.evaluate(STYLED, round(sum(size)) - below)
+        await page.evaluate(MADE, made)
+        await stays_at_its_line(page, log, line)
+
+        await grace.send_message(group.id, "one more")
+        await expect(shown(page, "one more")).to_be_attached()
+        await stays_at_its_line(page, log, line)
+
+        await page.get_by_role("button", name="New messages").click()
+        await expect(shown(page, "one more")).to_be_in_viewport(ratio=1)
+        await grace.send_message(group.id, "the end")
+        await expect(shown(page, "the end")).to_be_in_viewport(ratio=1)
+
+
+async def test_while_the_log_changes_its_size(visit: Visit, demo: Demo) -> None:
+    """As with a phone's keyboard that opens and closes; what comes then is no reader's doing."""
+    place = await demo.group("dennis", "linus", name="Ship")
+    await demo.send("dennis", place, *(f"message {number}" for number in range(40)))
+    await demo.read_all("linus", place)
+    await demo.send("dennis", place, *(f"news {number}" for number in range(UNREAD)))
+    linus = await visit("linus", place, viewport={"width": WIDTH, "height": 720})
+    log, line = main_list(linus), linus.get_by_text(f"{UNREAD} new messages")
+    await expect(line).to_be_in_viewport()
+    height = round(sum(await log.evaluate(HEIGHT_OF_UNREAD)))
+    for now in (height - 30, height + 80, height - 30, 400):
+        await linus.set_viewport_size({"width": WIDTH, "height": now})
+        await changed(linus)
+        await demo.post("dennis", f"/conversations/{place}/typing")
+        await expect(linus.locator("#typing")).to_contain_text("Dennis")
+        await expect(line).to_be_in_viewport()
