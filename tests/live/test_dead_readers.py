@@ -26,12 +26,20 @@ PATIENCE_SECONDS = 15
 """Less than any of the constants of the package that these tests shorten."""
 
 
+class Client(socket.socket):
+    """A connection that knows the port of its server, also when it is lost."""
+
+    server_port: int
+
+
 @asynccontextmanager
-async def silent(person: Person, last_event_id: str | None = None) -> AsyncIterator[socket.socket]:
+async def silent(person: Person, last_event_id: str | None = None) -> AsyncIterator[Client]:
     """A client that asks for its stream and reads nothing at all."""
     server = person.client.server
     loop = asyncio.get_running_loop()
-    with socket.socket() as client:
+    with Client() as client:
+        assert server.port is not None
+        client.server_port = server.port
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         client.setblocking(False)
         await loop.sock_connect(client, (str(server.host), server.port))
@@ -43,11 +51,15 @@ async def silent(person: Person, last_event_id: str | None = None) -> AsyncItera
         yield client
 
 
-def descriptors(clients: Iterable[socket.socket]) -> int:
-    """How many connections to these clients the server, in this process, has open."""
-    far = {f"{each.getsockname()[1]:04X}" for each in clients}
-    rows = [each.split() for each in Path("/proc/net/tcp").read_text().splitlines()]
-    served = {row[9] for row in rows if row[2].rpartition(":")[2] in far}
+def descriptors(clients: Iterable[Client]) -> int:
+    """How many connections to these clients the server, in this process, has open.
+
+    Both ports are compared: a browser's connection to another server of this process may have the
+    port of a client.
+    """
+    pairs = {(client.server_port, client.getsockname()[1]) for client in clients}
+    rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    served = {row[9] for row in rows if (_port(row[1]), _port(row[2])) in pairs}
     own = set()
     for name in os.listdir("/proc/self/fd"):
         with suppress(FileNotFoundError):
@@ -56,13 +68,18 @@ def descriptors(clients: Iterable[socket.socket]) -> int:
     return len(served & own)
 
 
+def _port(address: str) -> int:
+    """The port of an address as `/proc/net/tcp` writes it."""
+    return int(address.rpartition(":")[2], 16)
+
+
 async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not holds():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
-async def expect_gone(person: Person, client: socket.socket) -> None:
+async def expect_gone(person: Person, client: Client) -> None:
     """The stream is over, and so is its connection."""
     await until(lambda: len(person.chat._live.hub) == 0)
     await until(lambda: descriptors([client]) == 0)
@@ -155,7 +172,7 @@ async def test_who_stops_within_a_replay(serve: MakePeople) -> None:
 
 
 @asynccontextmanager
-async def reading_nothing(serve: MakePeople) -> AsyncIterator[tuple[Person, socket.socket]]:
+async def reading_nothing(serve: MakePeople) -> AsyncIterator[tuple[Person, Client]]:
     """A client for whom more is buffered than its kernel takes, and less than cuts it off."""
     person = await serve(stream_buffer_bytes=1024 * 1024)
     alice, bob = person("alice"), person("bob")
