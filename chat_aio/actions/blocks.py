@@ -3,7 +3,6 @@
 from collections.abc import Collection
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.guards import load_fresh
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import DirectInteractionBlocked, InvalidInput
 from chat_aio.schema import inputs, pagination
@@ -11,7 +10,6 @@ from chat_aio.schema.models import Block, BlockPage
 from chat_aio.store import blocks
 from chat_aio.store.mapping import block_from
 from chat_aio.store.shapes import readable
-from chat_aio.store.snapshots import Snapshot
 from chat_aio.store.transactions import Session
 
 
@@ -71,16 +69,6 @@ async def list_blocked_users(
         next_cursor=last
         and pagination.cursor_after("blocks", last["createdAt"], last["blockedUserId"]),
     )
-
-
-async def require_unblocked(context: Context, snapshot: Snapshot) -> None:
-    """Raise DirectInteractionBlocked if one of the two users of a direct conversation has blocked
-    the other (docs/behaviour.md 11.1)."""
-    if not snapshot.blocked:
-        return
-    fresh = await load_fresh(context, snapshot.conversation.id)
-    if fresh.blocked:
-        raise DirectInteractionBlocked
 
 
 async def require_together(

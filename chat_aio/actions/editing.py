@@ -8,20 +8,21 @@ from functools import partial
 from typing import Any, Literal
 
 from chat_aio.actions.attachments import release_attached
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
+    load_conversation,
     load_message,
-    load_writable,
+    load_shown,
     require_length,
     require_readable,
+    require_shown,
+    require_writable,
     within,
 )
 from chat_aio.actions.host_hooks import ask_host, notify_host
-from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
-from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.actions.screening import file_report, screen
+from chat_aio.actions.writing import load_open, require_open, still_allowed
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
@@ -57,12 +58,12 @@ async def edit_message(
     """
     given = inputs.read(inputs.Edit, body=body, mentions=mentions)
     require_length(context, given.body)
-    found = await _load_editable(context, user_id, message_id)
-    snapshot = await _load_writable(context, user_id, found)
-    await require_readable(context, user_id, snapshot, bare_message_from(found))
-    await require_unblocked(context, snapshot)
-    await require_unfrozen(context, user_id, snapshot)
-    snapshot = await load_mentionable(context, user_id, snapshot, _new(found, given.mentions))
+    found, snapshot = await _load_editable(context, user_id, message_id)
+    bare = bare_message_from(found)
+    snapshot = await require_writable(context, user_id, snapshot, bare)
+    await require_readable(context, user_id, snapshot, bare)
+    new = _new(found, given.mentions)
+    snapshot = await require_open(context, user_id, snapshot, new, message=bare)
     asked = await ask_host(context, _question(user_id, snapshot, found, given))
     verdict = await screen(context, asked)
     parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
@@ -81,11 +82,14 @@ async def delete_message(context: Context, user_id: str, message_id: str) -> Mes
     ForbiddenWrite and DirectInteractionBlocked (docs/behaviour.md 4.11).
     """
     found = await load_message(context, message_id)
+    snapshot = await load_conversation(context, found["conversationId"])
     if found["senderId"] != user_id:
+        await require_shown(context, user_id, snapshot, found["seq"])
         raise NotMessageSender
-    snapshot = await _load_writable(context, user_id, found)
+    bare = bare_message_from(found)
+    snapshot = await require_writable(context, user_id, snapshot, bare)
     if not found["deletedAt"]:
-        await require_unblocked(context, snapshot)
+        await require_open(context, user_id, snapshot, message=bare, takes_back=True)
     parents = await load_parents_of_own(context, user_id, found)
     tombstone = await _delete(context, user_id, found)
     if tombstone is None:
@@ -113,18 +117,15 @@ async def _delete(context: Context, user_id: str, found: MessageDocument) -> Mes
     raise StorageUnavailable
 
 
-async def _load_writable(context: Context, user_id: str, found: MessageDocument) -> Snapshot:
-    bare = bare_message_from(found)
-    return await load_writable(context, user_id, found["conversationId"], bare)
-
-
-async def _load_editable(context: Context, user_id: str, message_id: str) -> MessageDocument:
-    found = await load_message(context, message_id)
+async def _load_editable(
+    context: Context, user_id: str, message_id: str
+) -> tuple[MessageDocument, Snapshot]:
+    found, snapshot = await load_shown(context, user_id, message_id)
     if found["deletedAt"]:
         raise MessageDeleted
     if found["senderId"] != user_id:
         raise NotMessageSender
-    return found
+    return found, snapshot
 
 
 def _question(
@@ -159,11 +160,16 @@ async def _write(
         try:
             if changed := await _write_once(context, asked, mentions, found, snapshot, search):
                 return changed
-            found = await _load_editable(context, asked.user_id, found["_id"])
+            found, _ = await _load_editable(context, asked.user_id, found["_id"])
         except EpochMoved as moved:
             epoch = moved.epoch
-        snapshot = await load_checked(
-            context, asked.user_id, found["conversationId"], _new(found, mentions), epoch=epoch
+        snapshot = await load_open(
+            context,
+            asked.user_id,
+            found["conversationId"],
+            _new(found, mentions),
+            message=bare_message_from(found),
+            epoch=epoch,
         )
     raise StorageUnavailable
 

@@ -2,18 +2,17 @@
 
 from typing import Any
 
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_conversation,
     load_message,
-    load_readable,
+    load_shown,
     load_writable,
+    require_readable,
 )
 from chat_aio.actions.holding import require_unheld
-from chat_aio.actions.mentions import load_mentionable
-from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.actions.sending import Sent, find_repeated, key_fields, post
+from chat_aio.actions.writing import require_open
 from chat_aio.errors import MessageDeleted
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import inputs
@@ -54,9 +53,9 @@ async def forward_message(
             client_message_id=client_message_id,
         )
         target_id = given.to_conversation_id
-        source = await load_message(context, message_id, WITH_TERMS)
+        source, origin = await load_shown(context, user_id, message_id, WITH_TERMS)
         await load_conversation(context, target_id)
-        await load_readable(context, user_id, source["conversationId"], bare_message_from(source))
+        await require_readable(context, user_id, origin, bare_message_from(source))
         snapshot = await load_writable(context, user_id, target_id)
     return await _forward(context, user_id, source, snapshot, given)
 
@@ -80,11 +79,10 @@ async def _forward(
         _require_alive(await load_message(context, copied))
 
     async with context.rate_limits.counting(user_id, "forward_message"):
-        await require_unblocked(context, snapshot)
-        await require_unfrozen(context, user_id, snapshot)
+        snapshot = await require_open(context, user_id, snapshot)
         _require_alive(source)
         mentioned, reference = tuple(given.mentions or ()), _reference(source)
-        snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
+        snapshot = await require_open(context, user_id, snapshot, mentioned)
         asked = BeforeMessageSend(
             user_id=user_id,
             kind="forward",

@@ -154,6 +154,9 @@ async def add_participants(
     """
     given = inputs.read(inputs.Participants, user_ids=user_ids)
     snapshot = await load_manageable(context, user_id, conversation_id)
+    if len(given.user_ids) > MAX_PARTICIPANTS:
+        # All of them would be in the group: none needs to be looked up.
+        raise GroupLimitExceeded
     for _ in within(context):
         inside = snapshot.conversation.roles.keys() & given.user_ids
         new = [each for each in given.user_ids if each not in inside]
@@ -263,8 +266,8 @@ def require_channels(
 
 
 def _members(creator_id: str, user_ids: Sequence[str]) -> list[str]:
-    """The members of a new group, each once, without its creator. Raises GroupLimitExceeded."""
-    members = [each for each in dict.fromkeys(user_ids) if each != creator_id]
+    """The members of a new group, without its creator. Raises GroupLimitExceeded."""
+    members = [name for name in user_ids if name != creator_id]
     if len(members) >= MAX_PARTICIPANTS:
         raise GroupLimitExceeded
     return members

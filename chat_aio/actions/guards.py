@@ -54,14 +54,12 @@ async def load_readable(
 async def require_readable(
     context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None = None
 ) -> Snapshot:
-    """As `load_readable`, for a conversation that is loaded already."""
-    may = context.permissions.may_read
-    snapshot = await _permitted(
-        context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead
-    )
+    """As `load_readable`, for a conversation that is loaded already. A hidden message is not found
+    before any hook is called about it (docs/behaviour.md 13.7)."""
     if message is not None:
         await require_shown(context, user_id, snapshot, message.seq)
-    return snapshot
+    may = context.permissions.may_read
+    return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenRead)
 
 
 async def require_shown(context: Context, user_id: str, snapshot: Snapshot, seq: int) -> None:
@@ -79,6 +77,13 @@ async def load_writable(
 ) -> Snapshot:
     """The conversation, if `user_id` may write. Raises ConversationNotFound and ForbiddenWrite."""
     snapshot = await load_conversation(context, conversation_id)
+    return await require_writable(context, user_id, snapshot, message)
+
+
+async def require_writable(
+    context: Context, user_id: str, snapshot: Snapshot, message: BareMessage | None
+) -> Snapshot:
+    """As `load_writable`, for a conversation that is loaded already; `message` is changed."""
     may = context.permissions.may_write
     return await _permitted(context, snapshot, lambda it: may(user_id, it, message), ForbiddenWrite)
 
@@ -141,6 +146,20 @@ async def load_message(
     if found is None:
         raise MessageNotFound
     return found
+
+
+async def load_shown(
+    context: Context,
+    user_id: str,
+    message_id: str,
+    fields: Mapping[str, int] = messages.READ,
+) -> tuple[MessageDocument, Snapshot]:
+    """A message and its conversation. Raises MessageNotFound, also for a message that is hidden
+    from `user_id`, before anything else of it is looked at, and ConversationNotFound."""
+    found = await load_message(context, message_id, fields)
+    snapshot = await load_conversation(context, found["conversationId"])
+    await require_shown(context, user_id, snapshot, found["seq"])
+    return found, snapshot
 
 
 async def load_within(context: Context, conversation_id: str, message_id: str) -> MessageDocument:

@@ -5,12 +5,11 @@ from typing import Any
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.attachments import release_attached
 from chat_aio.actions.bans import require_unbanned
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_writable
 from chat_aio.actions.moderators import require_moderator
-from chat_aio.actions.room_rules import require_unfrozen
 from chat_aio.actions.sending import find_repeated, put, require_place
+from chat_aio.actions.writing import require_open
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
 from chat_aio.hooks import BeforeMessageSend
@@ -145,8 +144,7 @@ async def _require_sendable(context: Context, held: HeldMessageDocument) -> Snap
     except UserBanned:
         raise UserBanned("the sender of this message is banned") from None
     snapshot = await load_writable(context, sender_id, held["conversationId"])
-    await require_unblocked(context, snapshot)
-    await require_unfrozen(context, sender_id, snapshot)
+    snapshot = await require_open(context, sender_id, snapshot)
     parents = (held["replyToMessageId"], held["threadRootMessageId"])
     await require_place(context, sender_id, snapshot, *parents)
     return snapshot

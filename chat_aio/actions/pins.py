@@ -1,7 +1,6 @@
 """Pinned messages, with the option `room_controls` (docs/behaviour.md 13.6)."""
 
 from chat_aio.actions.answers import shapes_of
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_conversation,
@@ -11,9 +10,9 @@ from chat_aio.actions.guards import (
     load_writable,
 )
 from chat_aio.actions.membership import change_membership, new_change, require_still_managing
-from chat_aio.actions.permissions import is_participant
 from chat_aio.actions.reading import load_parents, readable_in
-from chat_aio.errors import DirectInteractionBlocked, ForbiddenWrite, PinLimitExceeded
+from chat_aio.actions.writing import require_open, require_still_open
+from chat_aio.errors import PinLimitExceeded
 from chat_aio.schema import inputs
 from chat_aio.schema.fields import MAX_PINS
 from chat_aio.schema.models import Message, ViewedConversation
@@ -97,14 +96,12 @@ async def _require_pinner(context: Context, user_id: str, conversation_id: str) 
     if found.conversation.type == "group":
         await load_manageable(context, user_id, conversation_id)
     else:
-        await require_unblocked(context, await load_writable(context, user_id, conversation_id))
+        snapshot = await load_writable(context, user_id, conversation_id)
+        await require_open(context, user_id, snapshot)
 
 
 def _require_still_pinning(context: Context, locked: Locked, user_id: str) -> None:
     if locked.conversation["type"] == "group":
         require_still_managing(context, locked, user_id)
-        return
-    if locked.conversation.get("blockedBy"):
-        raise DirectInteractionBlocked
-    if context.permissions.can_write is is_participant and locked.role_of(user_id) is None:
-        raise ForbiddenWrite
+    else:
+        require_still_open(context, user_id, locked.conversation)

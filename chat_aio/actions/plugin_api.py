@@ -7,7 +7,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from chat_aio.actions.api import ServerAPI
 from chat_aio.actions.attachments import may_read_attachment
 from chat_aio.actions.audience import audiences_of
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, load_writable, require_user
 from chat_aio.actions.held_messages import (
@@ -16,7 +15,7 @@ from chat_aio.actions.held_messages import (
     release_held_message,
 )
 from chat_aio.actions.presence import noticeable
-from chat_aio.actions.room_rules import require_unfrozen
+from chat_aio.actions.writing import require_open
 from chat_aio.observability.dispatch import notify
 from chat_aio.plugins.api import Audience, PluginAPI
 from chat_aio.schema.models import Conversation, HeldMessagePage, Message
@@ -95,8 +94,7 @@ class Services(PluginAPI):
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
         snapshot = await load_writable(self._context, user_id, conversation_id)
-        await require_unblocked(self._context, snapshot)
-        await require_unfrozen(self._context, user_id, snapshot)
+        await require_open(self._context, user_id, snapshot)
 
     async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
         return (await load_readable(self._context, user_id, conversation_id)).conversation

@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_message,
-    load_writable,
+    load_shown,
     require_readable,
+    require_writable,
     within,
 )
 from chat_aio.actions.reading import load_parents
-from chat_aio.actions.room_rules import require_unfrozen
+from chat_aio.actions.writing import require_open
 from chat_aio.errors import ReactionLimitExceeded, StorageUnavailable
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
@@ -30,12 +30,11 @@ async def add_reaction(context: Context, user_id: str, message_id: str, emoji: s
     ReactionLimitExceeded and ConversationFrozen (with `room_controls`) (docs/behaviour.md 4.5).
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
-    found = await load_message(context, message_id)
+    found, snapshot = await load_shown(context, user_id, message_id)
     bare = bare_message_from(found)
-    snapshot = await load_writable(context, user_id, found["conversationId"], bare)
+    snapshot = await require_writable(context, user_id, snapshot, bare)
     await require_readable(context, user_id, snapshot, bare)
-    await require_unblocked(context, snapshot)
-    await require_unfrozen(context, user_id, snapshot)
+    await require_open(context, user_id, snapshot, message=bare)
     parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
     return message_from(await _add(context, user_id, message_id, given.emoji), parents)
 
@@ -91,11 +90,11 @@ async def remove_reaction(context: Context, user_id: str, message_id: str, emoji
     DirectInteractionBlocked.
     """
     given = inputs.read(inputs.Reaction, emoji=emoji)
-    found = await load_message(context, message_id)
+    found, snapshot = await load_shown(context, user_id, message_id)
     bare = bare_message_from(found)
-    snapshot = await load_writable(context, user_id, found["conversationId"], bare)
+    snapshot = await require_writable(context, user_id, snapshot, bare)
     await require_readable(context, user_id, snapshot, bare)
-    await require_unblocked(context, snapshot)
+    await require_open(context, user_id, snapshot, message=bare, takes_back=True)
     parents = await load_parents(context, user_id, [found], snapshot.hidden_from(user_id))
     change = _change(context, "reaction.removed", user_id, given.emoji)
     changed = await edits.remove_reaction(context.database, message_id, given.emoji, change=change)

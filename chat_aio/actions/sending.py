@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 
 from chat_aio.actions.attachments import keep_attached, load_attached, require_attaching
-from chat_aio.actions.blocks import require_unblocked
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import (
     load_within,
@@ -20,10 +19,9 @@ from chat_aio.actions.guards import (
 )
 from chat_aio.actions.holding import hold, require_unheld
 from chat_aio.actions.host_hooks import ask_host, notify_host
-from chat_aio.actions.mentions import load_checked, load_mentionable, still_allowed
 from chat_aio.actions.reading import load_parents, load_parents_of_own
-from chat_aio.actions.room_rules import require_unfrozen, slow_seconds_for
 from chat_aio.actions.screening import file_report, screen
+from chat_aio.actions.writing import WriteRule, load_open, require_open, still_allowed
 from chat_aio.capabilities import Capability
 from chat_aio.errors import (
     InternalError,
@@ -121,12 +119,11 @@ async def _send(
     if key:
         await require_unheld(context, user_id, snapshot.conversation.id, key)
     async with context.rate_limits.counting(user_id, "send_message"):
-        await require_unblocked(context, snapshot)
-        await require_unfrozen(context, user_id, snapshot)
+        snapshot = await require_open(context, user_id, snapshot)
         parents = (given.reply_to_message_id, given.thread_root_message_id)
         await require_place(context, user_id, snapshot, *parents)
         mentioned = tuple(given.mentions or ())
-        snapshot = await load_mentionable(context, user_id, snapshot, mentioned)
+        snapshot = await require_open(context, user_id, snapshot, mentioned)
         named = given.attachment_ids or ()
         attached = await load_attached(context, user_id, snapshot.conversation.id, named)
         asked = BeforeMessageSend(
@@ -287,7 +284,7 @@ async def _append(
     again; the host's hook is not called again."""
     user_id = message["senderId"]
     for _ in within(context):
-        seconds = slow_seconds_for(user_id, snapshot.conversation) if slow else None
+        seconds = WriteRule.of_snapshot(snapshot).slow_seconds_for(user_id) if slow else None
         try:
             return await context.sequencer.append(
                 message,
@@ -296,8 +293,9 @@ async def _append(
                 slow_seconds=seconds or 0,
             )
         except EpochMoved as moved:
-            snapshot = await load_checked(
-                context, user_id, message["conversationId"], mentioned, epoch=moved.epoch
+            conversation_id = message["conversationId"]
+            snapshot = await load_open(
+                context, user_id, conversation_id, mentioned, message=None, epoch=moved.epoch
             )
         except (InternalError, StorageUnavailable):
             notify(context.observers, Observer.message_sent, "failed")

@@ -29,6 +29,7 @@ MAX_CLIENT_ID_LENGTH = 128
 MAX_METADATA_LEVELS = 64
 MAX_MENTIONS = 256
 MAX_PARTICIPANTS = 256
+MAX_USER_IDS = 4_096
 MAX_NOTE_LENGTH = 500
 MAX_REASON_LENGTH = 1_000
 MAX_MODERATOR_NOTE_LENGTH = 2_000
@@ -166,8 +167,9 @@ def _list(value: object) -> object:
 
 
 def _users(value: object) -> object:
-    """The users of a group. The length is checked before the entries, duplicates included."""
-    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_PARTICIPANTS:
+    """The users of a group, who may be named repeatedly. The length is checked before the entries;
+    the participants are counted by the actions."""
+    if isinstance(value, list | tuple | set | frozenset) and len(value) > MAX_USER_IDS:
         # Not a ValueError: pydantic lets it pass, so it is not reported as an invalid field.
         raise GroupLimitExceeded
     return _list(value)
@@ -280,7 +282,9 @@ Id = Annotated[
     AfterValidator(_id),
     _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
 ]
-Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users)]
+Ids = Annotated[
+    list[Id], Field(fail_fast=True), BeforeValidator(_users), AfterValidator(_distinct)
+]
 """`fail_fast` names only the first wrong entry: naming all of them took seconds for a megabyte."""
 WithConversations = Annotated[list[ListPart], BeforeValidator(_list)]
 WithMessages = Annotated[list[PagePart], BeforeValidator(_list)]

@@ -88,7 +88,8 @@ class Operation:
         if self.body is not None:  # The user may have been banned while it was read.
             await require_unbanned(context, user_id)
         if isinstance(people := given.get("user_ids"), list):
-            spend(request, "people", min(len(people), MAX_PARTICIPANTS))  # The action refuses more.
+            different = len({name for name in people if isinstance(name, str)})
+            spend(request, "people", min(different, MAX_PARTICIPANTS))  # The action refuses more.
         async with context.rate_limits.counting(user_id, self.counted_as):
             places = [request.match_info[each] for each in self.places]
             answer = await self.action(context, user_id, *places, **given)

@@ -83,10 +83,26 @@ async def test_a_group_holds_256(person: People, database: Database) -> None:
     assert len(answer.json["conversation"]["participants"]) == 256
     answer = await person("alice").post("/conversations/group", {"userIds": [*full, "one more"]})
     assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
-    for users in (["bob"] * 257, [None] * 100_000):
+    for users in (["bob"] * 4_097, [None] * 100_000):
         answer = await person("alice").post("/conversations/group", {"userIds": users})
         assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
     assert await database["conversations"].count_documents({}) == 1
+
+
+async def test_only_different_people_count(person: People) -> None:
+    """Duplicates, the creator and participants are dropped before 256 are counted."""
+    alice = person("alice")
+    others = [f"u{number}" for number in range(255)]
+    repeated = [*others, *others[:50], "alice"]
+    assert len(repeated) == 306
+    answer = await alice.post("/conversations/group", {"userIds": repeated})
+    assert (answer.status, len(answer.json["conversation"]["participants"])) == (201, 256)
+
+    group = await alice.group(*others[:10])
+    answer = await add(alice, group, *repeated, *["alice"] * 3_000)
+    assert (answer.status, len(people_in(answer))) == (200, 256)
+    answer = await add(alice, group, *repeated, "one more")
+    assert (answer.status, answer.code) == (422, "GROUP_LIMIT_EXCEEDED")
 
 
 async def test_a_group_can_be_a_channel(serve: MakePeople) -> None:

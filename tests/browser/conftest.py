@@ -58,7 +58,7 @@ async def browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Br
 
         async def launch(font: Font) -> Browser:
             launched = await playwright.chromium.launch(
-                executable_path=found_browser(), args=ARGUMENTS, env=environment(font, folder)
+                executable_path=found_browser(), args=ARGUMENTS, env={**environment(font, folder)}
             )
             running.push_async_callback(launched.close)
             return launched

@@ -45,10 +45,9 @@ def forward_message(
 ) -> Reply:
     _require_shape(given)
     require(is_user_id(to_conversation_id))
-    source = world.message(message_id)
+    source = world.shown_message(user_id, message_id)
     target = world.conversation(to_conversation_id)
     world.readable(user_id, source["conversationId"])
-    world.require_shown(user_id, source)
     world.writable(user_id, to_conversation_id)
     request = {"forwarded": message_id, **_request(given)}
     if again := _repeated(world, user_id, to_conversation_id, request, given):
@@ -68,10 +67,9 @@ def edit_message(
 ) -> Reply:
     require(body.strip())
     require(all(map(is_user_id, mentions or ())))
-    message = world.message(message_id)
+    message = world.shown_message(user_id, message_id)
     require(message["deletedAt"] is None, "MESSAGE_DELETED")
     conversation = _own(world, user_id, message)
-    world.require_shown(user_id, message)
     world.require_unblocked(conversation)
     kept = message["mentions"]
     new = [each for each in mentions or () if each not in kept]
@@ -87,6 +85,8 @@ def edit_message(
 
 def delete_message(world: World, user_id: str, message_id: str) -> Reply:
     message = world.message(message_id)
+    if message["senderId"] != user_id:
+        world.require_shown(user_id, message)
     conversation = _own(world, user_id, message)
     if message["deletedAt"] is None:
         world.require_unblocked(conversation)
@@ -219,9 +219,8 @@ def _reactable(
     world: World, user_id: str, message_id: str, emoji: str
 ) -> tuple[Json, tuple[str, str]]:
     require(1 <= len(emoji.strip()) <= 32)
-    message = world.message(message_id)
+    message = world.shown_message(user_id, message_id)
     conversation = world.writable(user_id, message["conversationId"])
-    world.require_shown(user_id, message)
     world.require_unblocked(conversation)
     return message, (user_id, emoji.strip())
 

@@ -135,6 +135,12 @@ class World:
         require(message_id in self.messages, "MESSAGE_NOT_FOUND")
         return self.messages[message_id]
 
+    def shown_message(self, user_id: str, message_id: str) -> Json:
+        """A message that is not hidden from the user."""
+        found = self.message(message_id)
+        self.require_shown(user_id, found)
+        return found
+
     def message_in(self, conversation_id: str, message_id: str) -> Json:
         found = self.message(message_id)
         require(found["conversationId"] == conversation_id, "MESSAGE_NOT_FOUND")
