@@ -32,6 +32,7 @@ from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
 from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.decoded import DecodedConversations
+from chat_aio.store.membership import Membership
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -249,6 +250,7 @@ class Chat:
             await self._context.filed_reports.close()
             await asyncio.gather(
                 self._context.signals.close(seconds=left.remaining),
+                self._context.membership.close(seconds=left.remaining),
                 self._context.sequencer.close(seconds=left.remaining),
                 self._context.read_marks.close(seconds=left.remaining),
             )
@@ -309,11 +311,14 @@ def _assemble(
     """The context of one chat: its parts over one database."""
     used, patience = asyncio.Event(), options.hook_timeout_seconds
     kept.unread_marks = options.inbox
+    sequencer = Sequencer(kept, clock=clock, observers=observers)
+    snapshots = Snapshots(kept, used=used, room_controls=options.room_controls)
     return Context(
         database=kept,
-        snapshots=Snapshots(kept, used=used, room_controls=options.room_controls),
+        snapshots=snapshots,
         decoded=DecodedConversations(kept, room_controls=options.room_controls),
-        sequencer=Sequencer(kept, clock=clock, observers=observers),
+        sequencer=sequencer,
+        membership=Membership(kept, sequencer, snapshots),
         read_marks=ReadMarks(kept, compares=_publishes_reading(options, plugins)),
         bans=Bans(kept, clock=clock, used=used),
         caches_used=used,

@@ -25,8 +25,7 @@ async def block_user(context: Context, user_id: str, target_user_id: str) -> Blo
     direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
     block = await blocks.put(
         context.database,
-        context.sequencer,
-        context.snapshots,
+        context.membership,
         direct_id,
         {
             "_id": blocks.block_id(user_id, given.target_user_id),
@@ -45,8 +44,7 @@ async def unblock_user(context: Context, user_id: str, target_user_id: str) -> N
     direct_id = await context.settings.direct_conversation_id(user_id, given.target_user_id)
     await blocks.remove(
         context.database,
-        context.sequencer,
-        context.snapshots,
+        context.membership,
         direct_id,
         blocks.block_id(user_id, given.target_user_id),
     )

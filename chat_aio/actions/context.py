@@ -19,6 +19,7 @@ from chat_aio.store.bans import Bans
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.decoded import DecodedConversations
+from chat_aio.store.membership import Membership
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -45,6 +46,7 @@ class Context:
     snapshots: Snapshots
     decoded: DecodedConversations
     sequencer: Sequencer
+    membership: Membership
     read_marks: ReadMarks
     bans: Bans
     caches_used: asyncio.Event

@@ -17,7 +17,7 @@ from chat_aio.errors import (
 )
 from chat_aio.schema.fields import MAX_PARTICIPANTS
 from chat_aio.schema.models import ViewedConversation
-from chat_aio.store import join_requests, membership
+from chat_aio.store import join_requests
 from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import Change, EventName
 from chat_aio.store.membership import Changed, Decide, Locked, MembershipChange
@@ -36,9 +36,7 @@ async def change_membership(
 
 async def apply_change(context: Context, conversation_id: str, decide: Decide) -> Changed:
     """As `change_membership`, returning the change; publishes the join requests it resolves."""
-    changed = await membership.change_conversation(
-        context.database, context.sequencer, context.snapshots, conversation_id, decide
-    )
+    changed = await context.membership.change(conversation_id, decide)
     if changed is None:
         raise ConversationNotFound
     if changed.change is not None:
@@ -67,9 +65,7 @@ async def write_locked(
     """Run `write` with the conversation locked, for rows that depend on its participants and do not
     change them. `write` raises Unchanged with its answer if it writes nothing. Raises
     ConversationNotFound."""
-    written = await membership.write_locked(
-        context.database, context.sequencer, conversation_id, write
-    )
+    written = await context.membership.write_locked(conversation_id, write)
     if written is None:
         raise ConversationNotFound
     return written

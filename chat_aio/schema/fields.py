@@ -282,9 +282,7 @@ Id = Annotated[
     AfterValidator(_id),
     _text_of(minLength=1, maxLength=MAX_ID_LENGTH, pattern=NOT_BLANK_NOR_NUL),
 ]
-Ids = Annotated[
-    list[Id], Field(fail_fast=True), BeforeValidator(_users), AfterValidator(_distinct)
-]
+Ids = Annotated[list[Id], Field(fail_fast=True), BeforeValidator(_users), AfterValidator(_distinct)]
 """`fail_fast` names only the first wrong entry: naming all of them took seconds for a megabyte."""
 WithConversations = Annotated[list[ListPart], BeforeValidator(_list)]
 WithMessages = Annotated[list[PagePart], BeforeValidator(_list)]

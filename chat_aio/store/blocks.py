@@ -7,19 +7,14 @@ from typing import Any, cast
 from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
 from chat_aio.store.documents import BlockDocument
-from chat_aio.store.sequencer import Sequencer
-from chat_aio.store.snapshots import Snapshots
+from chat_aio.store.membership import Membership
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 PAIRS_AT_A_TIME = 500
 
 
 async def put(
-    database: Database,
-    sequencer: Sequencer,
-    snapshots: Snapshots,
-    direct_id: str,
-    block: BlockDocument,
+    database: Database, membership: Membership, direct_id: str, block: BlockDocument
 ) -> BlockDocument:
     """Insert a block unless there is one; returns the stored block.
 
@@ -47,19 +42,12 @@ async def put(
         )
         return cast(BlockDocument, existing or block)
 
-    async with sequencer.hold(direct_id) as deadline:
-        try:
-            return await transact_unique(database, body, deadline=deadline)
-        finally:  # Also after a failure: the outcome of the commit may be unknown.
-            snapshots.forget(direct_id)
+    async with membership.hold(direct_id) as deadline:
+        return await transact_unique(database, body, deadline=deadline)
 
 
 async def remove(
-    database: Database,
-    sequencer: Sequencer,
-    snapshots: Snapshots,
-    direct_id: str,
-    block_id: dict[str, str],
+    database: Database, membership: Membership, direct_id: str, block_id: dict[str, str]
 ) -> None:
     """Remove a block, if there is one."""
 
@@ -75,11 +63,8 @@ async def remove(
             {"_id": direct_id}, {"$set": {"epoch": epoch, "blockedBy": left}}, session=session
         )
 
-    async with sequencer.hold(direct_id) as deadline:
-        try:
-            await transact_unique(database, body, deadline=deadline)
-        finally:
-            snapshots.forget(direct_id)
+    async with membership.hold(direct_id) as deadline:
+        await transact_unique(database, body, deadline=deadline)
 
 
 async def is_blocked(database: Database, user_ids: list[str], session: Session) -> bool:

@@ -4,7 +4,8 @@ Every transaction about a conversation locks in the same order: `counters`, then
 then the rest. A change raises the epoch, so that sends checked before it are checked again.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar, cast
@@ -12,6 +13,7 @@ from typing import Any, Literal, TypeVar, cast
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store import slow_mode
 from chat_aio.store.calls import shared
+from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     Change,
@@ -32,6 +34,8 @@ from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.shapes import WHOLE, one_readable
 from chat_aio.store.snapshots import Snapshots
 from chat_aio.store.transactions import Session, Unchanged, is_passing, transact
+
+MAX_CHANGES = 16
 
 T = TypeVar("T")
 
@@ -76,51 +80,79 @@ class Changed:
 Decide = Callable[[Locked], Awaitable[MembershipChange | None]]
 
 
-async def change_conversation(
-    database: Database,
-    sequencer: Sequencer,
-    snapshots: Snapshots,
-    conversation_id: str,
-    decide: Decide,
-) -> Changed | None:
-    """Change a conversation; returns None if there is no such conversation.
+class Membership:
+    """Changes of who is in conversations, by one process. Those of one conversation that arrive
+    while another one is under way share the next transaction, so that the process waits for the
+    lock once, not once for each caller."""
 
-    `decide` gets the locked conversation and returns the change, or None for no change. It may
-    write in the same transaction; what it raises aborts that. It may be called several times,
-    because MongoDB may ask for the transaction to be repeated.
-    """
-    # Changes that arrive while another one is under way share the next transaction, so a process
-    # waits for the lock once, not once for each caller.
-    together = partial(_change_together, database, sequencer, snapshots, conversation_id)
-    answer = sequencer.changes.put(conversation_id, decide, answer=together)
-    try:
-        return await shared(answer, seconds=database.timeout)
-    except StorageUnavailable:
-        # Withdrawn before a round began with it: nothing was written.
-        if answer.done() or sequencer.changes.take_back(conversation_id, answer):
-            raise
-        raise StorageUnavailable(OUTCOME_UNKNOWN) from None
+    def __init__(self, database: Database, sequencer: Sequencer, snapshots: Snapshots) -> None:
+        self._database = database
+        self._sequencer = sequencer
+        self._snapshots = snapshots
+        self._queue = Coalescers[Decide, Changed | None](most=MAX_CHANGES)
 
+    async def change(self, conversation_id: str, decide: Decide) -> Changed | None:
+        """Change a conversation; returns None if there is no such conversation.
 
-async def _change_together(
-    database: Database,
-    sequencer: Sequencer,
-    snapshots: Snapshots,
-    conversation_id: str,
-    decides: Sequence[Decide],
-) -> Sequence[Changed | Exception | None]:
-    """Make changes in one transaction; if one is refused, make each in its own."""
-    async with sequencer.hold(conversation_id) as deadline:
+        `decide` gets the locked conversation and returns the change, or None for no change. It may
+        write in the same transaction; what it raises aborts that. It may be called several times,
+        because MongoDB may ask for the transaction to be repeated.
+        """
+        together = partial(self._change_together, conversation_id)
+        answer = self._queue.put(conversation_id, decide, answer=together)
         try:
-            body = partial(_decide_all, database, conversation_id, decides)
-            return await transact(database, body, deadline=deadline)
-        except _Refused:
-            answers: list[Changed | Exception | None] = []
-            for decide in decides:
-                answers += await _change_alone(database, conversation_id, decide, deadline)
-            return answers
-        finally:  # Also after a failure: the outcome of the commit may be unknown.
-            snapshots.forget(conversation_id)
+            return await shared(answer, seconds=self._database.timeout)
+        except StorageUnavailable:
+            # Withdrawn before a round began with it: nothing was written.
+            if answer.done() or self._queue.take_back(conversation_id, answer):
+                raise
+            raise StorageUnavailable(OUTCOME_UNKNOWN) from None
+
+    async def write_locked(
+        self, conversation_id: str, write: Callable[[Locked], Awaitable[T]]
+    ) -> T | None:
+        """Run `write` with the conversation locked, for rows that depend on its participants; None
+        if there is no such conversation. `write` raises Unchanged with its answer if it writes
+        nothing."""
+        # `fence`, not `epoch`: sends that were checked before stay valid.
+
+        async def body(session: Session) -> T | None:
+            locked = await _lock(self._database, conversation_id, {"fence": 1}, session)
+            if locked is None:
+                raise Unchanged(None)
+            return await write(Locked(self._database, session, *locked))
+
+        async with self._sequencer.hold(conversation_id) as deadline:
+            return await transact(self._database, body, deadline=deadline)
+
+    @asynccontextmanager
+    async def hold(self, conversation_id: str) -> AsyncIterator[float]:
+        """Hold a conversation for a transaction that changes who may write in it; yields the
+        deadline. Raises StorageUnavailable past it."""
+        async with self._sequencer.hold(conversation_id) as deadline:
+            try:
+                yield deadline
+            finally:  # Also after a failure: the outcome of the commit may be unknown.
+                self._snapshots.forget(conversation_id)
+
+    async def close(self, *, seconds: float) -> None:
+        """Wait up to `seconds` for the queued changes; later ones go on until their deadline."""
+        await self._queue.close(seconds=seconds)
+
+    async def _change_together(
+        self, conversation_id: str, decides: Sequence[Decide]
+    ) -> Sequence[Changed | Exception | None]:
+        """Make changes in one transaction; if one is refused, make each in its own."""
+        database = self._database
+        async with self.hold(conversation_id) as deadline:
+            try:
+                body = partial(_decide_all, database, conversation_id, decides)
+                return await transact(database, body, deadline=deadline)
+            except _Refused:
+                answers: list[Changed | Exception | None] = []
+                for decide in decides:
+                    answers += await _change_alone(database, conversation_id, decide, deadline)
+                return answers
 
 
 class _Refused(Exception):
@@ -162,26 +194,6 @@ async def _decide_all(
     if conversation is found:
         raise Unchanged(answers)
     return answers
-
-
-async def write_locked(
-    database: Database,
-    sequencer: Sequencer,
-    conversation_id: str,
-    write: Callable[[Locked], Awaitable[T]],
-) -> T | None:
-    """Run `write` with the conversation locked, for rows that depend on its participants; None if
-    there is no such conversation. `write` raises Unchanged with its answer if it writes nothing."""
-    # `fence`, not `epoch`: sends that were checked before stay valid.
-
-    async def body(session: Session) -> T | None:
-        locked = await _lock(database, conversation_id, {"fence": 1}, session)
-        if locked is None:
-            raise Unchanged(None)
-        return await write(Locked(database, session, *locked))
-
-    async with sequencer.hold(conversation_id) as deadline:
-        return await transact(database, body, deadline=deadline)
 
 
 async def _lock(

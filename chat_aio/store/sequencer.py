@@ -22,7 +22,6 @@ from chat_aio.store import conversations
 from chat_aio.store.backoff import turn
 from chat_aio.store.batch import Taken, observed, write_batch
 from chat_aio.store.calls import deadline_within, note_wait, shared
-from chat_aio.store.coalescer import Coalescers
 from chat_aio.store.database import Database
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.numbering import Appended, Draft, StillAllowed
@@ -33,7 +32,6 @@ MAX_MESSAGES = 256
 MAX_WEIGHT = 4 * 1024 * 1024
 MAX_APART = 4
 MAX_FLIGHTS = 32
-MAX_CHANGES = 16
 REBUILDS = 3
 TRIES_TOGETHER = 4
 CONTENDED_SECONDS = 0.5  # How long a conversation counts as contended after a conflict.
@@ -66,7 +64,6 @@ class Sequencer:
         self._common: list[Draft] | None = None
         self._contended: dict[str, float] = {}
         self._launching = False
-        self.changes = Coalescers[Any, Any](most=MAX_CHANGES)  # Of who is in each conversation.
 
     async def append(
         self,

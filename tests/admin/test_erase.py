@@ -14,6 +14,7 @@ from chat_aio.admin.erase import erase as command
 from chat_aio.plugins import Filter
 from chat_aio.store import blocks
 from chat_aio.store.maintenance import erasure
+from chat_aio.store.membership import Membership
 from tests.admin.life import HELD, MODERATORS, OTHERS, USER, Life, done, live, text_of
 from tests.admin.running import AS_MOD, People, Tool
 from tests.admin.test_export import BYTES
@@ -188,7 +189,7 @@ async def test_what_was_cut_short_anywhere_is_finished(
     await database["bans"].update_one({"_id": ban["id"]}, {"$set": {"createdByUserId": USER}})
     stored = await database["bans"].find_one({"_id": ban["id"]}) or {}
     for place, name in (
-        (leave_all, "change_conversation"),
+        (Membership, "change"),
         (leave_all, "rename_in_stamp"),
         (erasure, "rename_in_stamp"),
         (erasure, "write"),

@@ -116,11 +116,11 @@ def test_a_list_is_refused_at_its_first_wrong_entry() -> None:
 
 
 def test_the_length_of_a_list_is_looked_at_before_its_entries() -> None:
-    for entries in ([None] * 4_097, ["bob"] * 4_097, ("bob",) * 4_097):
+    for users in ([None] * 4_097, ["bob"] * 4_097, tuple(["bob"] * 4_097)):
         with pytest.raises(GroupLimitExceeded):
-            inputs.read(inputs.Participants, user_ids=entries)
+            inputs.read(inputs.Participants, user_ids=users)
         with pytest.raises(GroupLimitExceeded):
-            inputs.read(inputs.GroupConversation, user_ids=entries)
+            inputs.read(inputs.GroupConversation, user_ids=users)
     for entries in ([None] * 257, ["bob"] * 257, ("bob",) * 257):
         with pytest.raises(InvalidInput, match="mentions must be at most 256 users"):
             inputs.read(inputs.NewMessage, body="x", mentions=entries)

@@ -13,7 +13,7 @@ from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store import conversations
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, MessageDocument
-from chat_aio.store.membership import Locked, MembershipChange, change_conversation
+from chat_aio.store.membership import Locked, Membership, MembershipChange
 from chat_aio.store.messages import new_message
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
@@ -30,6 +30,7 @@ class Store:
     sequencer: Sequencer
     read_marks: ReadMarks
     snapshots: Snapshots
+    membership: Membership
     numbers: Any = field(default_factory=itertools.count)
 
     async def conversation(self, *user_ids: str) -> ConversationDocument:
@@ -65,9 +66,7 @@ class Store:
         async def decide(locked: Locked) -> MembershipChange | None:
             return alteration(locked, add, remove)
 
-        changed = await change_conversation(
-            self.database, self.sequencer, self.snapshots, conversation_id, decide
-        )
+        changed = await self.membership.change(conversation_id, decide)
         return changed.conversation if changed else None
 
 
@@ -76,12 +75,10 @@ MakeStore = Callable[..., Store]
 
 def store_over(handle: Any, *, timeout: float = 10.0) -> Store:
     database = Database(handle, timeout=timeout)
-    return Store(
-        database,
-        Sequencer(database, clock=utc_now),
-        ReadMarks(database),
-        Snapshots(database, used=asyncio.Event()),
-    )
+    sequencer = Sequencer(database, clock=utc_now)
+    snapshots = Snapshots(database, used=asyncio.Event())
+    membership = Membership(database, sequencer, snapshots)
+    return Store(database, sequencer, ReadMarks(database), snapshots, membership)
 
 
 @pytest.fixture

@@ -121,9 +121,7 @@ async def test_who_gives_up_before_their_turn_has_changed_nothing(chats: list[Ch
         await until(lambda: group.id in chat._context.sequencer._held)
         chat._database.timeout = 0.05
         with pytest.raises(StorageUnavailable) as refusal:
-            await membership.change_conversation(
-                chat._database, chat._context.sequencer, chat._context.snapshots, group.id, never
-            )
+            await chat._context.membership.change(group.id, never)
         chat._database.timeout = 10
     assert str(refusal.value) != OUTCOME_UNKNOWN
     assert (await first).roles.keys() == {"alice", "bob"}
@@ -137,9 +135,7 @@ async def test_a_driver_error_of_one_change_is_its_own(chats: list[Chat]) -> Non
     async def fails(_: object) -> None:
         raise OperationFailure("not this one", 2)
 
-    bad = membership.change_conversation(
-        chat._database, sequencer, chat._context.snapshots, group.id, fails
-    )
+    bad = chat._context.membership.change(group.id, fails)
     with patch.object(membership, "_decide_all", sizes.noted):
         async with sequencer.hold(group.id):
             tasks: list[asyncio.Future[Any]] = [
@@ -150,7 +146,8 @@ async def test_a_driver_error_of_one_change_is_its_own(chats: list[Chat]) -> Non
                 asyncio.ensure_future(bad),
                 asyncio.create_task(chat.api.add_participants("alice", group.id, ["carol"])),
             ]
-            await until(lambda: len(sequencer.changes._by_key[group.id]._waiting) == 2)
+            queue = chat._context.membership._queue
+            await until(lambda: len(queue._by_key[group.id]._waiting) == 2)
         first, failed, other = await asyncio.gather(*tasks, return_exceptions=True)
     assert max(sizes.seen) > 1
     assert isinstance(failed, Exception)
@@ -168,8 +165,8 @@ async def test_a_queue_whose_callers_have_left_is_let_go_of(chats: list[Chat]) -
         await until(lambda: group.id in chat._context.sequencer._held)
         first.cancel()
         await asyncio.wait({first})
-        assert group.id in chat._context.sequencer.changes
-    await until(lambda: group.id not in chat._context.sequencer.changes)
+        assert group.id in chat._context.membership._queue
+    await until(lambda: group.id not in chat._context.membership._queue)
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from chat_aio.store.membership import change_conversation
 from chat_aio.store.numbering import EpochMoved
 from tests.store.conftest import MakeStore, Store, epochs
 
@@ -42,9 +41,7 @@ async def test_what_a_rule_raises_aborts(store: Store) -> None:
         raise PermissionError
 
     with pytest.raises(PermissionError):
-        await change_conversation(
-            store.database, store.sequencer, store.snapshots, group["_id"], refuse
-        )
+        await store.membership.change(group["_id"], refuse)
     assert await epochs(store, group["_id"]) == (1, 1)
 
 

@@ -6,7 +6,7 @@ from chat_aio import Chat
 from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store.conversations import new_participant
 from chat_aio.store.documents import EventName
-from chat_aio.store.membership import Locked, MembershipChange, change_conversation
+from chat_aio.store.membership import Locked, MembershipChange
 
 
 def alteration(
@@ -41,12 +41,9 @@ async def change(
     remove: tuple[str, ...] = (),
 ) -> Any:
     """Change who is in a conversation, through this chat's store."""
-    context = chat._context
 
     async def decide(locked: Locked) -> MembershipChange | None:
         return alteration(locked, add, remove)
 
-    changed = await change_conversation(
-        context.database, context.sequencer, context.snapshots, conversation_id, decide
-    )
+    changed = await chat._context.membership.change(conversation_id, decide)
     return changed and changed.conversation

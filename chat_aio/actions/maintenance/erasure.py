@@ -320,8 +320,8 @@ def _block_step(context: Context, _: Erasure, block: Any) -> Step:
     async def unblock() -> None:
         pair = block["blockerUserId"], block["blockedUserId"]
         direct_id = await context.settings.direct_conversation_id(*pair)
-        database, sequencer, snapshots = context.database, context.sequencer, context.snapshots
-        await blocks.remove(database, sequencer, snapshots, direct_id, blocks.block_id(*pair))
+        block_id = blocks.block_id(*pair)
+        await blocks.remove(context.database, context.membership, direct_id, block_id)
 
     return Step("blocks", unblock)
 

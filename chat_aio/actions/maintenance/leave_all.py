@@ -9,7 +9,7 @@ from chat_aio.actions.context import Context
 from chat_aio.actions.groups import seniority, without_erased
 from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.maintenance.erasure import Erasure, rename_in_stamp
-from chat_aio.store.membership import Locked, MembershipChange, change_conversation
+from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.settings import Settings
 
 
@@ -22,13 +22,8 @@ def is_in(of: Erasure, conversation: Mapping[str, Any]) -> bool:
 async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
     """Leave a conversation, if one is in it. Clients hear who has left; after that the stamp names
     the pseudonym."""
-    changed = await change_conversation(
-        context.database,
-        context.sequencer,
-        context.snapshots,
-        conversation_id,
-        partial(_departure, context.settings, of),
-    )
+    departure = partial(_departure, context.settings, of)
+    changed = await context.membership.change(conversation_id, departure)
     if changed is not None:
         await rename_in_stamp(context.database, of, changed.conversation)
 
