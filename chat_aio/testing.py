@@ -111,7 +111,8 @@ async def chat_people(chat_database: Database) -> AsyncIterator[Serve]:
     `ada = await person("ada")` is an open ChatClient.
 
     `sign_in(user_id, origin)` returns the headers of a user's requests. It may be async, and log in
-    at `origin`, where your app is served. The chat is mounted at `path`.
+    at `origin`, where your app is served. The chat is mounted at `path`. A stream that is answered
+    500, as when your `auth` fails, raises InternalError at once.
     """
     async with AsyncExitStack() as opened:
 
@@ -127,7 +128,7 @@ async def chat_people(chat_database: Database) -> AsyncIterator[Serve]:
             async def person(user_id: str) -> ChatClient:
                 given = sign_in(user_id, origin)
                 headers: Mapping[str, str] = await given if inspect.isawaitable(given) else given
-                client = ChatClient(origin + path, headers=headers)
+                client = ChatClient(origin + path, headers=headers, stream_attempts=1)
                 return await opened.enter_async_context(client)
 
             return person

@@ -107,13 +107,13 @@ async def _list_in_time(
 
 
 async def _scope_of(context: Context, user_id: str, conversation_id: str | None) -> Scope:
-    """The user's conversations, or the one that is named. Raises ConversationNotFound and
-    ForbiddenRead."""
-    if conversation_id is not None:
+    """The user's conversations, or the one that is named, which a host's own `can_read` may open to
+    users who are not in it. Raises ConversationNotFound and ForbiddenRead."""
+    if conversation_id is None:
+        ids = await conversations.ids_of_user(context.database, user_id)
+    else:
         await load_readable(context, user_id, conversation_id)
-    ids = await conversations.ids_of_user(context.database, user_id)
-    if conversation_id is not None:
-        ids = [each for each in ids if each == conversation_id]
+        ids = [conversation_id]
     return Scope(ids, within(await hidden_from(context.database, user_id), ids))
 
 

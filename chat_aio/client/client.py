@@ -17,7 +17,7 @@ from chat_aio.client.moderation import Moderation
 from chat_aio.client.notifications import NotificationRoutes
 from chat_aio.client.plugin_routes import Company
 from chat_aio.client.rooms import Rooms
-from chat_aio.client.stream import EventStream
+from chat_aio.client.stream import ATTEMPTS, EventStream
 
 
 class ChatClient(Conversations, Messages, GroupAccess, Company):
@@ -31,7 +31,8 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
     Results are objects of `chat_aio.schema.models`. A refusal raises the ChatError class of its
     code; without an answer, an error of aiohttp or a TimeoutError is raised. Reads, sends and
     forwards are repeated for `retry_seconds` after a cut connection, 429, 502, 503 and 504; other
-    writes are not.
+    writes are not. A stream is opened again for as long as it takes, but if it is answered 500
+    `stream_attempts` times in a row, it raises InternalError.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         headers: HeadersSource | None = None,
         session: ClientSession | None = None,
         retry_seconds: float = 30.0,
+        stream_attempts: int = ATTEMPTS,
     ) -> None:
         super().__init__(Connection(base_url, headers, session, retry_seconds))
         self.moderation = Moderation(self._connection)
@@ -50,6 +52,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         self.drafts = DraftRoutes(self._connection)
         self.notifications = NotificationRoutes(self._connection)
         self.attachments = AttachmentRoutes(self._connection)
+        self._stream_attempts = stream_attempts
         self._streams: list[EventStream] = []
 
     def stream(
@@ -61,8 +64,10 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         """
         # Closed ones are forgotten: a client that lives long may open many.
         self._streams = [each for each in self._streams if not each.closed]
-        self._streams.append(EventStream(self._connection, last_event_id, heartbeat_seconds))
-        return self._streams[-1]
+        attempts = self._stream_attempts
+        stream = EventStream(self._connection, last_event_id, heartbeat_seconds, attempts)
+        self._streams.append(stream)
+        return stream
 
     async def __aenter__(self) -> Self:
         self._connection.open()

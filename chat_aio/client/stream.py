@@ -18,6 +18,7 @@ RETRY_SECONDS = 3.0
 LONGEST_PAUSE_SECONDS = 30.0
 SILENT_HEARTBEATS = 3
 UNSUPPORTED = 501
+ATTEMPTS = 5
 
 
 class EventStream:
@@ -28,9 +29,14 @@ class EventStream:
     """
 
     def __init__(
-        self, connection: Connection, last_event_id: str | None, heartbeat_seconds: float
+        self,
+        connection: Connection,
+        last_event_id: str | None,
+        heartbeat_seconds: float,
+        attempts: int = ATTEMPTS,
     ) -> None:
         self._connection = connection
+        self._attempts = attempts
         self._timeout = ClientTimeout(
             total=None,
             sock_connect=CONNECT_SECONDS,
@@ -40,6 +46,7 @@ class EventStream:
         self._reader = EventReader(last_event_id)
         self._retry_seconds = RETRY_SECONDS
         self._failures = 0
+        self._errors = 0
         self.closed = False
 
     @property
@@ -50,7 +57,8 @@ class EventStream:
         return self
 
     async def __anext__(self) -> Event:
-        """The next event. Raises ChatError if the service refuses the stream for good."""
+        """The next event. Raises ChatError if the service refuses the stream, and InternalError if
+        it has answered 500 as often in a row as there are `attempts`."""
         while not self.closed:
             if (event := self._reader.next()) is not None:
                 return event
@@ -106,12 +114,18 @@ class EventStream:
         if response.status == 200 and response.content_type == "text/event-stream":
             self._response = response
             self._reader.begin()
+            self._errors = 0
             return
         async with response:
             refusal = await self._connection.refusal(response)
-        # Other server errors pass: they lead to another attempt after a pause.
         if response.status < 500 or response.status == UNSUPPORTED:
             raise refusal
+        if response.status == 500:  # Such as an `auth` hook that fails.
+            self._errors += 1
+            log.warning("the stream was refused, attempt %d: %s", self._errors, refusal)
+            if self._errors >= self._attempts:
+                raise refusal
+        # Other server errors pass: they lead to another attempt after a pause.
         raise ConnectionResetError(str(refusal)) from refusal
 
     async def _pause(self, reason: Exception) -> None:

@@ -82,6 +82,8 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     if request.app[CONTEXT].options.reauthenticate:
         events.still_logged_in = partial(_is_logged_in, request, request.transport)
     _bound_kernel_buffer(request.transport)
+    # Later `request.app` may be the host's app, while its `auth` hook is called again.
+    streams = request.app[STREAMS]
     response = _Response()
     await response.prepare(request)
     response.stop_streaming()  # Its keep-alive would be a task for each stream.
@@ -90,7 +92,7 @@ async def _begin(request: web.Request, events: Stream) -> _Response:
     # client, and delivery waits for nobody.
     if request.transport is None:
         raise ConnectionResetError
-    connection = StreamConnection(request, events, request.app[STREAMS])
+    connection = StreamConnection(request, events, streams)
     response.opened = request, connection
     events.go_live(connection)
     return response

@@ -184,6 +184,36 @@ async def test_the_hosts_rule_sees_the_message(serve: MakePeople) -> None:
     assert asked[-1].message is not None
 
 
+async def test_the_hosts_rule_sees_the_message_when_it_is_called_again(serve: MakePeople) -> None:
+    """The host allows edits only. One edit meets somebody who joins, another mentions a stranger:
+    both are checked on a fresh snapshot, as edits."""
+    joined = asyncio.Event()
+
+    async def before(context: BeforeMessageSend) -> None:
+        if context.body == "slow":
+            await alice.post(f"/conversations/{group}/participants", {"userIds": ["bob"]})
+            joined.set()
+
+    is_closed = False
+
+    def can_write(context: PermissionContext) -> bool:
+        return context.message is not None or not is_closed
+
+    person = await serve(Hooks(can_write=can_write, before_message_send=before), room_controls=True)
+    alice = person("alice")
+    group = await alice.group()
+    message = await alice.send(group, "hi")
+    is_closed = True
+    assert (await alice.edit(message["id"], "slow"))["body"] == "slow"
+    assert joined.is_set()
+    answer = await alice.call(
+        "PATCH", f"/messages/{message['id']}", json={"body": "x", "mentions": ["stranger"]}
+    )
+    assert (answer.status, answer.code) == (400, "MENTION_NOT_PARTICIPANT")
+    refused = await alice.post(f"/conversations/{group}/messages", {"body": "x"})
+    assert (refused.status, refused.code) == (403, "FORBIDDEN_WRITE")
+
+
 async def test_an_edit_keeps_what_the_host_does_not_replace(serve: MakePeople) -> None:
     """Of two edits at once neither undoes what the host made of the other's metadata."""
     gate, arrived = asyncio.Event(), asyncio.Event()

@@ -341,6 +341,67 @@ async def test_a_hosts_own_rule_is_not_asked_about_what_is_hidden(serve: MakePeo
     assert set(asked) == {"after"}
 
 
+async def test_a_hidden_message_is_not_found_wherever_it_is_named(serve: MakePeople) -> None:
+    """Deleted or not, whatever the host's rules are; they are not called about it."""
+    asked: list[str] = []
+
+    def rule(context: Any) -> bool:
+        if context.message and context.user_id == "carol":
+            asked.append(context.message.id)
+        return True
+
+    hooks = Hooks(can_read=rule, can_write=rule, can_read_messages=True)
+    person = await serve(hooks, room_controls=True, inbox=True)
+    alice, carol = person("alice"), person("carol")
+    group = await alice.group("bob")
+    hidden = [(await alice.send(group, body))["id"] for body in ("before", "deleted")]
+    await alice.delete(hidden[1])
+    await hide(alice, group)
+    await add(alice, group, "carol")
+    elsewhere = await carol.group()
+    messages = f"/conversations/{group}/messages"
+    for message_id in [*hidden, "unknown"]:
+        path = f"/messages/{message_id}"
+        report = {"targetType": "message", "targetId": message_id, "reason": "rude"}
+        for answer in (
+            await carol.get(f"{messages}/{message_id}"),
+            await carol.get(f"{messages}?around={message_id}"),
+            await carol.get(f"{messages}?after={message_id}"),
+            await carol.get(f"/conversations/{group}/threads/{message_id}/messages"),
+            await carol.call("PATCH", path, json={"body": "x"}),
+            await carol.call("DELETE", path),
+            await carol.post(f"{path}/reactions", {"emoji": "x"}),
+            await carol.call("DELETE", f"{path}/reactions", json={"emoji": "x"}),
+            await carol.post(f"{path}/forward", {"conversationId": elsewhere}),
+            await carol.post(messages, {"body": "x", "replyToMessageId": message_id}),
+            await carol.post(messages, {"body": "x", "threadRootMessageId": message_id}),
+            await carol.post(f"/conversations/{group}/read", {"messageId": message_id}),
+            await carol.post(f"/conversations/{group}/unread", {"messageId": message_id}),
+            await carol.post("/moderation/reports", report),
+        ):
+            assert (answer.status, answer.code) == (404, "MESSAGE_NOT_FOUND"), answer
+    assert asked == []
+
+
+async def test_the_sender_of_a_hidden_message_may_delete_it(person: People) -> None:
+    """Again and again, but neither edit nor react to it; nobody else finds it."""
+    alice, bob = person("alice"), person("bob")
+    group = await alice.group("bob")
+    mine = (await bob.send(group, "mine"))["id"]
+    await leave(bob, group)
+    await hide(alice, group)
+    await add(alice, group, "bob", "carol")
+    for _ in range(2):
+        answer = await bob.call("DELETE", f"/messages/{mine}")
+        assert (answer.status, answer.json["message"]["body"]) == (200, "")
+    for refused in (
+        await bob.call("PATCH", f"/messages/{mine}", json={"body": "x"}),
+        await bob.post(f"/messages/{mine}/reactions", {"emoji": "x"}),
+        await person("carol").call("DELETE", f"/messages/{mine}"),
+    ):
+        assert (refused.status, refused.code) == (404, "MESSAGE_NOT_FOUND")
+
+
 async def test_many_join_while_many_send(make_chat: MakeChat, database: Database) -> None:
     """From two processes. Nobody sees what was sent before they joined, and everybody all that was
     sent after."""

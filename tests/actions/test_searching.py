@@ -170,6 +170,24 @@ async def test_a_page_is_filled_with_what_may_be_read(serve: MakePeople) -> None
     assert any(each.message for each in asked)
 
 
+async def test_in_a_conversation_that_the_hosts_rule_opens(serve: MakePeople) -> None:
+    """A supervisor who is in no conversation searches the one that is named; without a name, only
+    their own are searched."""
+    person = await serve(Hooks(can_read=lambda asked: asked.user_id in ("alice", "super")))
+    alice = person("alice")
+    group = await alice.group("bob")
+    await alice.send(group, "the moths")
+    for query, who, bodies in (
+        (f"q=moths&conversationId={group}", "super", ["the moths"]),
+        ("q=moths", "super", []),
+        ("q=moths", "alice", ["the moths"]),
+    ):
+        found = (await person(who).get(f"/search/messages?{query}")).json["messages"]
+        assert [message["body"] for message in found] == bodies
+    refused = await person("bob").get(f"/search/messages?q=moths&conversationId={group}")
+    assert (refused.status, refused.code) == (403, "FORBIDDEN_READ")
+
+
 async def test_a_query_of_a_hundred_terms(person: People) -> None:
     alice = person("alice")
     conversation_id = await alice.direct("bob")

@@ -27,7 +27,7 @@ from chat_aio.client import (
 )
 from chat_aio.client import stream as streaming
 from chat_aio.client.connection import Connection
-from chat_aio.errors import RateLimited, Unauthenticated, UserBanned
+from chat_aio.errors import InternalError, RateLimited, Unauthenticated, UserBanned
 from chat_aio.plugins import Receipts
 from tests.client.conftest import Connect
 from tests.client.proxy import proxied
@@ -248,6 +248,23 @@ async def test_what_is_tried_again(never: asyncio.Event, pauses: list[tuple[floa
     assert positions == [None, None, None, None, "c:1", "c:3", "c:3"]
     assert pauses[:2] == [(3.0, 0), (3.0, 1)]  # aiohttp itself has tried a GET once more.
     assert pauses[2:] == [(0.07, 0)] * 3
+
+
+async def test_errors_of_the_service_in_a_row(
+    pauses: list[Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    """As of a login hook that fails. Each is logged; after five the caller is told; a stream that
+    opens in between begins a new row."""
+    error = refuses(500, "INTERNAL_ERROR", "it failed")
+    answers = (*(error,) * 4, streams(b": open\n\n"), *(error,) * 5)
+    async with scripted(*answers) as script, ChatClient(script.base) as client:
+        with pytest.raises(InternalError, match="it failed"):
+            await told(client.stream())
+    warnings = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    assert warnings == [
+        f"the stream was refused, attempt {number}: it failed"
+        for number in (1, 2, 3, 4, 1, 2, 3, 4, 5)
+    ]
 
 
 async def test_a_replay_that_is_cut(never: asyncio.Event) -> None:

@@ -30,6 +30,26 @@ async def test_where(chat_database, number):
     here.write_text(f"{os.environ['CHAT_AIO_TEST_MONGO_URL']} {chat_database.name}")
 """
 
+FAILING_LOGIN = """
+from aiohttp import web
+import pytest
+from chat_aio import Chat
+from chat_aio.errors import InternalError
+
+def auth(request):
+    raise LookupError
+
+@pytest.mark.asyncio
+async def test_a_stream_with_a_login_that_fails(chat_database, chat_people):
+    app = web.Application()
+    Chat(chat_database, auth=auth).mount(app)
+    ada = await (await chat_people(app, lambda user_id, origin: {}))("ada")
+    with pytest.raises(InternalError):
+        async with ada.stream():
+            pass
+"""
+"""The test fails at once, and does not wait for a stream that never opens."""
+
 
 async def run_tests(
     folder: Path, *options: str, passed: int, **environment: str
@@ -38,6 +58,7 @@ async def run_tests(
     shutil.copytree(EXAMPLES / "host_tests", folder, dirs_exist_ok=True)
     (folder / "test_where.py").write_text(WHERE)
     (folder / "test_document.py").write_text(DOCUMENT)
+    (folder / "test_failing_login.py").write_text(FAILING_LOGIN)
     inherited = {name: each for name, each in os.environ.items() if name not in (URL, OURS)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),
@@ -69,7 +90,7 @@ WORKERS = ("-n", "2", "--dist", "each", "test_where.py")
 
 
 @pytest.mark.parametrize(
-    ("options", "passed", "count"), [(ALONE, 5, 2), (WORKERS, 4, 4)], ids=["alone", "workers"]
+    ("options", "passed", "count"), [(ALONE, 6, 2), (WORKERS, 4, 4)], ids=["alone", "workers"]
 )
 async def test_a_mongod_of_their_own(
     tmp_path: Path, options: tuple[str, ...], passed: int, count: int

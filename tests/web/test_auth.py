@@ -6,8 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from aiohttp import web
 
-from tests.conftest import MakePeople
+from chat_aio import Chat, Options
+from tests.conftest import PATIENT, Database, MakePeople
 from tests.support.people import BASE, Person
 
 PATHS = ["", "/", "/conversations", "/stream", "/channels", "/nothing/here", "/conversations/x"]
@@ -78,6 +80,28 @@ async def test_mappings_and_objects_are_users(serve: MakePeople, asynchronous: b
     for user in USERS:
         given.append(user)
         assert (await person("ignored").get("/conversations")).status == 200, user
+
+
+@pytest.mark.parametrize("path", ["/conversations", "/nothing/here", "/stream"])
+async def test_the_hook_reaches_the_hosts_app(
+    database: Database, aiohttp_client: Any, path: str
+) -> None:
+    """`request.app` is the app that the chat is mounted into; afterwards it is the chat's again."""
+    sessions, outermost = web.AppKey("sessions", dict[str, str]), web.AppKey("outermost", str)
+
+    def auth(request: web.Request) -> dict[str, str]:
+        assert request.config_dict[outermost] == "site"
+        return {"id": request.app[sessions][request.headers["X-Session"]]}
+
+    host, site = web.Application(), web.Application()
+    host[sessions], site[outermost] = {"s1": "alice"}, "site"
+    Chat(database, auth=auth, options=Options(**PATIENT)).mount(host)
+    site.add_subapp("/team", host)
+    client = await aiohttp_client(site)
+    async with client.get(f"/team{BASE}{path}", headers={"X-Session": "s1"}) as answer:
+        assert answer.status == (404 if "nothing" in path else 200)
+    async with client.get(f"/team{BASE}{path}", headers={"X-Session": "s2"}) as answer:
+        assert answer.status == 500
 
 
 async def test_a_failing_hook_is_an_opaque_500(serve: MakePeople) -> None:
