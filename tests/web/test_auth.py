@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from chat_aio import Chat, Options
-from tests.conftest import PATIENT, Database, MakePeople
+from tests.conftest import Database, MakePeople
 from tests.support.people import BASE, Person
 
 PATHS = ["", "/", "/conversations", "/stream", "/channels", "/nothing/here", "/conversations/x"]
@@ -95,7 +95,7 @@ async def test_the_hook_reaches_the_hosts_app(
 
     host, site = web.Application(), web.Application()
     host[sessions], site[outermost] = {"s1": "alice"}, "site"
-    Chat(database, auth=auth, options=Options(**PATIENT)).mount(host)
+    Chat(database, auth=auth, options=Options(ring_seconds=1)).mount(host)
     site.add_subapp("/team", host)
     client = await aiohttp_client(site)
     async with client.get(f"/team{BASE}{path}", headers={"X-Session": "s1"}) as answer:
