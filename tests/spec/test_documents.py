@@ -82,7 +82,7 @@ def test_every_plugin_is_documented() -> None:
     documented = {row[0].strip("| "): row[1] for row in table("Plugin | Route")}
     built = [each() for each in Plugin.__subclasses__() if each.__module__.startswith("chat_aio.")]
     assert documented == {
-        type(each).__name__: " ".join(f"{route.method} {route.path}" for route in each.routes)
+        type(each).__name__: "<br>".join(f"{route.method} {route.path}" for route in each.routes)
         or "-"
         for each in built
     }

@@ -46,7 +46,7 @@ def doctor(*, url: str | None, headers: Mapping[str, str], as_json: bool, **give
 
     Says for each point whether it is ok, a warning or a problem, and what to do. What this user of
     MongoDB may not see is unknown. Exit code 1 if there is a problem. Nothing is written. With
-    --url it takes as long as three heartbeats.
+    --url it waits for two heartbeats, up to 50 seconds by default.
     """
     settings = settings_from(**given)
 
