@@ -14,8 +14,7 @@ MOST_HELD = 1024 * 1024
 
 
 class OpenDownloads:
-    """Admits at most `per_user` downloads of a user, which hold at most `buffer_bytes` with those of
-    all others."""
+    """Admits at most `per_user` downloads of each user; all of them hold at most `buffer_bytes`."""
 
     def __init__(self, *, per_user: int, buffer_bytes: int) -> None:
         self._per_user = per_user
