@@ -54,6 +54,12 @@ class ForbiddenWrite(ChatError):
     code, status = "FORBIDDEN_WRITE", 403
 
 
+class RoleNotAllowed(ChatError):
+    """Your messages may not have this role."""
+
+    code, status = "ROLE_NOT_ALLOWED", 403
+
+
 class ForbiddenOrigin(ChatError):
     """Pages of this origin may not do this; the server has not listed it."""
 

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -123,6 +123,7 @@ Answer = Awaitable[bool] | bool
 PermissionRule = Callable[[PermissionContext], Answer]
 RateRule = Callable[[RateContext], Awaitable[float | None] | float | None]
 ProfilesHook = Callable[[Sequence[str]], Awaitable[Mapping[str, Profile]] | Mapping[str, Profile]]
+RolesHook = Callable[[str], Awaitable[Collection[Role]] | Collection[Role]]
 UserSearchHook = Callable[[UserSearch], Awaitable[Sequence[str]] | Sequence[str]]
 
 
@@ -132,7 +133,8 @@ class Hooks:
 
     `can_read` is asked about conversations; with `can_read_messages` also about each message that
     would be shown (docs/behaviour.md 5.5). `profiles` gets up to 100 user ids; `search_users`
-    returns the ids of those it finds, the best first (docs/people.md).
+    returns the ids of those it finds, the best first (docs/people.md). `allowed_roles` returns the
+    roles that a user's messages may have over HTTP (docs/behaviour.md 4.16).
     """
 
     user_exists: Callable[[str], Answer] | None = None
@@ -149,6 +151,7 @@ class Hooks:
     rate_limit: RateRule | None = None
     profiles: ProfilesHook | None = None
     search_users: UserSearchHook | None = None
+    allowed_roles: RolesHook | None = None
 
 
 def lent(conversation: Conversation) -> Conversation:

@@ -76,6 +76,8 @@ class Options:
 
     heartbeat_interval_ms: int = 15_000
     streams_per_user: int = 50
+    downloads_per_user: int = 20
+    download_buffer_bytes: int = 256 * 1024 * 1024
     stream_buffer_bytes: int = 512 * 1024
     stream_buffer_events: int = 2_000
     replay_limit: int = 1_000

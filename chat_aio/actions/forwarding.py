@@ -40,7 +40,7 @@ async def forward_message(
     Raises InvalidInput, MessageNotFound, ConversationNotFound, ForbiddenRead (the source),
     ForbiddenWrite and DirectInteractionBlocked (the target), MessageDeleted, MentionNotParticipant,
     AttachmentNotFound, MessageConflict and MessageRejected; with `room_controls` ConversationFrozen
-    and SlowMode (the target).
+    and SlowMode (the target); over HTTP RoleNotAllowed.
     """
     async with context.rate_limits.counting_refusals(user_id, "forward_message"):
         given = inputs.read(

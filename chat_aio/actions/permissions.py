@@ -1,11 +1,19 @@
-"""Who may read, write, manage and invite: functions with defaults, which a host may replace."""
+"""Who may read, write, manage and invite, and in which roles users write: functions with defaults,
+which a host may replace."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import get_args
 
 from chat_aio import hooks
-from chat_aio.hooks import Hooks, PermissionContext, PermissionRule
-from chat_aio.schema.models import BareMessage, Conversation
+from chat_aio.errors import InternalError, RoleNotAllowed
+from chat_aio.hooks import Hooks, PermissionContext, PermissionRule, RolesHook
+from chat_aio.schema.models import BareMessage, Conversation, Role
+
+ROLES = get_args(Role)
+
+log = logging.getLogger(__name__)
 
 
 def is_participant(asked: PermissionContext) -> bool:
@@ -30,6 +38,7 @@ class Permissions:
     can_write: PermissionRule = is_participant
     can_manage: PermissionRule = is_admin
     can_invite: PermissionRule = is_admin
+    allowed_roles: RolesHook | None = None
     limit: float = 5.0
 
     @classmethod
@@ -40,6 +49,7 @@ class Permissions:
             can_write=hooks.can_write or is_participant,
             can_manage=hooks.can_manage or is_admin,
             can_invite=hooks.can_invite or is_admin,
+            allowed_roles=hooks.allowed_roles,
             limit=limit,
         )
 
@@ -80,6 +90,18 @@ class Permissions:
 
     async def may_invite(self, user_id: str, conversation: Conversation) -> bool:
         return await self._allows(self.can_invite, user_id, conversation)
+
+    async def require_role(self, user_id: str, role: object) -> None:
+        """Raise RoleNotAllowed for a role that a user's messages may not have over HTTP
+        (docs/behaviour.md 4.16)."""
+        if self.allowed_roles is None or role not in ROLES:  # No role at all is refused later.
+            return
+        allowed = await hooks.call(self.allowed_roles, user_id, limit=self.limit)
+        if not isinstance(allowed, Collection) or isinstance(allowed, str):
+            log.error("allowed_roles must return a collection of roles, not %r", type(allowed))
+            raise InternalError
+        if role not in allowed:
+            raise RoleNotAllowed
 
     async def _allows(
         self,

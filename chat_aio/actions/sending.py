@@ -75,7 +75,7 @@ async def send_message(
     ThreadsUnsupported, AttachmentsUnsupported, ConversationNotFound, ForbiddenWrite,
     DirectInteractionBlocked, MessageNotFound and ForbiddenRead (the parent or root),
     MentionNotParticipant, AttachmentNotFound, MessageConflict, MessageRejected and MessageHeld;
-    with `room_controls` ConversationFrozen and SlowMode.
+    with `room_controls` ConversationFrozen and SlowMode; over HTTP RoleNotAllowed.
     """
     async with context.rate_limits.counting_refusals(user_id, "send_message"):
         given = _read(

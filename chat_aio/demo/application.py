@@ -114,6 +114,8 @@ ADVERTISING = Words(
 
 HOOKS = Hooks(
     user_exists=lambda user_id: user_id in NAMES,
+    # The assistant sends in process.
+    allowed_roles=lambda _: {"user"},
     can_moderate=lambda asked: asked.user_id in MODERATORS,
     profiles=lambda user_ids: {
         each.id: Profile(name=each.name, avatar_url=each.picture, is_bot=each.bot)

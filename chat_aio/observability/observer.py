@@ -35,6 +35,7 @@ Hook = Literal[
     "rate_limit",
     "profiles",
     "search_users",
+    "allowed_roles",
 ]
 
 

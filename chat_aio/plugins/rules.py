@@ -6,32 +6,18 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Literal
-
-import regex
-from yarl import URL
 
 from chat_aio.plugins.api import BeforeMessageSend, Conversation
 from chat_aio.plugins.folding import FoldedText, Lexicon
+from chat_aio.plugins.links import MAX_LINKS, host_of, hosts_of, links_in
 from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict
 
 Action = Literal["refuse", "hold", "report"]
 
 MOST_REMEMBERED = 100_000
 """The texts that `Repeats` remembers at most, the latest of each user and text."""
-
-MOST_LINKS = 500
-"""The links of one message that are looked at; a message with more breaks every rule on links."""
-
-LONGEST_HOST = 253
-
-_LINK = regex.compile(
-    r"https?://[^\s<>\"'`]++"
-    r"|(?<![\p{L}\p{N}@._-])(?:www\.[^\s<>\"'`]++|(?:[\p{L}\p{N}-]++\.)++\p{L}[\p{L}\p{N}-]*+/\S*+)"
-)
-"""What a reader takes for a link: with a scheme, with `www.`, or a host with a path."""
-
-_HOST = regex.compile(r"[\p{L}\p{N}\p{M}._-]++")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +118,22 @@ class Links(Rule):
         object.__setattr__(self, "_denied", _hosts(self.denied_hosts))
 
     def is_broken_by(self, checked: Checked) -> bool:
-        links = _links_in(checked.text.seen)
-        if len(links) > (MOST_LINKS if self.at_most is None else min(self.at_most, MOST_LINKS)):
+        # In normal form a text has links that it hides; as it was written, those that the normal
+        # form breaks: a full-width slash ends a host only there.
+        texts = {checked.text.seen, checked.message.body}
+        links = [list(links_in(text)) for text in texts]
+        at_most = MAX_LINKS if self.at_most is None else min(self.at_most, MAX_LINKS)
+        if max(map(len, links)) > at_most:
             return True
-        return any(not self._is_allowed(each) for each in dict.fromkeys(links))
+        return not all(map(self._is_allowed, dict.fromkeys(chain(*links))))
 
     def _is_allowed(self, link: str) -> bool:
-        names = _names_of(_host_of(link))
-        if not self._denied.isdisjoint(names):
+        if self._allowed is not None and self._allowed.isdisjoint(_names_of(host_of(link))):
             return False
-        return self._allowed is None or not self._allowed.isdisjoint(names)
+        # A host that cannot be read may be any of the denied ones.
+        return not self._denied or all(
+            host and self._denied.isdisjoint(_names_of(host)) for host in hosts_of(link)
+        )
 
 
 def _require_count(at_most: int | None) -> None:
@@ -150,32 +142,8 @@ def _require_count(at_most: int | None) -> None:
         raise ValueError(f"at_most must be 0 or more, not {at_most}")
 
 
-def _links_in(text: str) -> list[str]:
-    """The links of a text; one more than are looked at if there are too many."""
-    found: list[str] = []
-    for each in _LINK.finditer(text):
-        found.append(each[0])
-        if len(found) > MOST_LINKS:
-            break
-    return found
-
-
-def _host_of(link: str) -> str:
-    """The host of a link as a browser sees it, in ASCII; empty if no browser would."""
-    # Browsers take a backslash for a slash, and the ideographic full stop for a dot.
-    plain = link.replace("\\", "/").replace("\u3002", ".").partition("://")
-    place = (plain[2] or plain[0]).partition("/")[0].partition("?")[0].partition("#")[0]
-    found = _HOST.match(place.rpartition("@")[2])
-    if found is None or len(found[0]) > LONGEST_HOST:
-        return ""
-    try:
-        return URL.build(scheme="http", host=found[0]).raw_host or ""
-    except ValueError:
-        return ""
-
-
 def _hosts(listed: Collection[str]) -> frozenset[str]:
-    hosts = {each: _host_of(f"http://{each.lower()}") for each in listed}
+    hosts = {each: host_of(f"http://{each}") for each in listed}
     for given, host in hosts.items():
         if not host or "/" in given:
             raise ValueError(f"Links takes hosts such as example.org, not {given!r}")
@@ -184,7 +152,7 @@ def _hosts(listed: Collection[str]) -> frozenset[str]:
 
 def _names_of(host: str) -> list[str]:
     """A host, and the domains that it is below."""
-    parts = host.rstrip(".").split(".")
+    parts = host.split(".")
     return [".".join(parts[at:]) for at in range(len(parts))]
 
 

@@ -82,6 +82,7 @@ def _make_standalone(settings: ServeSettings) -> web.Application:
         settings.auth_header or "",
         moderator_header=settings.moderator_header,
         moderators=settings.moderators,
+        assistants=settings.drafts_assistants,
     )
     can_moderate = callers.can_moderate if callers.name_moderators else None
     chat = Chat(
@@ -89,7 +90,7 @@ def _make_standalone(settings: ServeSettings) -> web.Application:
         clients.make(),
         renew=clients.make,
         auth=callers.auth,
-        hooks=Hooks(can_moderate=can_moderate),
+        hooks=Hooks(can_moderate=can_moderate, allowed_roles=callers.allowed_roles),
         options=settings.options,
         plugins=plugins_of(settings),
         observers=observers_of(settings),

@@ -1,4 +1,5 @@
-"""Who calls, and who moderates, in a chat that `serve` makes: a proxy says it in headers."""
+"""Who calls, who moderates, and in which roles users write, in a chat that `serve` makes: a proxy
+names the user in a header."""
 
 from collections.abc import Collection
 from contextvars import ContextVar
@@ -6,8 +7,12 @@ from contextvars import ContextVar
 from aiohttp import web
 
 from chat_aio.hooks import ModerationContext
+from chat_aio.schema.models import Role
 
 MODERATES = "true"
+
+OF_USERS: frozenset[Role] = frozenset({"user"})
+OF_ASSISTANTS: frozenset[Role] = frozenset({"user", "assistant"})
 
 _moderator: ContextVar[str | None] = ContextVar("moderator", default=None)
 """The user of this request, if its header says that they may moderate. It is set for each request:
@@ -23,10 +28,12 @@ class Callers:
         *,
         moderator_header: str | None = None,
         moderators: Collection[str] = (),
+        assistants: Collection[str] = (),
     ) -> None:
         self._header = header
         self._moderator_header = moderator_header
         self._moderators = frozenset(moderators)
+        self._assistants = frozenset(assistants)
 
     @property
     def name_moderators(self) -> bool:
@@ -41,6 +48,10 @@ class Callers:
 
     def can_moderate(self, asked: ModerationContext) -> bool:
         return asked.user_id in self._moderators or asked.user_id == _moderator.get()
+
+    def allowed_roles(self, user_id: str) -> frozenset[Role]:
+        """Assistants write drafts, whose messages have their role; so may their other messages."""
+        return OF_ASSISTANTS if user_id in self._assistants else OF_USERS
 
 
 def _only(request: web.Request, header: str) -> str | None:

@@ -45,6 +45,10 @@ MEANINGS = {
     "slow_request_seconds": "a request that takes longer is a warning in the log, with its parts",
     "heartbeat_interval_ms": "interval of keep-alive comments on streams",
     "streams_per_user": "maximum number of open streams of one user, in each process",
+    "downloads_per_user": "maximum number of files that one user downloads at once, in each "
+    "process; files of up to 64 KiB do not count",
+    "download_buffer_bytes": "maximum size of all parts of files that a process holds for "
+    "downloads; each download takes up to 1 MiB",
     "stream_buffer_bytes": "a stream is closed if it has more unsent bytes than this for 10 s, or "
     "four times as many at any moment",
     "stream_buffer_events": "maximum number of events held back while a stream opens; with more it "

@@ -176,7 +176,8 @@ class ServeSettings:
     drafts_assistants: tuple[str, ...] = field(
         default=(),
         metadata=_means(
-            "id of a user who may write drafts (the plugin `drafts`); give the flag once for each",
+            "id of a user who may write drafts (the plugin `drafts`) and messages with the role "
+            "`assistant`; give the flag once for each",
             check=_check_ids,
             flag="--assistant",
         ),

@@ -5,8 +5,9 @@ from aiohttp import web
 from chat_aio.actions.context import Context
 from chat_aio.actions.rate_limits import Limits, limits_of
 from chat_aio.live.service import Live
-from chat_aio.web.keys import AUTH, CONTEXT, LIVE, QUOTAS, STREAMS, Auth
+from chat_aio.web.keys import AUTH, CONTEXT, DOWNLOADS, LIVE, QUOTAS, STREAMS, Auth
 from chat_aio.web.middleware import add_request_id, respond
+from chat_aio.web.open_downloads import OpenDownloads
 from chat_aio.web.operations import Streaming
 from chat_aio.web.optional_routes import routes_with
 from chat_aio.web.origins import add_cors
@@ -22,10 +23,14 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     app = web.Application(middlewares=[respond])
     app[CONTEXT], app[LIVE], app[AUTH] = context, live, auth
     app[STREAMS] = StreamConnections()
-    if context.options.quotas is not None:
-        app[QUOTAS] = Limits(limits_of(context.options.quotas))
+    options = context.options
+    app[DOWNLOADS] = OpenDownloads(
+        per_user=options.downloads_per_user, buffer_bytes=options.download_buffer_bytes
+    )
+    if options.quotas is not None:
+        app[QUOTAS] = Limits(limits_of(options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    for each in (*routes_with(context.options), *operations_of(context.plugins)):
+    for each in (*routes_with(options), *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
         # HEAD on the stream would open one and never end.

@@ -5,14 +5,16 @@ import logging
 
 from aiohttp import web
 
-from chat_aio.errors import RangeNotSatisfiable
+from chat_aio.errors import RangeNotSatisfiable, RateLimited
 from chat_aio.plugins.files import File, Redirect, disposition
 from chat_aio.store.calls import paused
+from chat_aio.web.keys import DOWNLOADS, USER_ID
+from chat_aio.web.open_downloads import AT_ONCE
 from chat_aio.web.replies import reply_error
+from chat_aio.web.spending import keep_spent
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 64 * 1024
 STALL_SECONDS = 30.0
 """A client that does not take AT_ONCE bytes within so many seconds is left."""
 
@@ -29,7 +31,8 @@ def redirect(answer: Redirect) -> web.Response:
 
 
 async def send_file(request: web.Request, file: File) -> web.StreamResponse:
-    """Answer with a file, or the range of it that is asked for."""
+    """Answer with a file, or the requested range of it. Raises RateLimited if too many downloads
+    are open, of this user or in this process."""
     etag = f'"{file.etag}"'
     headers = {"ETag": etag, "Cache-Control": REVALIDATED, "Accept-Ranges": "bytes"}
     if _is_known(request, etag):
@@ -48,9 +51,16 @@ async def send_file(request: web.Request, file: File) -> web.StreamResponse:
     headers["Content-Security-Policy"] = NOTHING_RUNS
     response = web.StreamResponse(status=200 if whole else 206, headers=headers)
     response.content_length = end - start
-    await response.prepare(request)
-    if request.method != "HEAD":
-        await _write(request, response, file, start, end)
+    if request.method == "HEAD":
+        await response.prepare(request)
+        return response
+    try:
+        with request.app[DOWNLOADS].admitted(request[USER_ID], end - start):
+            await response.prepare(request)
+            await _write(request, response, file, start, end)
+    except RateLimited:
+        keep_spent(request)
+        raise
     return response
 
 

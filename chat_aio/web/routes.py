@@ -65,7 +65,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
-        errors=SENDING,
+        errors=(*SENDING, errors.RoleNotAllowed),
     ),
     Listing(
         "GET",
@@ -125,7 +125,7 @@ ROUTES: tuple[Operation | Streaming, ...] = (
         envelope="message",
         status=201,
         quota="messages",
-        errors=(*POSTING, errors.MessageDeleted),
+        errors=(*POSTING, errors.MessageDeleted, errors.RoleNotAllowed),
     ),
     Operation(
         "POST",

@@ -16,6 +16,11 @@ def spend(request: web.Request, kind: Kind, amount: int = 1) -> None:
         request.setdefault(_SPENT, []).append((kind, amount))
 
 
+def keep_spent(request: web.Request) -> None:
+    """A refusal that took work in the database is counted like an answer."""
+    request.pop(_SPENT, None)
+
+
 def give_back(request: web.Request, kind: Kind | None = None) -> None:
     """Give back what a request has used, of one kind or of all."""
     for each, amount in request.get(_SPENT, ()):

@@ -56,7 +56,7 @@ async def test_its_own_tests_pass(app: Path, mongo_url: str) -> None:
     """By its own command, as if all that it asks for were installed."""
     ran = await run_in(app, "make", "--assume-old", f".venv/.{NAME}-ready", "test")
     assert ran.code == 0, ran
-    assert "12 passed" in ran.output
+    assert "15 passed" in ran.output
 
 
 async def test_linters_like_it(app: Path) -> None:
@@ -234,6 +234,21 @@ def test_its_mongodb_is_that_of_the_project(here: Path) -> None:
 
 def service_of(compose: Path) -> str:
     return compose.read_text().partition("\n  mongo:\n")[2]
+
+
+def test_its_pages_have_no_code_in_them(here: Path) -> None:
+    """Its Content-Security-Policy forbids that."""
+    make("shop")
+    policy = Path("shop/shop/protection.py").read_text()
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    for page in Path("shop").rglob("*.html"):
+        assert not re.search(r"<style|<script(?![^>]* src=)|\son\w+=|\sstyle=", page.read_text())
+
+
+def test_its_readme_says_what_a_logout_leaves(here: Path) -> None:
+    make("shop")
+    assert "cannot revoke a copy of the cookie" in Path("shop/README.md").read_text()
 
 
 def test_its_readme_says_how_to_make_a_key(here: Path) -> None:

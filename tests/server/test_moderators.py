@@ -116,3 +116,23 @@ async def test_bans_are_enforced_without_moderators_unless_switched_off(
     ):
         assert (await call(session, "GET", f"{base}/conversations", None))[0] == 403
         assert (await call(session, "GET", f"{lenient}/conversations", None))[0] == 200
+
+
+async def test_users_write_as_users_and_assistants_also_as_such(
+    mongo_url: str, database: Database
+) -> None:
+    async with (
+        serving(mongo_url, database.name, "--plugins", "drafts", "--assistant", "robot") as base,
+        ClientSession() as session,
+    ):
+        for user_id, allowed in (("ada", {"user"}), ("robot", {"user", "assistant"})):
+            headers = headers_of(user_id)
+            group = {"name": "x", "userIds": []}
+            _, made = await call(session, "POST", f"{base}/conversations/group", headers, group)
+            url = f"{base}/conversations/{made['conversation']['id']}/messages"
+            for role in ("user", "assistant", "system"):
+                said = {"body": "hi", "role": role}
+                status, answer = await call(session, "POST", url, headers, said)
+                assert status == (201 if role in allowed else 403), (user_id, role)
+                if status == 403:
+                    assert answer["error"]["code"] == "ROLE_NOT_ALLOWED"

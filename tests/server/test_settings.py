@@ -175,6 +175,8 @@ WRONG = {
     "quotas": ["{", '{"flights_per_hour": 1}', '{"messages_per_minute": 0}', "5", "0"],
     "ring_seconds": ["-1", "nan"],
     "streams_per_user": ["0"],
+    "downloads_per_user": ["0"],
+    "download_buffer_bytes": ["0"],
     "presence_lease_seconds": ["0"],
     "drafts_assistants": [" ,\0"],
     "drafts_abandoned_seconds": ["0"],

@@ -37,7 +37,7 @@ async def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
     assert (installed / "chat_aio" / "py.typed").is_file()
     assert (installed / "chat_aio" / "demo" / "static" / "index.html").is_file()
     assert (installed / "chat_aio" / "demo" / "integration.md").is_file()
-    assert len([*(installed / "chat_aio" / "admin" / "new_app").rglob("*.template")]) == 16
+    assert len([*(installed / "chat_aio" / "admin" / "new_app").rglob("*.template")]) == 21
     browser = installed / "chat_aio" / "browser"
     assert names_in(browser) == names_in(ROOT / "chat_aio" / "browser")
     program = (

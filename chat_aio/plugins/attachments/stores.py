@@ -30,7 +30,8 @@ class Store(ABC):
 
     @abstractmethod
     def read(self, file_id: str, start: int, end: int) -> AsyncIterator[bytes]:
-        """The bytes from `start` to before `end`."""
+        """The bytes from `start` to before `end`, in parts of at most 1 MiB: a part is held until
+        the client has it."""
 
     @abstractmethod
     async def delete(self, file_id: str) -> None:

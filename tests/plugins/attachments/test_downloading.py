@@ -8,8 +8,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from aiohttp import ClientPayloadError
+from aiohttp import ClientPayloadError, ClientResponse
 
+from chat_aio import Options, Quotas
 from chat_aio.plugins import Attachments
 from chat_aio.plugins.attachments.gridfs import CHUNK_BYTES, GridFS
 from chat_aio.web import downloads
@@ -135,6 +136,67 @@ async def test_a_client_that_reads_nothing_is_left(alice: Person) -> None:
         with patch.object(downloads, "_leave", noted):
             await asyncio.wait_for(left.wait(), PATIENCE)
         client.close()
+
+
+async def opened(who: Person, path: str, **headers: str) -> ClientResponse:
+    """A download of which nothing is read yet."""
+    return await who.client.get(BASE + path, headers={"X-User": who.user_id, **headers})
+
+
+async def test_downloads_at_once_are_limited_for_each_user(serve: MakePeople) -> None:
+    people = await serve(plugins=[Attachments()], downloads_per_user=3)
+    alice, bob = people("alice"), people("bob")
+    message = await sent(alice, await alice.group("bob"), LARGE * 8)
+    path = f"/attachments/{message['attachments'][0]['id']}"
+    answers = await asyncio.gather(*(opened(alice, path) for _ in range(12)))
+    admitted = [answer for answer in answers if answer.status == 200]
+    refused = [answer for answer in answers if answer.status == 429]
+    assert (len(admitted), len(refused)) == (3, 9)
+    assert (await refused[0].json())["error"]["code"] == "RATE_LIMITED"
+    assert all(int(answer.headers["Retry-After"]) > 0 for answer in refused)
+    # Small parts do not count, and others have their own limit.
+    assert (await fetch(alice, path, Range="bytes=0-99")).status == 206
+    assert (await fetch(alice, path, "HEAD")).status == 200
+    (await opened(bob, path)).close()
+    admitted[0].close()  # The client leaves.
+    assert await admitted[1].read() == LARGE * 8  # The download ends.
+    async with asyncio.timeout(PATIENCE):
+        again = 0
+        while again < 2:
+            again += (await opened(alice, path)).status == 200
+    assert (await opened(alice, path)).status == 429
+
+
+async def test_downloads_that_fail_are_over(alice: Person, database: Database) -> None:
+    path = await path_of(alice, LARGE)
+    await database["attachment_bytes.chunks"].delete_many({})
+    for _ in range(Options().downloads_per_user + 1):
+        answer = await opened(alice, path)
+        assert answer.status == 200
+        with pytest.raises(ClientPayloadError):
+            await answer.read()
+
+
+async def test_a_process_holds_a_bounded_part_of_files(serve: MakePeople) -> None:
+    people = await serve(plugins=[Attachments()], download_buffer_bytes=2 * CHUNK_BYTES)
+    alice, bob = people("alice"), people("bob")
+    message = await sent(alice, await alice.group("bob"), LARGE * 8)
+    path = f"/attachments/{message['attachments'][0]['id']}"
+    answers = await asyncio.gather(*(opened(who, path) for who in (alice, bob) * 4))
+    assert sorted(answer.status for answer in answers) == [200, 200, *([429] * 6)]
+    assert (await fetch(bob, path, Range="bytes=0-99")).status == 206
+    for answer in answers:
+        answer.close()
+
+
+async def test_refused_downloads_count_as_requests(serve: MakePeople) -> None:
+    quotas = Quotas(requests_per_minute=20)
+    people = await serve(plugins=[Attachments()], downloads_per_user=1, quotas=quotas)
+    alice = people("alice")
+    path = await path_of(alice, LARGE * 8)
+    answers = [await opened(alice, path) for _ in range(20)]
+    messages = {(await answer.json())["error"]["message"] for answer in answers[1:]}
+    assert len(messages) == 2  # Too many downloads, and then too many requests.
 
 
 async def test_bytes_that_are_gone_end_the_connection(

@@ -52,6 +52,7 @@ export const problems = {
   "problem.REACTION_LIMIT_EXCEEDED":
     "Diese Nachricht hat so viele Reaktionen, wie sie haben kann oder du ihr geben darfst.",
   "problem.REPORT_NOT_FOUND": "Diese Meldung gibt es nicht.",
+  "problem.ROLE_NOT_ALLOWED": "Deine Nachrichten dürfen diese Rolle nicht haben.",
   "problem.STORAGE_UNAVAILABLE":
     "Die Datenbank war nicht rechtzeitig erreichbar. Versuche es noch einmal.",
   "problem.UNAUTHENTICATED": "Du bist nicht angemeldet.",

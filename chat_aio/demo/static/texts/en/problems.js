@@ -47,6 +47,7 @@ export const problems = {
   "problem.REACTION_LIMIT_EXCEEDED":
     "This message has as many reactions as it can have, or as you may give it",
   "problem.REPORT_NOT_FOUND": "There is no such report",
+  "problem.ROLE_NOT_ALLOWED": "Your messages may not have this role",
   "problem.STORAGE_UNAVAILABLE":
     "The database was not reached in time; nothing was written, so try again",
   "problem.UNAUTHENTICATED": "Authentication is required",
