@@ -239,6 +239,24 @@ async def test_what_is_written_meanwhile_is_found(
         assert (run.exit_code, "goes on writing" in run.stderr) == (1, True)
 
 
+async def test_a_check_finds_nothing_afterwards(
+    people: People, tool: Tool, database: Database
+) -> None:
+    """A direct conversation keeps its messages, and its counts fit the pseudonym."""
+    user, bob = people(USER), people("bob")
+    direct, group = await user.direct("bob"), await bob.group(USER)
+    for here in (direct, direct, group):
+        await user.send(here, "mine")
+    await bob.send(direct, "yours")
+    await bob.unread(direct)
+    assert (await tool("check")).code == 0
+    assert (await tool("erase", USER, *AS_MOD)).code == 0
+    checked = await tool("check")
+    assert (checked.code, checked.output.splitlines()[-1]) == (0, "No violation.")
+    assert await bob.unread(direct) == 2
+    assert await bob.unread(group) == 1
+
+
 async def test_who_and_whom(people: People, tool: Tool, database: Database) -> None:
     await people("alice").group("bob")
     before = await text_of(database)

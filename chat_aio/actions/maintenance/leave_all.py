@@ -10,6 +10,7 @@ from chat_aio.actions.groups import seniority, without_erased
 from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.maintenance.erasure import Erasure, rename_in_stamp
 from chat_aio.store.membership import Locked, MembershipChange, change_conversation
+from chat_aio.store.sent_counts import Known
 from chat_aio.store.settings import Settings
 
 
@@ -49,9 +50,8 @@ async def _departure(settings: Settings, of: Erasure, locked: Locked) -> Members
 def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]:
     """A direct conversation with the pseudonym. Blocks between the two are gone with the user."""
     participants = [
-        cast(ParticipantDocument, {**each, "userId": name})
-        for each in conversation["participants"]
-        for name in of.renamed([each["userId"]])
+        _pseudonym(of, participant) if participant["userId"] == of.user_id else participant
+        for participant in conversation["participants"]
     ]
     pair = sorted(each["userId"] for each in participants)
     return {
@@ -59,3 +59,10 @@ def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]
         "pairKey": ":".join(pair),
         "blockedBy": [],
     }
+
+
+def _pseudonym(of: Erasure, participant: ParticipantDocument) -> ParticipantDocument:
+    """The participant who replaces the user. The head has no counts of a pseudonym, so the
+    participant must not refer to them: its messages are counted one by one."""
+    kept = {name: value for name, value in participant.items() if name not in Known.__annotations__}
+    return cast(ParticipantDocument, {**kept, "userId": of.pseudonym})
