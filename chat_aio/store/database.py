@@ -27,6 +27,7 @@ from pymongo.write_concern import WriteConcern
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import Call, Calls, LateCall, deadline_within, maybe_await
+from chat_aio.store.privileges import missing_right
 from chat_aio.store.turns import Turns
 
 T = TypeVar("T")
@@ -138,6 +139,9 @@ def unquoted(error: PyMongoError) -> PyMongoError:
         same = BulkWriteError(kept)
     else:
         said = details.get("codeName", "refused by MongoDB")
+        if right := missing_right(error):
+            kept["missing"] = right
+            said = f"{said}: lacks {right}"
         same = type(error)(f"{said}, code {error.code}", error.code, kept)
     return same.with_traceback(error.__traceback__)
 

@@ -15,7 +15,7 @@ from chat_aio.plugins import Filter
 from chat_aio.store import blocks
 from chat_aio.store.maintenance import erasure
 from tests.admin.life import HELD, MODERATORS, OTHERS, USER, Life, done, live, text_of
-from tests.admin.running import AS_MOD, People, Tool
+from tests.admin.running import AS_MOD, DO, People, Tool
 from tests.admin.test_export import BYTES
 from tests.conftest import Database, MakePeople
 from tests.support.people import Frame
@@ -37,7 +37,7 @@ def erase_here(client_url: str, database: Database) -> EraseHere:
     env = {"CHAT_AIO_MONGO_URL": client_url, "CHAT_AIO_DATABASE": database.name}
 
     async def erase() -> Result:
-        return await asyncio.to_thread(CliRunner().invoke, command, (USER, *AS_MOD), env=env)
+        return await asyncio.to_thread(CliRunner().invoke, command, (USER, *DO), env=env)
 
     return erase
 
@@ -80,7 +80,7 @@ async def test_nothing_names_them_any_more(people: People, tool: Tool, database:
     assert would["dryRun"]
     assert await text_of(database) == everything
     async with people("alice").tab() as tab:
-        erased = (await tool("erase", USER, *AS_MOD, "--json")).json
+        erased = (await tool("erase", USER, *DO, "--json")).json
         assert await naming(database) == set()
         assert [await unread(people, database), await standing(database)] == before
         await people("alice").send(life.shared, "told all")
@@ -93,7 +93,7 @@ async def test_nothing_names_them_any_more(people: People, tool: Tool, database:
     assert await database["messages"].find_one(theirs) is None
     assert erased["bansInForce"] == []
     was_told(told, life, erased["pseudonym"])
-    assert "Nothing done" in (await tool("erase", USER, *AS_MOD)).output
+    assert "Nothing done" in (await tool("erase", USER, *DO)).output
     trail = await database["audit"].find({"action": "erase-user"}).to_list(None)
     assert [(each["targetId"], each["actorUserId"]) for each in trail] == [
         (erased["pseudonym"], "mod")
@@ -156,7 +156,7 @@ async def test_whoever_has_the_id_later_begins_anew(
         await done(alice, "POST", "/moderation/blocks", targetUserId=USER)
         refused = await user.post(f"/conversations/{ids[-1]}/messages", {"body": "x"})
         assert refused.code == "DIRECT_INTERACTION_BLOCKED"
-        pseudonyms.add((await tool("erase", USER, *AS_MOD, "--json")).json["pseudonym"])
+        pseudonyms.add((await tool("erase", USER, *DO, "--json")).json["pseudonym"])
         assert await naming(database) == set()
     assert (len(set(ids)), len(pseudonyms)) == (3, 1)
     reports = await database["reports"].find().to_list(None)
@@ -250,7 +250,7 @@ async def test_a_check_finds_nothing_afterwards(
     await bob.send(direct, "yours")
     await bob.unread(direct)
     assert (await tool("check")).code == 0
-    assert (await tool("erase", USER, *AS_MOD)).code == 0
+    assert (await tool("erase", USER, *DO)).code == 0
     checked = await tool("check")
     assert (checked.code, checked.output.splitlines()[-1]) == (0, "No violation.")
     assert await bob.unread(direct) == 2
@@ -260,9 +260,12 @@ async def test_a_check_finds_nothing_afterwards(
 async def test_who_and_whom(people: People, tool: Tool, database: Database) -> None:
     await people("alice").group("bob")
     before = await text_of(database)
-    nobody, themselves = await asyncio.gather(
-        tool("erase", "nobody", *AS_MOD), tool("erase", USER, "--as", USER)
+    nobody, themselves, allowed = await asyncio.gather(
+        tool("erase", "nobody", *DO),
+        tool("erase", USER, "--as", USER, "--yes"),
+        tool("erase", "nobody", *DO, "--allow-unknown"),
     )
-    assert (nobody.code, "Nothing done" in nobody.output) == (0, True)
+    assert (nobody.code, "names the user nobody" in nobody.errors) == (4, True)
+    assert (allowed.code, "Nothing done" in allowed.output) == (0, True)
     assert {**await text_of(database), "settings": ""} == {**before, "settings": ""}
     assert (themselves.code, "erases themselves" in themselves.errors) == (2, True)

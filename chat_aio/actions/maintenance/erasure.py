@@ -69,10 +69,7 @@ async def erase_user(
     Raises InvalidInput for oneself, because who erases is kept in the audit log, and for a user
     whom a legal hold keeps. Raises UserBanned.
     """
-    if user_id == moderator_id:
-        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
-    await require_user(context, moderator_id)
-    await _require_unheld(context, user_id)
+    await require_erasable(context, moderator_id, user_id)
     of = Erasure(
         user_id=user_id,
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
@@ -87,6 +84,23 @@ async def erase_user(
         await erasure.list_bans_in_force(context.database, user_id, at=context.clock()),
         is_over,
     )
+
+
+async def require_erasable(context: Context, moderator_id: str, user_id: str) -> None:
+    """Raises as `erase_user`."""
+    if user_id == moderator_id:
+        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
+    await require_user(context, moderator_id)
+    await _require_unheld(context, user_id)
+
+
+async def was_erased(context: Context, user_id: str) -> bool:
+    """Whether the audit log has an erasure of a user. Nothing is written."""
+    pseudonym = await context.settings.known_pseudonym(user_id)
+    if pseudonym is None:
+        return False
+    rows = await audit_log.list_newest(context.database, target_id=pseudonym, limit=100)
+    return any(row["action"] == ACTION for row in rows)
 
 
 async def _require_unheld(context: Context, user_id: str) -> None:
