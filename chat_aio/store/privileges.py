@@ -99,7 +99,10 @@ OF_COMMANDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "audit": ("insert", "remove"),
     },
 }
-"""What commands write, by collection. They also need `find` on all collections."""
+"""What commands write, by collection. They also need `EVERY_COMMAND`."""
+
+EVERY_COMMAND = ("find", "listCollections", "listIndexes")
+"""On all collections of the database."""
 
 ACTIONS = {
     "delete": ("remove",),
@@ -145,9 +148,17 @@ def missing_right(error: PyMongoError) -> MissingRight | None:
         return known
     database, command, collection = found.groups()
     actions = ACTIONS.get(command, (command,))
-    if re.search(r"\bupsert: true\b", str(error)):
-        actions = (*actions, "insert")
+    # MongoDB does not report whether an update would also have inserted.
+    if command in ("update", "findAndModify") and _is_upserted(collection or ""):
+        actions = ("insert", *actions)
     return MissingRight(database, collection or "", actions)
+
+
+def _is_upserted(collection: str) -> bool:
+    """Whether a chat inserts into a collection, whatever its prefix is."""
+    return any(
+        collection.endswith(name) and "insert" in actions for name, actions in WRITTEN.items()
+    )
 
 
 def lacks(missing: Sequence[MissingRight]) -> str:
@@ -171,7 +182,7 @@ def lacking_for(
 ) -> list[MissingRight]:
     """What a command of `OF_COMMANDS` needs and is not granted."""
     held = list(granted)
-    needs = {"": ("find",)} | {prefix + name: a for name, a in OF_COMMANDS[command].items()}
+    needs = {"": EVERY_COMMAND} | {prefix + name: a for name, a in OF_COMMANDS[command].items()}
     missing = {
         place: tuple(a for a in actions if a not in _granted_on(held, database, place))
         for place, actions in needs.items()
