@@ -67,7 +67,12 @@ def erase(user_id: str, allow_unknown: bool, **place: Any) -> None:
 
 
 def _entry(user_id: str, erased: Erased) -> dict[str, object]:
-    return {"userId": user_id, "counts": erased.counts, "bansInForce": erased.bans_in_force}
+    return {
+        "userId": user_id,
+        "counts": erased.counts,
+        "bansInForce": erased.bans_in_force,
+        "sharedFiles": erased.shared_files,
+    }
 
 
 def _table(erased: Erased) -> str:
@@ -75,6 +80,9 @@ def _table(erased: Erased) -> str:
 
 
 def _remark(user_id: str, erased: Erased) -> str | None:
-    if not erased.bans_in_force:
-        return None
-    return f"A ban in force still names {user_id}: run this again when it is over."
+    lines = []
+    if erased.shared_files:
+        lines.append(f"Files in others' forwards stay, with their names: {erased.shared_files:,}.")
+    if erased.bans_in_force:
+        lines.append(f"A ban in force still names {user_id}: run this again when it is over.")
+    return "\n".join(lines) or None

@@ -22,7 +22,10 @@ async def test_erasure_takes_the_name_and_the_bytes(
     gone, unsent = await sent(mallory, group), await attached(mallory, group, TEXT)
     kept = await sent(mallory, group)
     copy = await alice.post(f"/messages/{kept['id']}/forward", {"conversationId": group})
-    assert (await tool("erase", "mallory", *DO)).code == 0
+    would = await tool("erase", "mallory", *DO, "--dry-run", "--json")
+    erased = await tool("erase", "mallory", *DO)
+    assert (would.json["sharedFiles"], erased.code) == (1, 0)
+    assert "Files in others' forwards stay, with their names: 1." in erased.errors
     assert await database["attachments"].count_documents({"userId": "mallory"}) == 0
     assert await plugin.sweep() == 0  # A forward may be under way that keeps one of them.
     await let_pass(database)
@@ -81,6 +84,8 @@ async def test_how_many_there_are_and_what_nobody_carries(
     assert (await tool("attachments", "status", "--json")).json == {"attachments": [row]}
     assert (await tool("attachments", "sweep", "--json", "--yes")).json == {"removed": 0}
     await let_pass(database)
+    would = (await tool("attachments", "sweep", "--json", "--dry-run")).json
+    assert (would["would"], would["removed"]) == (f"remove 1 files ({len(TEXT)} bytes)", 1)
     assert (await tool("attachments", "sweep", "--json", "--yes")).json == {"removed": 1}
     assert "gone" in (await tool("attachments", "status")).output
     assert await status_for(alice, message["attachments"][0]["id"]) == 200

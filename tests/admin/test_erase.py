@@ -257,6 +257,34 @@ async def test_a_check_finds_nothing_afterwards(
     assert await bob.unread(group) == 1
 
 
+async def test_names_and_topics_that_they_wrote_are_cleared(
+    people: People, tool: Tool, database: Database
+) -> None:
+    """Also in groups that they have left; those that others wrote since stay."""
+    alice, user = people("alice"), people(USER)
+    named, kept, left = [await user.group("alice", name=f"{USER}'s") for _ in range(3)]
+    topic = "call me, mallory"
+    for admin, here in ((user, named), (user, kept), (user, left)):
+        await done(admin, "PATCH", f"/conversations/{here}", topic=topic)
+        role = {"userId": "alice", "role": "admin"}
+        await done(admin, "PATCH", f"/conversations/{here}/participants", **role)
+    await done(alice, "PATCH", f"/conversations/{kept}", name="Tea", topic="of tea", frozen=True)
+    await done(user, "PATCH", f"/conversations/{kept}", name="Tea", frozen=False)
+    await done(user, "DELETE", f"/conversations/{left}/participants", userId=USER)
+    exported = (await tool("export", USER)).output.count('"groupText"')
+    assert exported == 4
+    async with alice.tab() as tab:
+        erased = (await tool("erase", USER, *DO, "--json")).json
+        told = await tab.until(lambda frame: frame.event == "participant.removed")
+    assert (erased["counts"]["groupNames"], erased["counts"]["groupTopics"]) == (2, 2)
+    assert "conversation.updated" in {frame.event for frame in told}
+    page = (await alice.get("/conversations")).json["conversations"]
+    shown = {each["id"]: (each["name"], each["topic"]) for each in page}
+    assert shown == {named: (None, ""), kept: ("Tea", "of tea"), left: (None, "")}
+    assert await naming(database) == set()
+    assert "call me" not in "".join((await text_of(database)).values())
+
+
 async def test_who_and_whom(people: People, tool: Tool, database: Database) -> None:
     await people("alice").group("bob")
     before = await text_of(database)

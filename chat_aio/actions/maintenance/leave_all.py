@@ -6,12 +6,14 @@ from functools import partial
 from typing import Any, cast
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.groups import seniority, without_erased
+from chat_aio.actions.groups import AUTHORS, seniority, without_erased
 from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.maintenance.erasure import Erasure, rename_in_stamp
 from chat_aio.store.membership import Locked, MembershipChange, change_conversation
 from chat_aio.store.sent_counts import Known
 from chat_aio.store.settings import Settings
+
+CLEARED: Mapping[str, str | None] = {"name": None, "topic": ""}
 
 
 def is_in(of: Erasure, conversation: Mapping[str, Any]) -> bool:
@@ -32,6 +34,21 @@ async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
     )
     if changed is not None:
         await rename_in_stamp(context.database, of, changed.conversation)
+
+
+async def clear_text(context: Context, of: Erasure, conversation_id: str, text: str) -> None:
+    """Clear the name or the topic of a group, unless somebody else has written another one since.
+    Clients get the event of a change by the pseudonym."""
+
+    async def decide(locked: Locked) -> MembershipChange | None:
+        if cast(Mapping[str, Any], locked.conversation).get(AUTHORS[text]) != of.user_id:
+            return None
+        fields = {text: CLEARED[text], AUTHORS[text]: of.pseudonym}
+        return MembershipChange(change=of.change("conversation.updated"), fields=fields)
+
+    await change_conversation(
+        context.database, context.sequencer, context.snapshots, conversation_id, decide
+    )
 
 
 async def _departure(settings: Settings, of: Erasure, locked: Locked) -> MembershipChange | None:
