@@ -153,6 +153,7 @@ class Database:
     `flags` are the names of the options that are on, of which some need an index of their own.
     `older_tokens` says whether messages are written and searched with the tokens of schema version
     2 as well (`schema_version.look`), and `unread_marks` whether users may mark messages as unread.
+    `missing_search_indexes` are those that the last search did not find (`search.py`).
     """
 
     def __init__(
@@ -171,6 +172,7 @@ class Database:
         self.looked_for_orphans = -math.inf
         self.older_tokens = False
         self.unread_marks = False
+        self.missing_search_indexes = set[str]()
         self._bind(handle)
 
     def _bind(self, handle: Any) -> None:
