@@ -39,6 +39,9 @@ from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
 
+AUTHORS = {"name": "namedBy", "topic": "topicBy"}
+"""The texts of a group, and the fields with the users who wrote them: an erasure finds them so."""
+
 
 async def create_group_conversation(
     context: Context,
@@ -74,7 +77,7 @@ async def create_group_conversation(
         roles={user_id: "admin", **dict.fromkeys(members, "member")},
         at=context.clock(),
         change_id=context.new_id(),
-        name=given.name,
+        **({} if given.name is None else {"name": given.name, AUTHORS["name"]: user_id}),
         metadata=escaped(given.metadata or {}),
         visibility=given.visibility or "private",
         joinPolicy=given.join_policy or "approval",
@@ -137,7 +140,12 @@ async def set_fields(
         if fields.items() <= {**UNSET, **locked.conversation}.items():
             return None
         change = new_change(context, "conversation.updated", user_id)
-        return MembershipChange(change=change, fields=fields)
+        authors = {
+            author: user_id
+            for text, author in AUTHORS.items()
+            if text in fields and fields[text] != locked.conversation.get(text)
+        }
+        return MembershipChange(change=change, fields={**fields, **authors})
 
     return await change_membership(context, user_id, conversation_id, decide)
 

@@ -21,7 +21,7 @@ from chat_aio.store.calls import budget
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.hidden import hidden_from, within
 from chat_aio.store.rows import MOST_BYTES, Rows
-from chat_aio.store.search import Match, Rank, Scope, Wanted
+from chat_aio.store.search import IndexMissing, Match, Rank, Scope, Wanted
 from chat_aio.store.tokenizer import ends_in_term, terms_of
 
 SECONDS = 2.0  # Of all queries of a search together (docs/behaviour.md 6.4).
@@ -48,7 +48,7 @@ async def search_messages(
     `include` adds `users`.
 
     Raises InvalidInput, SearchUnsupported, ConversationNotFound, ForbiddenRead, and
-    StorageUnavailable if it takes too long.
+    StorageUnavailable if it takes too long or the index of search is missing.
     """
     given = inputs.read(
         inputs.Search,
@@ -104,6 +104,10 @@ async def _list_in_time(
             return await _list_readable(context, user_id, scope, wanted, before, count=count)
     except StorageUnavailable:
         raise StorageUnavailable("the search took too long; search for rarer words") from None
+    except IndexMissing:
+        raise StorageUnavailable(
+            "search is not available: its index is missing, and has to be created again"
+        ) from None
 
 
 async def _scope_of(context: Context, user_id: str, conversation_id: str | None) -> Scope:

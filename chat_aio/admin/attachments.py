@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from chat_aio.actions.plugin_api import Services
+from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import reading
-from chat_aio.admin.printing import Outcome, show, table_of
+from chat_aio.admin.printing import Outcome, progress_bar, show, table_of
 from chat_aio.admin.session import Session, in_session
 from chat_aio.plugins.attachments.gridfs import GridFS
 from chat_aio.plugins.attachments.rows import Rows
@@ -41,16 +42,31 @@ def status(as_json: bool, **place: Any) -> None:
 
 
 @attachments.command()
+@consenting
 @reading
-def sweep(as_json: bool, **place: Any) -> None:
+def sweep(**place: Any) -> None:
     """Remove files in GridFS that no message carries and that need no longer be kept. Processes
     with the plugin do so by themselves; it may run beside them."""
 
-    async def work(session: Session) -> Outcome:
-        services, store = Services(session.context), GridFS()
-        await store.open(services)
-        rows = Rows(services, store=store.name)
-        count = await Sweeper(services, rows, store, seconds=0).sweep()
+    async def prepare(session: Session) -> None:
+        """Nothing: what is due is looked for when it is removed."""
+
+    async def plan(session: Session, _: None) -> Plan:
+        found = await (await _sweeper(session)).list_removable()
+        size = sum(row["size"] for row in found)
+        what = f"remove {len(found):,} files ({size:,} bytes)"
+        return Plan(what=what, document={"removed": len(found)}, is_empty=not found)
+
+    async def carry_out(session: Session, _: None) -> Outcome:
+        sweeper = await _sweeper(session)
+        with progress_bar("Sweeping", await sweeper.count_due()) as advance:
+            count = await sweeper.sweep(advance)
         return Outcome({"removed": count}, f"{count:,} files are removed.")
 
-    show(in_session(work, **place), as_json=as_json)
+    in_session_with_consent(prepare, plan, carry_out, **place)
+
+
+async def _sweeper(session: Session) -> Sweeper:
+    services, store = Services(session.context), GridFS()
+    await store.open(services)
+    return Sweeper(services, Rows(services, store=store.name), store, seconds=0)

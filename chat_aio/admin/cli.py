@@ -7,19 +7,14 @@ import json
 import logging
 import socket
 from collections.abc import Coroutine
-from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from aiohttp import web
 
-from chat_aio.admin.options import config_option, of_database, setting_options
-from chat_aio.admin.printing import FOUND
-from chat_aio.admin.session import on_database
+from chat_aio.admin.options import config_option, setting_options
 from chat_aio.errors import SetupError
-from chat_aio.schema.wire import timestamp
 from chat_aio.server import process
 from chat_aio.server.app import make_served, plugins_of, require_rate_limits
 from chat_aio.server.logging_setup import LogFormat, log_to_stderr
@@ -33,10 +28,6 @@ from chat_aio.server.sources import (
     unknown_variables,
 )
 from chat_aio.server.supervisor import AS_WORKER, Workers
-from chat_aio.store import schema_version
-from chat_aio.store.database import Database
-from chat_aio.store.maintenance import restore
-from chat_aio.store.maintenance.restore import Behind
 from chat_aio.web.openapi.document import describe
 
 log = logging.getLogger(__name__)
@@ -62,6 +53,8 @@ LATER = {
     "notifications": "chat_aio.admin.notifications:notifications",
     "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
+    "migrate": "chat_aio.admin.upgrades:migrate",
+    "restored": "chat_aio.admin.upgrades:restored",
 }
 """Commands that are imported when they are asked for, each as `module:command`."""
 
@@ -196,50 +189,6 @@ def openapi(mount: str, **given: Any) -> None:
     settings = settings_from(**given)
     document = describe(plugins=plugins_of(settings), options=settings.options, mount=mount)
     click.echo(json.dumps(document, indent=2))
-
-
-@main.command()
-@click.option(
-    "--finish", is_flag=True, help="The rest, when no process of an earlier version is left."
-)
-@of_database
-def migrate(*, finish: bool, **given: Any) -> None:
-    """Bring the database to this version's schema, while the chat is at work.
-
-    Without --finish, processes of the previous version go on beside it. If it is interrupted, run
-    it again: it continues where it was.
-    """
-    migrating = partial(schema_version.migrate, finish=finish, say=click.echo)
-    version = on_database(settings_from(**given), migrating)
-    click.echo(f"the database is of schema version {version}")
-    if version < schema_version.newest():
-        click.echo("when no process of an earlier version is left: chat-aio migrate --finish")
-
-
-@main.command()
-@click.option("--repair", is_flag=True, help="Raise counters that are behind their messages.")
-@of_database
-def restored(*, repair: bool, **given: Any) -> None:
-    """After a backup was restored, before the chat is started: note when, and check counters.
-
-    Clients that return with a position from before the restore are told to refetch. Exit code 3 if
-    counters are behind and would assign numbers twice; --repair raises them.
-    """
-
-    async def work(database: Database) -> tuple[datetime, list[Behind]]:
-        behind = await restore.heads_behind(database)
-        for each in behind if repair else ():
-            await restore.raise_head(database, each)
-        return await restore.note(database), behind
-
-    at, behind = on_database(settings_from(**given), work)
-    for each in behind:
-        done = "raised from" if repair else "is"
-        click.echo(f"counter of {each.conversation_id} {done} {each.seq}, behind {each.newest}")
-    click.echo(f"noted: restored at {timestamp(at)}")
-    if behind and not repair:
-        raise click.exceptions.Exit(FOUND)
-    click.echo("no counter is behind its messages; chat-aio check looks at all the rest")
 
 
 def _log(written: LogFormat) -> None:

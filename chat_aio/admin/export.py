@@ -7,9 +7,9 @@ import click
 
 from chat_aio.actions.maintenance.export import export_user
 from chat_aio.admin.files import opened
-from chat_aio.admin.options import an_id, reading
+from chat_aio.admin.options import allowing_unknown, an_id, reading
 from chat_aio.admin.printing import Outcome, progress_bar, show, table_of
-from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.session import Session, in_session, require_known_user
 from chat_aio.schema.wire import json_from
 
 
@@ -21,15 +21,20 @@ from chat_aio.schema.wire import json_from
     metavar="FILE",
     help="Write to this file, which must not be there, instead of stdout.",
 )
+@allowing_unknown
 @reading
-def export(user_id: str, output: Path | None, as_json: bool, **place: Any) -> None:
-    """Write all that concerns a user, one JSON object a line, each with its `kind`.
+def export(
+    user_id: str, output: Path | None, allow_unknown: bool, as_json: bool, **place: Any
+) -> None:
+    """Write all that concerns a user, one JSON object a line, each with its `kind`. Exit code 4 if
+    no row names the user.
 
     At the end it says how many there are of each kind: on stderr, or on stdout with --output. All
     messages are read, which takes long if there are many.
     """
 
     async def work(session: Session) -> Outcome:
+        await require_known_user(session, user_id, allow_unknown=allow_unknown)
         with opened(output) as file:
             counts = await export_user(
                 session.database,

@@ -21,6 +21,8 @@ def opened(output: Path | None) -> Iterator[IO[bytes]]:
         return
     if output.exists():
         raise click.ClickException(f"--output: {output} is there already")
+    if not output.parent.is_dir():
+        raise click.ClickException(f"--output: {output.parent} is no folder that exists")
     # In the same folder, because only within one file system a rename is atomic.
     with tempfile.NamedTemporaryFile(
         dir=output.parent, prefix=f".{output.name}.", delete=False

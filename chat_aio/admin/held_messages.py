@@ -7,7 +7,8 @@ import click
 
 from chat_aio.actions import held_messages
 from chat_aio.actions.maintenance import decisions
-from chat_aio.admin.options import an_id, limit, listing, writing
+from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
+from chat_aio.admin.options import acting, an_id, limit, listing, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
 from chat_aio.admin.session import Session, first, in_session
 from chat_aio.admin.tables import held_messages_table
@@ -61,18 +62,21 @@ def release_held(held_id: str, as_json: bool, **place: Any) -> None:
 
 @click.command("discard-held")
 @ID
-@writing
-def discard_held(held_id: str, as_json: bool, **place: Any) -> None:
-    """Remove a held message for good; its sender is not told."""
+@consenting
+@acting
+def discard_held(held_id: str, **place: Any) -> None:
+    """Remove a held message for good; its sender is not notified."""
 
-    async def work(session: Session) -> Outcome:
-        context, user_id = session.context, session.user_id
-        plan = await decisions.plan_discard(context, user_id, held_id)
-        if session.dry_run:
-            said = f"discard held message {held_id} of {plan.sender_id}"
-            return dry_run_outcome(said, heldMessage=plan)
-        await held_messages.discard_held_message(context, user_id, held_id)
-        said = f"Discarded held message {held_id} of {plan.sender_id}."
+    async def prepare(session: Session) -> HeldMessage:
+        return await decisions.plan_discard(session.context, session.user_id, held_id)
+
+    async def plan(_: Session, found: HeldMessage) -> Plan:
+        what = f"discard held message {held_id} of {found.sender_id}"
+        return Plan(what=what, document={"heldMessage": found})
+
+    async def carry_out(session: Session, found: HeldMessage) -> Outcome:
+        await held_messages.discard_held_message(session.context, session.user_id, held_id)
+        said = f"Discarded held message {held_id} of {found.sender_id}."
         return Outcome({"discarded": True}, said)
 
-    show(in_session(work, **place), as_json=as_json)
+    in_session_with_consent(prepare, plan, carry_out, **place)

@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from chat_aio.actions.maintenance import holding
-from chat_aio.admin.options import an_id, listing, writing
+from chat_aio.admin.options import allowing_unknown, an_id, listing, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, show, table_of
-from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.session import Session, in_session, require_known_user, require_rights
 from chat_aio.schema.wire import timestamp
 from chat_aio.store.documents import LegalHoldDocument
 from chat_aio.store.maintenance import legal_holds
@@ -30,11 +30,23 @@ def legal_hold() -> None:
 @TARGET
 @ID
 @click.option("--reason", required=True, help="Why, such as the number of the case.")
+@allowing_unknown
 @writing
-def place(target_type: Target, target_id: str, reason: str, as_json: bool, **given: Any) -> None:
-    """Place a hold. One that is there already stays as it is."""
+def place(
+    target_type: Target,
+    target_id: str,
+    reason: str,
+    allow_unknown: bool,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Place a hold. One that is there already stays as it is. Exit code 4 for a user whom no row
+    names."""
 
     async def work(session: Session) -> Outcome:
+        await require_rights(session.database, "legal-hold")
+        if target_type == "user":
+            await require_known_user(session, target_id, allow_unknown=allow_unknown)
         what = f"{target_type} {target_id}"
         if session.dry_run:
             return dry_run_outcome(f"place a legal hold on {what}")
@@ -55,6 +67,7 @@ def lift(target_type: Target, target_id: str, as_json: bool, **given: Any) -> No
     """Lift a hold: retention and erasure take what it has kept from then on."""
 
     async def work(session: Session) -> Outcome:
+        await require_rights(session.database, "legal-hold")
         what = f"{target_type} {target_id}"
         if session.dry_run:
             return dry_run_outcome(f"lift the legal hold on {what}")

@@ -1,6 +1,5 @@
 """`chat-aio moderation find`, `context`, `remove-message` and `remove-messages`."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +9,10 @@ import click
 from chat_aio.actions.desk import looking, restoring
 from chat_aio.actions.guards import load_message
 from chat_aio.actions.maintenance import bulk_removal, removal
-from chat_aio.admin.options import an_id, limit, listing, moment, writing
+from chat_aio.actions.maintenance.bulk_removal import BulkRemoval
+from chat_aio.actions.maintenance.removal import Removal
+from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
+from chat_aio.admin.options import acting, an_id, limit, listing, moment, writing
 from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, listed, progress_bar, show
 from chat_aio.admin.session import Session, in_session
 from chat_aio.admin.tables import messages_table, versions_table
@@ -108,19 +110,27 @@ def context(
 
 @click.command("remove-message")
 @click.argument("message_id", metavar="ID", type=an_id)
-@writing
-def remove_message(message_id: str, as_json: bool, **place: Any) -> None:
-    """Empty a message for good; its place stays, and connected clients see it at once."""
+@consenting
+@acting
+def remove_message(message_id: str, **place: Any) -> None:
+    """Empty a message; its place stays, and connected clients see it at once.
 
-    async def work(session: Session) -> Outcome:
-        context, user_id = session.context, session.user_id
-        plan = await removal.plan_removal(context, user_id, message_id)
-        if session.dry_run and plan.is_new:
-            return dry_run_outcome(f"remove message {message_id}", messageId=message_id)
-        if session.dry_run:
-            message, is_new = await removal.show(context, user_id, plan), False
-        else:
-            message, is_new = await removal.carry_out(context, user_id, plan)
+    Only with the option moderation_desk is it kept for a while, for restore-message.
+    """
+
+    async def prepare(session: Session) -> Removal:
+        return await removal.plan_removal(session.context, session.user_id, message_id)
+
+    async def plan(session: Session, found: Removal) -> Plan:
+        if found.is_new:
+            what = f"remove message {message_id} of {found.found['senderId']}"
+            return Plan(what=what, document={"messageId": message_id})
+        shown = await removal.show(session.context, session.user_id, found)
+        what = f"do nothing: message {message_id} is deleted already"
+        return Plan(what=what, document={"message": shown}, is_empty=True)
+
+    async def carry_out(session: Session, found: Removal) -> Outcome:
+        message, is_new = await removal.carry_out(session.context, session.user_id, found)
         text = (
             f"Removed message {message_id} of {message.sender_id}."
             if is_new
@@ -128,7 +138,7 @@ def remove_message(message_id: str, as_json: bool, **place: Any) -> None:
         )
         return Outcome({"message": message, "removed": is_new}, text)
 
-    show(in_session(work, **place), as_json=as_json)
+    in_session_with_consent(prepare, plan, carry_out, **place)
 
 
 @click.command("restore-message")
@@ -169,10 +179,10 @@ def versions(message_id: str, as_json: bool, as_lines: bool, **place: Any) -> No
     "--user", "user_id", type=an_id, metavar="ID", required=True, help="Those that they have sent."
 )
 @narrowing
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@writing
-def remove_messages(text: str | None, yes: bool, as_json: bool, **given: Any) -> None:
-    """Empty many messages of a user for good, after asking; clients see it at once.
+@consenting
+@acting
+def remove_messages(text: str | None, **given: Any) -> None:
+    """Empty many messages of a user; clients see it at once.
 
     The options together narrow which. Messages are removed a hundred at a time, each with its row
     in the audit log: what is interrupted is complete as far as it came, and can be run again. What
@@ -180,19 +190,20 @@ def remove_messages(text: str | None, yes: bool, as_json: bool, **given: Any) ->
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
     wanted = Wanted(**chosen, terms=terms_in(text))
-    if not (yes or given["dry_run"] or sys.stdin.isatty()):
-        raise click.UsageError("nobody can be asked here: give --yes, or --dry-run")
 
-    async def work(session: Session) -> Outcome:
-        context, user_id = session.context, session.user_id
-        plan = await bulk_removal.plan_removals(context, user_id, wanted)
-        if session.dry_run or not yes:
-            found = await bulk_removal.count(context, plan, progress=progress_bar)
-            what = f"{counted(found)} of {wanted.user_id}"
-            if session.dry_run:
-                return dry_run_outcome(f"remove {what}", removed=asdict(found))
-            click.confirm(f"Remove {what}?", abort=True, err=True)
-        done = await bulk_removal.carry_out(context, user_id, plan, progress=progress_bar)
+    async def prepare(session: Session) -> BulkRemoval:
+        return await bulk_removal.plan_removals(session.context, session.user_id, wanted)
+
+    async def plan(session: Session, found: BulkRemoval) -> Plan:
+        counts = await bulk_removal.count(session.context, found, progress=progress_bar)
+        what = f"remove {counted(counts)} of {wanted.user_id}"
+        document = {"removed": asdict(counts)}
+        return Plan(what=what, document=document, is_empty=not counts.messages)
+
+    async def carry_out(session: Session, found: BulkRemoval) -> Outcome:
+        done = await bulk_removal.carry_out(
+            session.context, session.user_id, found, progress=progress_bar
+        )
         return Outcome({"removed": asdict(done)}, f"Removed {counted(done)} of {wanted.user_id}.")
 
-    show(in_session(work, **given), as_json=as_json)
+    in_session_with_consent(prepare, plan, carry_out, **given)

@@ -99,12 +99,8 @@ def listing(command: Command) -> Command:
     return click.option("--json-lines", "as_lines", is_flag=True, help=lines)(reading(command))
 
 
-def writing(command: Command) -> Command:
-    """Add the options of a command that writes: those of `reading`, who acts, and the dry run."""
-    command = reading(command)
-    command = click.option(
-        "--dry-run", is_flag=True, help="Say what would be done, and write nothing."
-    )(command)
+def acting(command: Command) -> Command:
+    """Add the options of a command that somebody answers for: those of `reading`, and who acts."""
     return click.option(
         "--as",
         "moderator_id",
@@ -112,4 +108,17 @@ def writing(command: Command) -> Command:
         required=True,
         metavar="MODERATOR_ID",
         help="Who acts; kept in the audit trail.",
-    )(command)
+    )(reading(command))
+
+
+def writing(command: Command) -> Command:
+    """Add the options of a command that writes what can be taken back: those of `acting`, and the
+    dry run. Other commands that write are `consenting` (admin/consent.py)."""
+    return click.option(
+        "--dry-run", is_flag=True, help="Say what would be done, and write nothing."
+    )(acting(command))
+
+
+allowing_unknown = click.option(
+    "--allow-unknown", is_flag=True, help="Accept an id that no row of the database names."
+)

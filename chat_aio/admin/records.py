@@ -1,14 +1,15 @@
 """`chat-aio records`: what names people beside messages is removed when it is over."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
 
 from chat_aio.actions.maintenance.records import count_records, remove_records
-from chat_aio.admin.options import Command, writing
-from chat_aio.admin.printing import Outcome, dry_run_outcome, progress_bar, show, table_of
-from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
+from chat_aio.admin.options import Command, acting
+from chat_aio.admin.printing import Outcome, progress_bar, table_of
+from chat_aio.admin.session import Session, require_rights
 
 KINDS = {
     "reports": "Reports that were resolved or dismissed, with their evidence.",
@@ -30,14 +31,14 @@ def kinds(command: Command) -> Command:
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @kinds
-@writing
+@consenting
+@acting
 def records(
     reports: int | None,
     bans: int | None,
     join_requests: int | None,
     audit: int | None,
     presence: int | None,
-    as_json: bool,
     **place: Any,
 ) -> None:
     """Remove what names people when it is over for so many days.
@@ -56,17 +57,27 @@ def records(
     if not days:
         raise click.UsageError("say what is to be removed, such as --reports 365")
 
-    async def work(session: Session) -> Outcome:
-        context = session.context
-        before = {name: context.clock() - timedelta(days=each) for name, each in days.items()}
-        if session.dry_run:
-            counts = await count_records(context, before)
-            would = dry_run_outcome("remove these", records=counts)
-            return Outcome(would.document, f"{_table(counts)}\n{would.text}")
-        removed = await remove_records(context, session.user_id, before, progress=progress_bar)
+    async def prepare(session: Session) -> dict[str, datetime]:
+        await require_rights(session.database, "records")
+        now = session.context.clock()
+        return {name: now - timedelta(days=number) for name, number in days.items()}
+
+    async def plan(session: Session, before: dict[str, datetime]) -> Plan:
+        counts = await count_records(session.context, before)
+        return Plan(
+            what=f"remove {sum(counts.values()):,} records",
+            document={"records": counts},
+            table=_table(counts),
+            is_empty=not any(counts.values()),
+        )
+
+    async def carry_out(session: Session, before: dict[str, datetime]) -> Outcome:
+        removed = await remove_records(
+            session.context, session.user_id, before, progress=progress_bar
+        )
         return Outcome({"records": removed}, _table(removed))
 
-    show(in_session(work, **place), as_json=as_json)
+    in_session_with_consent(prepare, plan, carry_out, **place)
 
 
 def _table(counts: dict[str, int]) -> str:

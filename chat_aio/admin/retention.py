@@ -1,6 +1,5 @@
 """`chat-aio retention`: old messages are emptied, or removed."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,13 +9,14 @@ from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.actions.maintenance.retention import (
     Retention,
     RetentionPlan,
-    carry_out,
     count_planned,
     plan_retention,
 )
-from chat_aio.admin.options import an_id, writing
-from chat_aio.admin.printing import Outcome, counted, dry_run_outcome, progress_bar, show
-from chat_aio.admin.session import Session, in_session
+from chat_aio.actions.maintenance.retention import carry_out as retain
+from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
+from chat_aio.admin.options import acting, an_id
+from chat_aio.admin.printing import Outcome, counted, progress_bar
+from chat_aio.admin.session import Session, require_rights
 from chat_aio.schema.wire import timestamp
 
 
@@ -39,9 +39,13 @@ from chat_aio.schema.wire import timestamp
     metavar="ID",
     help="Only those of this conversation.",
 )
-@writing
+@consenting
+@acting
 def retention(
-    days: int, removes: bool, conversation_id: str | None, as_json: bool, **place: Any
+    days: int,
+    removes: bool,
+    conversation_id: str | None,
+    **place: Any,
 ) -> None:
     """Delete messages that are older than some days, in all conversations.
 
@@ -50,23 +54,27 @@ def retention(
     server may be running. If it is interrupted, run it again.
     """
 
-    async def work(session: Session) -> Outcome:
-        context, user_id = session.context, session.user_id
-        before = context.clock() - timedelta(days=days)
+    async def prepare(session: Session) -> RetentionPlan:
+        await require_rights(session.database, "retention --remove" if removes else "retention")
+        before = session.context.clock() - timedelta(days=days)
         wanted = Retention(before=before, removes=removes, conversation_id=conversation_id)
-        plan = await plan_retention(context, user_id, wanted, progress=progress_bar)
-        if session.dry_run:
-            found = await count_planned(context, plan, progress=progress_bar)
-            verb = "remove" if removes else "delete"
-            what = f"{verb} {_described(wanted, found)}"
-            would = dry_run_outcome(what, retention=_entry(plan, found))
-            return replace(would, remark=_remark(plan))
-        done = await carry_out(context, user_id, plan, progress=progress_bar)
-        verb = "Removed" if removes else "Deleted"
-        said = f"{verb} {_described(wanted, done)}."
-        return Outcome({"retention": _entry(plan, done)}, said, _remark(plan))
+        return await plan_retention(session.context, session.user_id, wanted, progress=progress_bar)
 
-    show(in_session(work, **place), as_json=as_json)
+    async def plan(session: Session, found: RetentionPlan) -> Plan:
+        counts = await count_planned(session.context, found, progress=progress_bar)
+        return Plan(
+            what=f"{'remove' if removes else 'delete'} {_described(found.wanted, counts)}",
+            document={"retention": _entry(found, counts)},
+            remark=_remark(found),
+            is_empty=not counts.messages,
+        )
+
+    async def carry_out(session: Session, found: RetentionPlan) -> Outcome:
+        done = await retain(session.context, session.user_id, found, progress=progress_bar)
+        said = f"{'Removed' if removes else 'Deleted'} {_described(found.wanted, done)}."
+        return Outcome({"retention": _entry(found, done)}, said, _remark(found))
+
+    in_session_with_consent(prepare, plan, carry_out, **place)
 
 
 def _described(wanted: Retention, counts: Counts) -> str:

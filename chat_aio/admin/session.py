@@ -1,8 +1,8 @@
 """What a command works with: the chat, opened over its database until the command is over."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from pymongo.errors import PyMongoError
 
 from chat_aio.actions.api import ModerationAPI
 from chat_aio.actions.context import Context
+from chat_aio.admin.printing import progress_bar
 from chat_aio.capabilities import Capability
 from chat_aio.chat import Chat
 from chat_aio.errors import ChatError, SetupError
@@ -20,6 +21,8 @@ from chat_aio.server.clients import client_of, with_database
 from chat_aio.server.settings import ServeSettings
 from chat_aio.server.sources import settings_from
 from chat_aio.store.database import Database
+from chat_aio.store.maintenance import deployment, users
+from chat_aio.store.privileges import lacking_for, lacks, missing_right
 
 READER = "chat-aio"
 """The acting user of commands that only read."""
@@ -46,7 +49,45 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
     except (ChatError, SetupError, PyMongoError) as error:
-        raise click.ClickException(" ".join(str(error).split())) from error
+        right = missing_right(error) if isinstance(error, PyMongoError) else None
+        line = lacks([right]) if right else str(error).split(", full error:")[0]
+        raise click.ClickException(" ".join(line.split())) from error
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """The end of work that is complete as far as it came, if somebody presses Ctrl-C."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        line = "interrupted. What was done is complete; run the command again to do the rest"
+        raise click.ClickException(line) from None
+
+
+async def require_rights(database: Database, command: str) -> None:
+    """Raise SetupError, with the command that grants them, if this user of MongoDB lacks rights
+    that a command needs (`store/privileges.py`): it must not fail half way."""
+    granted = await deployment.privileges(database)
+    if granted is None:
+        return
+    if missing := lacking_for(command, granted, database.handle.name, database.prefix):
+        raise SetupError(f"nothing was done: {lacks(missing)}")
+
+
+class UnknownId(click.ClickException):
+    """No row of the database names an id."""
+
+    exit_code = 4
+
+
+async def require_known_user(session: Session, user_id: str, *, allow_unknown: bool) -> None:
+    """Raise UnknownId unless some row names a user. All messages are read to know that none does,
+    but not for a user who has written or is in a conversation."""
+    if not allow_unknown and not await users.has_traces(session.database, user_id, progress_bar):
+        raise UnknownId(
+            f"no row of the database names the user {user_id}: is the id right? "
+            "--allow-unknown skips this check"
+        )
 
 
 def on_database(settings: ServeSettings, act: Callable[[Database], Awaitable[T]]) -> T:

@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.daily_stats import RolledUp, Wanted, update
+from chat_aio.actions.maintenance.daily_stats import RolledUp, Wanted, count_old, update
+from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import an_id, listing, reading
 from chat_aio.admin.printing import Outcome, listed, progress_bar, show, table_of
 from chat_aio.admin.session import Session, in_session
@@ -36,21 +37,38 @@ def stats() -> None:
 @click.option("--since", type=a_day, metavar="DAY", help="Begin with this day, also once more.")
 @click.option("--until", type=a_day, metavar="DAY", help="End with this day, not with yesterday.")
 @click.option("--keep-days", type=DAYS, metavar="DAYS", help="Remove rows of days before these.")
+@consenting
 @reading
 def update_command(
-    since: date | None, until: date | None, keep_days: int | None, as_json: bool, **place: Any
+    since: date | None,
+    until: date | None,
+    keep_days: int | None,
+    yes: bool,
+    **given: Any,
 ) -> None:
     """Roll up the complete days since the last run; run it every day.
 
-    The server may be running. If it is interrupted, run it again: it goes on where it was.
+    With --keep-days it also removes rows, which cannot be undone. The server may be running. If it
+    is interrupted, run it again: it goes on where it was.
     """
     wanted = Wanted(since=since, until=until, keep_days=keep_days)
 
-    async def work(session: Session) -> Outcome:
+    async def prepare(_: Session) -> None:
+        """Nothing: each run looks for the days itself."""
+
+    async def plan(session: Session, _: None) -> Plan:
+        old = await count_old(session.context, wanted)
+        removed = f", and remove {old:,} rows of days before the last {keep_days}"
+        what = f"roll up the days that are complete{removed if keep_days else ''}"
+        return Plan(what=what, document={"removed": old}, is_empty=not old)
+
+    async def carry_out(session: Session, _: None) -> Outcome:
         done = await update(session.context, wanted, progress=progress_bar)
         return Outcome({"statistics": _update_entry(done)}, _update_text(done))
 
-    show(in_session(work, **place), as_json=as_json)
+    # A roll-up alone can be repeated, so nobody needs to agree to it.
+    agreed = yes or keep_days is None
+    in_session_with_consent(prepare, plan, carry_out, yes=agreed, **given)
 
 
 def _update_entry(done: RolledUp) -> dict[str, object]:

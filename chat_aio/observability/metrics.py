@@ -98,6 +98,9 @@ class Metrics(Observer):
             "database_seconds", "Time of a call of MongoDB", BATCH_SECONDS, "outcome"
         )
         self._malformed = new.counter("malformed_rows", "Times a malformed row was left out")
+        self._searches_without_index = new.counter(
+            "searches_without_index", "Searches refused because their index is missing"
+        )
         self._hook_seconds = new.histogram(
             "hook_seconds", "Time of a call of a hook", BATCH_SECONDS, "hook", "outcome"
         )
@@ -157,6 +160,9 @@ class Metrics(Observer):
 
     def rows_left_out(self, collection: str, count: int) -> None:
         self._malformed.inc(count)
+
+    def search_index_missing(self, index: str) -> None:
+        self._searches_without_index.inc()
 
     def hook_called(self, hook: Hook, call: Call) -> None:
         self._hook_seconds.labels(hook, _outcome(call)).observe(call.seconds)

@@ -165,6 +165,9 @@ class Observer:
     def database_called(self, call: Call) -> None:
         """A read or write of MongoDB has ended. The sequencer's transactions are batches."""
 
+    def search_index_missing(self, index: str) -> None:
+        """A search got 503, because the index that it needs does not exist."""
+
     def rows_left_out(self, collection: str, count: int) -> None:
         """Rows that another program has written in another shape were left out of an answer or of
         the feed; the log names them. In a process with several chats, it may be of any of them."""

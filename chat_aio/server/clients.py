@@ -1,5 +1,6 @@
 """Clients of MongoDB, made from what `--mongo-url` says."""
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -11,7 +12,13 @@ from chat_aio.errors import SetupError
 from chat_aio.options import Options
 from chat_aio.store.database import Database
 
+MEMBER_SECONDS = 3.0
+
 T = TypeVar("T")
+
+_PLACE = re.compile(
+    r"mongodb(?P<srv>\+srv)?://(?P<login>[^/?]*@)?[^/?]*/?(?P<database>[^?]*)(\?(?P<options>.*))?$"
+)
 
 
 def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
@@ -23,6 +30,36 @@ def client_of(url: str) -> AsyncMongoClient[dict[str, Any]]:
         hint = "characters such as : / @ in user and password must be percent-encoded"
         reason = hint if "@" in url else " ".join(str(error).split())
         raise SetupError(f"must be a connection string of MongoDB ({reason})") from error
+
+
+def client_of_member(url: str, host: str) -> AsyncMongoClient[dict[str, Any]]:
+    """A client of one member of a replica set, with the credentials and the TLS settings of a
+    connection string. Its calls end by themselves after `MEMBER_SECONDS`."""
+    place = _PLACE.match(url)
+    if place is None:
+        raise SetupError("must be a connection string of MongoDB")
+    options = place["options"] or ""
+    if place["srv"]:
+        # The defaults of mongodb+srv, which a plain connection string does not have.
+        given = options.lower()
+        options += "".join(
+            f"&{name}={value}"
+            for name, value in (("tls", "true"), ("authSource", "admin"))
+            if not re.search(rf"\b{name.lower()}=", given)
+        )
+    milliseconds = int(MEMBER_SECONDS * 1000)
+    return AsyncMongoClient[dict[str, Any]](
+        f"mongodb://{place['login'] or ''}{host}/{place['database'] or ''}?{options.lstrip('&')}",
+        directConnection=True,
+        serverSelectionTimeoutMS=milliseconds,
+        connectTimeoutMS=milliseconds,
+        socketTimeoutMS=milliseconds,
+    )
+
+
+def is_direct(url: str) -> bool:
+    """Whether clients of a connection string connect only to the one host that it names."""
+    return re.search(r"[?&]directconnection=true\b", url, re.IGNORECASE) is not None
 
 
 async def with_database(

@@ -27,6 +27,7 @@ from pymongo.write_concern import WriteConcern
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
 from chat_aio.store.calls import Call, Calls, LateCall, deadline_within, maybe_await
+from chat_aio.store.privileges import missing_right
 from chat_aio.store.turns import Turns
 
 T = TypeVar("T")
@@ -138,6 +139,9 @@ def unquoted(error: PyMongoError) -> PyMongoError:
         same = BulkWriteError(kept)
     else:
         said = details.get("codeName", "refused by MongoDB")
+        if right := missing_right(error):
+            kept["missing"] = right
+            said = f"{said}: lacks {right}"
         same = type(error)(f"{said}, code {error.code}", error.code, kept)
     return same.with_traceback(error.__traceback__)
 
@@ -149,6 +153,7 @@ class Database:
     `flags` are the names of the options that are on, of which some need an index of their own.
     `older_tokens` says whether messages are written and searched with the tokens of schema version
     2 as well (`schema_version.look`), and `unread_marks` whether users may mark messages as unread.
+    `missing_search_indexes` are those that the last search did not find (`search.py`).
     """
 
     def __init__(
@@ -167,6 +172,7 @@ class Database:
         self.looked_for_orphans = -math.inf
         self.older_tokens = False
         self.unread_marks = False
+        self.missing_search_indexes = set[str]()
         self._bind(handle)
 
     def _bind(self, handle: Any) -> None:

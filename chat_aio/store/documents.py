@@ -62,6 +62,7 @@ class ParticipantDocument(TypedDict):
 class ConversationDocument(TypedDict):
     """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen`,
     `slowModeSeconds`, `topic`, `history` and `pins` are missing until set (docs/decisions/0058).
+    `namedBy` and `topicBy` are the users who wrote the name and the topic.
     `epoch` is raised with every change of who may write (docs/decisions/0002). An imported one has
     `importedAt`, and in `importDigest` what its lines were (docs/decisions/0062)."""
 
@@ -78,7 +79,9 @@ class ConversationDocument(TypedDict):
     blockedBy: NotRequired[list[str]]
     frozen: NotRequired[bool]
     slowModeSeconds: NotRequired[int]
+    namedBy: NotRequired[str]
     topic: NotRequired[str]
+    topicBy: NotRequired[str]
     history: NotRequired[Literal["all", "since_join"]]
     pins: NotRequired[list[str]]
     importedAt: NotRequired[datetime]

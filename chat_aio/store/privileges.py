@@ -1,7 +1,13 @@
-"""The rights that a chat needs in MongoDB: those of the role in docs/operations.md."""
+"""The rights in MongoDB that a chat needs (the role in docs/operations.md), and those that commands
+of operators need, and how a missing right is granted."""
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from pymongo.errors import OperationFailure, PyMongoError
 
 EVERYWHERE = ("find", "changeStream", "listCollections", "listIndexes")
 """On all collections of the database."""
@@ -36,7 +42,152 @@ WRITTEN: Mapping[str, tuple[str, ...]] = {
     "attachment_bytes.chunks": ("insert", "update", "remove"),
 }
 
+_LEGAL_HOLD: Mapping[str, tuple[str, ...]] = {
+    "counters": ("update",),
+    "legal_holds": ("insert", "remove"),
+    "message_versions": ("update",),
+    "held_messages": ("update",),
+    "audit": ("insert",),
+}
+# The versions and held messages that a hold keeps lose their time of expiry in each run.
+_RETENTION: Mapping[str, tuple[str, ...]] = {
+    "counters": ("update",),
+    "messages": ("update",),
+    "message_versions": ("update",),
+    "held_messages": ("update",),
+    "audit": ("insert",),
+}
+
+OF_COMMANDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "erase": {
+        "counters": ("insert", "update"),
+        "conversations": ("update",),
+        "messages": ("update",),
+        "message_versions": ("update", "remove"),
+        "invites": ("remove",),
+        "join_requests": ("update", "remove"),
+        "conversation_bans": ("update", "remove"),
+        "blocks": ("remove",),
+        "mutes": ("remove",),
+        "thread_states": ("remove",),
+        "reports": ("update",),
+        "held_messages": ("update", "remove"),
+        "bans": ("update",),
+        "presence": ("remove",),
+        "legal_holds": ("update",),
+        "audit": ("insert", "update"),
+        "daily_stats": ("update",),
+        "notifications": ("remove",),
+        "notification_settings": ("remove",),
+        "notification_shown": ("remove",),
+        "push_subscriptions": ("remove",),
+        "drafts": ("remove",),
+        "attachments": ("update",),
+        "settings": ("insert", "update"),
+    },
+    "legal-hold": _LEGAL_HOLD,
+    "retention": _RETENTION,
+    "retention --remove": {**_RETENTION, "messages": ("update", "remove")},
+    "records": {
+        "counters": ("update",),
+        "reports": ("remove",),
+        "bans": ("remove",),
+        "join_requests": ("remove",),
+        "presence": ("remove",),
+        "message_versions": ("update",),
+        "held_messages": ("update",),
+        "audit": ("insert", "remove"),
+    },
+}
+"""What commands write, by collection. They also need `EVERY_COMMAND`."""
+
+EVERY_COMMAND = ("find", "listCollections", "listIndexes")
+"""On all collections of the database."""
+
+ACTIONS = {
+    "delete": ("remove",),
+    "aggregate": ("find",),
+    "count": ("find",),
+    "distinct": ("find",),
+    "getMore": ("find",),
+    "findAndModify": ("find", "update"),
+    "createIndexes": ("createIndex",),
+    "dropIndexes": ("dropIndex",),
+    "create": ("createCollection",),
+    "drop": ("dropCollection",),
+}
+"""The actions that a command of MongoDB needs; others are named as the action is."""
+
+_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+): (?:\"([^\"]*)\")?")
+
 Privilege = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRight:
+    """What a user of MongoDB may not do, and where."""
+
+    database: str
+    collection: str
+    actions: tuple[str, ...]
+
+    def __str__(self) -> str:
+        place = self.collection or f"the database {self.database}"
+        return f"{' and '.join(self.actions)} on {place}"
+
+
+def missing_right(error: PyMongoError) -> MissingRight | None:
+    """The right that was missing for a command; None for an error of another kind. Nothing else of
+    MongoDB's text is used, because it quotes documents."""
+    if not isinstance(error, OperationFailure) or error.code != 13:
+        return None
+    details = error.details or {}
+    known: MissingRight | None = details.get("missing")  # `store/database.py` has been here before.
+    found = _REFUSED.search(str(details.get("errmsg") or error))
+    if known or found is None:
+        return known
+    database, command, collection = found.groups()
+    actions = ACTIONS.get(command, (command,))
+    # MongoDB does not report whether an update would also have inserted.
+    if command in ("update", "findAndModify") and _is_upserted(collection or ""):
+        actions = ("insert", *actions)
+    return MissingRight(database, collection or "", actions)
+
+
+def _is_upserted(collection: str) -> bool:
+    """Whether a chat inserts into a collection, whatever its prefix is."""
+    return any(
+        collection.endswith(name) and "insert" in actions for name, actions in WRITTEN.items()
+    )
+
+
+def lacks(missing: Sequence[MissingRight]) -> str:
+    """One line that names missing rights, and the command of mongosh that grants them."""
+    granted = [
+        {
+            "resource": {"db": right.database, "collection": right.collection},
+            "actions": [*right.actions],
+        }
+        for right in missing
+    ]
+    return (
+        f"this user of MongoDB lacks {', '.join(map(str, missing))}. An administrator can grant "
+        f'it in mongosh: db.getSiblingDB("{missing[0].database}").grantPrivilegesToRole('
+        f'"chatService", {json.dumps(granted)}), with the role of this user for chatService'
+    )
+
+
+def lacking_for(
+    command: str, granted: Iterable[Privilege], database: str, prefix: str = ""
+) -> list[MissingRight]:
+    """What a command of `OF_COMMANDS` needs and is not granted."""
+    held = list(granted)
+    needs = {"": EVERY_COMMAND} | {prefix + name: a for name, a in OF_COMMANDS[command].items()}
+    missing = {
+        place: tuple(a for a in actions if a not in _granted_on(held, database, place))
+        for place, actions in needs.items()
+    }
+    return [MissingRight(database, place, actions) for place, actions in missing.items() if actions]
 
 
 def needed(database: str, prefix: str = "") -> list[dict[str, Any]]:

@@ -1,13 +1,18 @@
 """The schema version of the database, stored in `settings`, and the migrations between versions."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from chat_aio.errors import SetupError
 from chat_aio.store.database import Database
+from chat_aio.store.maintenance import recount, retoken
 from chat_aio.store.maintenance.recount import count_some
 from chat_aio.store.maintenance.retoken import shorten_tokens
+
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
+"""Opens a stage: its name, and about how many documents it goes through."""
 
 SCHEMA = "schema"
 FIRST = 1
@@ -24,17 +29,19 @@ class Migration:
 
     Chats of the previous version run meanwhile, unless it is `finishing`: this code works before it
     as well, and the previous one does not work during it. A step may run twice, also at the same
-    time; positions must be BSON values.
+    time; positions must be BSON values. A step goes through `at_a_time` documents of `collection`.
     """
 
     to: int
     step: Callable[[Database, Any], Awaitable[Any]]
     finishing: bool = False
+    collection: str = "messages"
+    at_a_time: int = 1
 
 
 MIGRATIONS: Sequence[Migration] = (
-    Migration(to=2, step=count_some),
-    Migration(to=OF_SHORT_TOKENS, step=shorten_tokens, finishing=True),
+    Migration(to=2, step=count_some, collection="counters", at_a_time=recount.AT_A_TIME),
+    Migration(to=OF_SHORT_TOKENS, step=shorten_tokens, finishing=True, at_a_time=retoken.AT_A_TIME),
 )
 """The migrations in order, one for each version after the first; finishing ones are last."""
 
@@ -102,12 +109,31 @@ async def note(database: Database, migrations: Sequence[Migration] = MIGRATIONS)
     )
 
 
+async def pending(
+    database: Database, *, migrations: Sequence[Migration] = MIGRATIONS, finish: bool = False
+) -> list[Migration]:
+    """The migrations that `migrate` would run now. Raises SetupError as that."""
+    version = await require_known(database, migrations)
+    return [
+        migration
+        for migration in migrations
+        if migration.to > version and (finish or not migration.finishing)
+    ]
+
+
+async def size_of(database: Database, migration: Migration) -> int:
+    """About how many documents a migration goes through."""
+    rows = database.collection(migration.collection)
+    found: int = await database.read(rows.estimated_document_count)
+    return found
+
+
 async def migrate(
     database: Database,
     *,
     migrations: Sequence[Migration] = MIGRATIONS,
     finish: bool = False,
-    say: Callable[[str], None] = lambda _: None,
+    progress: Progress = lambda *_: nullcontext(lambda _: None),
 ) -> int:
     """Migrate a database as far as the previous version of the chat may run beside it, or to the
     end with `finish`; returns the version it has then. Continues after an interruption.
@@ -121,17 +147,19 @@ async def migrate(
         if migration.finishing and not finish:
             break
         if await find(database, migrations) == migration.to - 1:
-            say(f"migrating to schema version {migration.to}")
-            await _run(database, migration)
+            stage = f"Migrating to schema version {migration.to}"
+            with progress(stage, await size_of(database, migration)) as advance:
+                await _run(database, migration, advance)
     return await find(database, migrations)
 
 
-async def _run(database: Database, migration: Migration) -> None:
+async def _run(database: Database, migration: Migration, advance: Callable[[int], object]) -> None:
     # Each write asks for the version: a second `migrate` that is behind changes nothing.
     before = {"_id": SCHEMA, "version": migration.to - 1}
     found = await database.read(lambda: database.settings.find_one(before))
     position = ((found or {}).get("migrating") or {}).get("position")
     while (position := await migration.step(database, position)) is not None:
+        advance(migration.at_a_time)
         await database.write(
             lambda: database.settings.update_one(
                 before, {"$set": {"migrating": {"to": migration.to, "position": position}}}

@@ -1,6 +1,7 @@
 """Search: matches on stored terms, found through a text index, and beginnings of terms through one
 of their own (docs/behaviour.md 6)."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,11 +9,14 @@ from typing import Any
 
 from pymongo.errors import OperationFailure
 
-from chat_aio.errors import StorageUnavailable
+from chat_aio.observability import process_wide
+from chat_aio.observability.observer import Observer
 from chat_aio.schema.normal_text import is_run
 from chat_aio.store.database import Database
 from chat_aio.store.hidden import Hidden, unless_hidden
 from chat_aio.store.tokenizer import most_telling, older_tokens_of, tokens_of
+
+log = logging.getLogger(__name__)
 
 _BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED = 2, 27, 175
 
@@ -25,6 +29,13 @@ BEHIND_ALL = "\U0010ffff"
 WHOLE = 1 << 20
 """What the score of a message has more if it has the beginning as a term of its own: more than
 terms can occur in a message."""
+
+TEXT_INDEX = "search"
+
+
+class IndexMissing(Exception):
+    """The index that a search needs does not exist."""
+
 
 Rank = tuple[int, datetime, str]
 """The rank of a match: score, creation time, id; each descending."""
@@ -63,8 +74,8 @@ async def list_matches(
 ) -> list[Match]:
     """The messages in a scope that have what is `wanted`, ranked behind `before`.
 
-    Raises StorageUnavailable if it takes longer than `seconds`, or while the index that it needs is
-    being made anew (docs/database.md).
+    Raises StorageUnavailable if it takes longer than `seconds`, and IndexMissing while the index
+    that it needs does not exist (docs/database.md).
     """
     wanted = Wanted(list(dict.fromkeys(wanted.terms)), wanted.beginning)
     if not (wanted.terms or wanted.beginning) or not scope.conversation_ids:
@@ -82,9 +93,31 @@ async def list_matches(
         found = await database.aggregate(database.messages, pipeline, seconds=seconds, **hint)
     except OperationFailure as error:
         if error.code in (_BAD_HINT, _INDEX_NOT_FOUND, _QUERY_PLAN_KILLED):
-            raise StorageUnavailable from error
+            _note_missing(database, hint.get("hint", TEXT_INDEX))
+            raise IndexMissing from error
         raise
+    if database.missing_search_indexes:
+        _note_present(database, hint.get("hint", TEXT_INDEX))
     return [Match(each["_id"], (each["score"], each["createdAt"], each["_id"])) for each in found]
+
+
+def _note_missing(database: Database, index: str) -> None:
+    """Count a search without its index, and log the first one of this process."""
+    process_wide.notify_all(Observer.search_index_missing, index)
+    if index not in database.missing_search_indexes:
+        database.missing_search_indexes.add(index)
+        log.error(
+            "the index %s of messages is missing: searches get 503 until `chat-aio indexes apply` "
+            "has created it",
+            index,
+            extra={"index": index},
+        )
+
+
+def _note_present(database: Database, index: str) -> None:
+    if index in database.missing_search_indexes:
+        database.missing_search_indexes.discard(index)
+        log.warning("the index %s of messages exists again", index, extra={"index": index})
 
 
 def _candidates(

@@ -57,6 +57,13 @@ class Settings:
         digest.update(_PSEUDONYM + user_id.encode())
         return f"erased-{digest.hexdigest()[:24]}"
 
+    async def known_pseudonym(self, user_id: str) -> str | None:
+        """As `pseudonym`, but None if there is no key yet, which is then not made."""
+        has_key = await self._database.read(
+            lambda: self._database.settings.find_one({"_id": _DM_KEY}, {"_id": 1})
+        )
+        return await self.pseudonym(user_id) if has_key else None
+
     async def restored_at(self) -> datetime | None:
         """When a backup was last restored, None if never: older stream positions have lost their
         meaning. Raises StorageUnavailable."""

@@ -247,17 +247,23 @@ async def test_tokens_that_collide(person: People, colliding: Any) -> None:
         assert await found(eve, "missing") == []
 
 
-async def test_a_search_while_the_index_is_made_anew(person: People, database: Database) -> None:
-    """docs/database.md, Indexes: everything else works meanwhile."""
+async def test_a_search_while_the_index_is_made_anew(
+    person: People, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    """docs/database.md, Indexes: everything else works meanwhile. The log names it once."""
     alice = person("alice")
     conversation_id = await alice.direct("bob")
     await alice.send(conversation_id, "a word")
     await database["messages"].drop_index("search")
-    answer = await alice.get("/search/messages?q=word")
-    assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+    for _ in range(3):
+        answer = await alice.get("/search/messages?q=word")
+        assert (answer.status, answer.code) == (503, "STORAGE_UNAVAILABLE")
+        assert "its index is missing" in answer.json["error"]["message"]
+    assert caplog.text.count("the index search of messages is missing") == 1
     await alice.send(conversation_id, "word meanwhile")
     await indexes.apply(alice.chat._database)
     assert await found(alice, "word") == ["word meanwhile", "a word"]
+    assert caplog.text.count("the index search of messages exists again") == 1
 
 
 async def test_a_search_that_takes_too_long(chat: Chat) -> None:

@@ -38,11 +38,12 @@ async def live(people: People, database: Database) -> Life:
     alice, user = people("alice"), people(USER)
     led = await user.group("bob")
     await done(user, "POST", f"/conversations/{led}/participants", userIds=["alice"])
-    await user.group(name="nobody else")
+    alone = await user.group(name="nobody else")
     shared = await alice.group("bob", USER)
     life = Life(
         led=led, shared=shared, direct=await alice.direct(USER), fenced=await user.direct("bob")
     )
+    life.rows["groupText"] = [{"conversationId": alone, "field": "name", "text": "nobody else"}]
     await _talk(people, life)
     await _change_minds(people, life)
     await _ask_in(people, life)

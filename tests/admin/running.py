@@ -13,6 +13,8 @@ from tests.conftest import Database
 from tests.support.people import Person
 
 AS_MOD = ("--as", "mod")
+DO = (*AS_MOD, "--yes")
+"""For commands that remove data or cannot be undone."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from chat_aio.plugins import Attachments
-from tests.admin.running import AS_MOD, Tool
+from tests.admin.running import DO, Tool
 from tests.conftest import Database, MakePeople
 from tests.plugins.attachments.uploading import TEXT, attached, let_pass, sent, status_for
 
@@ -22,7 +22,10 @@ async def test_erasure_takes_the_name_and_the_bytes(
     gone, unsent = await sent(mallory, group), await attached(mallory, group, TEXT)
     kept = await sent(mallory, group)
     copy = await alice.post(f"/messages/{kept['id']}/forward", {"conversationId": group})
-    assert (await tool("erase", "mallory", *AS_MOD)).code == 0
+    would = await tool("erase", "mallory", *DO, "--dry-run", "--json")
+    erased = await tool("erase", "mallory", *DO)
+    assert (would.json["sharedFiles"], erased.code) == (1, 0)
+    assert "Files in others' forwards stay, with their names: 1." in erased.errors
     assert await database["attachments"].count_documents({"userId": "mallory"}) == 0
     assert await plugin.sweep() == 0  # A forward may be under way that keeps one of them.
     await let_pass(database)
@@ -45,7 +48,7 @@ async def test_retention_leaves_files_that_nobody_carries(
     year = {"$subtract": ["$createdAt", 365 * 24 * 3_600_000]}
     aged = [{"$set": {"createdAt": year}}]
     await database["messages"].update_one({"_id": old["id"]}, aged)
-    assert (await tool("retention", "--older-than", "30", *how, *AS_MOD)).code == 0
+    assert (await tool("retention", "--older-than", "30", *how, *DO)).code == 0
     assert await status_for(alice, old["attachments"][0]["id"]) == 404
     await let_pass(database)
     assert await plugin.sweep() == 1
@@ -79,8 +82,10 @@ async def test_how_many_there_are_and_what_nobody_carries(
     message, _ = await sent(alice, group, TEXT), await attached(alice, group, TEXT)
     row = {"store": "gridfs", "state": "stored", "files": 2, "bytes": 2 * len(TEXT)}
     assert (await tool("attachments", "status", "--json")).json == {"attachments": [row]}
-    assert (await tool("attachments", "sweep", "--json")).json == {"removed": 0}
+    assert (await tool("attachments", "sweep", "--json", "--yes")).json == {"removed": 0}
     await let_pass(database)
-    assert (await tool("attachments", "sweep", "--json")).json == {"removed": 1}
+    would = (await tool("attachments", "sweep", "--json", "--dry-run")).json
+    assert (would["would"], would["removed"]) == (f"remove 1 files ({len(TEXT)} bytes)", 1)
+    assert (await tool("attachments", "sweep", "--json", "--yes")).json == {"removed": 1}
     assert "gone" in (await tool("attachments", "status")).output
     assert await status_for(alice, message["attachments"][0]["id"]) == 200

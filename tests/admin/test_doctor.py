@@ -22,9 +22,11 @@ from pymongo import AsyncMongoClient
 
 from chat_aio.admin.doctor import database as looking
 from chat_aio.admin.doctor import proxy as in_front
+from chat_aio.admin.doctor.members import Member, judge_members
 from chat_aio.admin.doctor.points import Point
 from chat_aio.admin.doctor.proxy import check_http, points_of_proxy
 from chat_aio.embedded import _end_with_parent, _free_port, find_mongod
+from chat_aio.server.clients import client_of_member, is_direct
 from chat_aio.store import indexes, privileges
 from chat_aio.store.database import Database as Store
 from chat_aio.store.maintenance import deployment
@@ -34,6 +36,7 @@ from tests.conftest import Database
 from tests.support.failpoints import failing
 from tests.support.guarded import Guarded, documented_role, guarded
 from tests.support.processes import serving
+from tests.support.replica_set import ReplicaSet
 
 HEARTBEAT = 0.3
 
@@ -124,6 +127,64 @@ async def test_a_single_mongod(tmp_path: Path) -> None:
 async def test_a_mongod_that_is_away() -> None:
     url = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"
     assert await examine(url, "chat") == {"MongoDB": "problem"}
+
+
+async def test_each_member_is_asked(tmp_path: Path) -> None:
+    """Of three members one dies, and then it does not even refuse connections."""
+    async with ReplicaSet(tmp_path) as mongods:
+        async with AsyncMongoClient[dict[str, Any]](mongods.url) as client:
+            await indexes.apply(Store(client["chat"]))
+        assert await examine(mongods.url, "chat") == {"role": "warning"}
+        primary = await mongods.wait_primary()
+        dead, alive = [each for each in mongods.members if each is not primary]
+        await mongods.kill(dead)
+        done = await run("doctor", "--mongo-url", mongods.url, "--database", "chat")
+        assert f"{dead.host} does not answer" in done.output
+        assert f"{alive.host} secondary" in done.output
+        assert done.code == 1
+        direct = f"mongodb://{primary.host}/?directConnection=true"
+        assert (await examine(direct, "chat"))["members"] == "unknown"
+        await mongods.restart(dead)
+        await mongods.wait_healthy()
+        assert "members" not in await examine(mongods.url, "chat")
+        mongods.pause(alive)
+        assert (await examine(mongods.url, "chat"))["members"] == "problem"
+
+
+def test_members_that_are_behind_or_out_of_order() -> None:
+    now = datetime(2026, 1, 31)
+    members = [Member("a:1", "primary", now), Member("b:1", "arbiter")]
+    late = Member("c:1", "secondary", now - timedelta(seconds=11))
+    judged = judge_members([*members, late], reachable=True)
+    assert (judged.state, "c:1 is 11 s behind" in judged.found) == ("warning", True)
+    close = Member("c:1", "secondary", now - timedelta(seconds=9))
+    assert judge_members([*members, close], reachable=True).state == "ok"
+    recovering = Member("c:1", "neither primary nor secondary")
+    assert judge_members([*members, recovering], reachable=True).state == "problem"
+
+
+@pytest.mark.parametrize(
+    ("url", "direct"),
+    [
+        ("mongodb://u:p%40@a:1,b:2/chat?replicaSet=rs0&tls=true&authSource=x", False),
+        ("mongodb+srv://u:p%40@cluster.example/chat?authSource=x", False),
+        ("mongodb://u:p%40@a:1/chat?authSource=x&tls=true&directConnection=true", True),
+    ],
+)
+async def test_a_client_of_a_member_keeps_login_and_tls(url: str, direct: bool) -> None:
+    async with client_of_member(url, "b:2") as client:
+        login = client.options.pool_options._credentials
+        assert login is not None
+        assert (login.username, login.password, login.source) == ("u", "p@", "x")
+        assert client.options._options["tls"] is True
+        assert [*client._topology_settings.seeds] == [("b", 2)]
+    assert is_direct(url) is direct
+
+
+async def test_members_behind_a_password(mongod: Guarded) -> None:
+    await indexes.apply(Store(mongod.admin["chat"]))
+    async with client_of_member(await mongod.add_chat("chat"), f"127.0.0.1:{mongod.port}") as one:
+        assert (await one["chat"].command("connectionStatus"))["authInfo"]["authenticatedUsers"]
 
 
 async def test_what_is_in_the_database(tool: Tool, database: Database) -> None:

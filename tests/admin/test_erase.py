@@ -16,7 +16,7 @@ from chat_aio.store import blocks
 from chat_aio.store.maintenance import erasure
 from chat_aio.store.membership import Membership
 from tests.admin.life import HELD, MODERATORS, OTHERS, USER, Life, done, live, text_of
-from tests.admin.running import AS_MOD, People, Tool
+from tests.admin.running import AS_MOD, DO, People, Tool
 from tests.admin.test_export import BYTES
 from tests.conftest import Database, MakePeople
 from tests.support.people import Frame
@@ -38,7 +38,7 @@ def erase_here(client_url: str, database: Database) -> EraseHere:
     env = {"CHAT_AIO_MONGO_URL": client_url, "CHAT_AIO_DATABASE": database.name}
 
     async def erase() -> Result:
-        return await asyncio.to_thread(CliRunner().invoke, command, (USER, *AS_MOD), env=env)
+        return await asyncio.to_thread(CliRunner().invoke, command, (USER, *DO), env=env)
 
     return erase
 
@@ -81,7 +81,7 @@ async def test_nothing_names_them_any_more(people: People, tool: Tool, database:
     assert would["dryRun"]
     assert await text_of(database) == everything
     async with people("alice").tab() as tab:
-        erased = (await tool("erase", USER, *AS_MOD, "--json")).json
+        erased = (await tool("erase", USER, *DO, "--json")).json
         assert await naming(database) == set()
         assert [await unread(people, database), await standing(database)] == before
         await people("alice").send(life.shared, "told all")
@@ -94,7 +94,7 @@ async def test_nothing_names_them_any_more(people: People, tool: Tool, database:
     assert await database["messages"].find_one(theirs) is None
     assert erased["bansInForce"] == []
     was_told(told, life, erased["pseudonym"])
-    assert "Nothing done" in (await tool("erase", USER, *AS_MOD)).output
+    assert "Nothing done" in (await tool("erase", USER, *DO)).output
     trail = await database["audit"].find({"action": "erase-user"}).to_list(None)
     assert [(each["targetId"], each["actorUserId"]) for each in trail] == [
         (erased["pseudonym"], "mod")
@@ -157,7 +157,7 @@ async def test_whoever_has_the_id_later_begins_anew(
         await done(alice, "POST", "/moderation/blocks", targetUserId=USER)
         refused = await user.post(f"/conversations/{ids[-1]}/messages", {"body": "x"})
         assert refused.code == "DIRECT_INTERACTION_BLOCKED"
-        pseudonyms.add((await tool("erase", USER, *AS_MOD, "--json")).json["pseudonym"])
+        pseudonyms.add((await tool("erase", USER, *DO, "--json")).json["pseudonym"])
         assert await naming(database) == set()
     assert (len(set(ids)), len(pseudonyms)) == (3, 1)
     reports = await database["reports"].find().to_list(None)
@@ -240,12 +240,61 @@ async def test_what_is_written_meanwhile_is_found(
         assert (run.exit_code, "goes on writing" in run.stderr) == (1, True)
 
 
+async def test_a_check_finds_nothing_afterwards(
+    people: People, tool: Tool, database: Database
+) -> None:
+    """A direct conversation keeps its messages, and its counts fit the pseudonym."""
+    user, bob = people(USER), people("bob")
+    direct, group = await user.direct("bob"), await bob.group(USER)
+    for here in (direct, direct, group):
+        await user.send(here, "mine")
+    await bob.send(direct, "yours")
+    await bob.unread(direct)
+    assert (await tool("check")).code == 0
+    assert (await tool("erase", USER, *DO)).code == 0
+    checked = await tool("check")
+    assert (checked.code, checked.output.splitlines()[-1]) == (0, "No violation.")
+    assert await bob.unread(direct) == 2
+    assert await bob.unread(group) == 1
+
+
+async def test_names_and_topics_that_they_wrote_are_cleared(
+    people: People, tool: Tool, database: Database
+) -> None:
+    """Also in groups that they have left; those that others wrote since stay."""
+    alice, user = people("alice"), people(USER)
+    named, kept, left = [await user.group("alice", name=f"{USER}'s") for _ in range(3)]
+    topic = "call me, mallory"
+    for admin, here in ((user, named), (user, kept), (user, left)):
+        await done(admin, "PATCH", f"/conversations/{here}", topic=topic)
+        role = {"userId": "alice", "role": "admin"}
+        await done(admin, "PATCH", f"/conversations/{here}/participants", **role)
+    await done(alice, "PATCH", f"/conversations/{kept}", name="Tea", topic="of tea", frozen=True)
+    await done(user, "PATCH", f"/conversations/{kept}", name="Tea", frozen=False)
+    await done(user, "DELETE", f"/conversations/{left}/participants", userId=USER)
+    exported = (await tool("export", USER)).output.count('"groupText"')
+    assert exported == 4
+    async with alice.tab() as tab:
+        erased = (await tool("erase", USER, *DO, "--json")).json
+        told = await tab.until(lambda frame: frame.event == "participant.removed")
+    assert (erased["counts"]["groupNames"], erased["counts"]["groupTopics"]) == (2, 2)
+    assert "conversation.updated" in {frame.event for frame in told}
+    page = (await alice.get("/conversations")).json["conversations"]
+    shown = {each["id"]: (each["name"], each["topic"]) for each in page}
+    assert shown == {named: (None, ""), kept: ("Tea", "of tea"), left: (None, "")}
+    assert await naming(database) == set()
+    assert "call me" not in "".join((await text_of(database)).values())
+
+
 async def test_who_and_whom(people: People, tool: Tool, database: Database) -> None:
     await people("alice").group("bob")
     before = await text_of(database)
-    nobody, themselves = await asyncio.gather(
-        tool("erase", "nobody", *AS_MOD), tool("erase", USER, "--as", USER)
+    nobody, themselves, allowed = await asyncio.gather(
+        tool("erase", "nobody", *DO),
+        tool("erase", USER, "--as", USER, "--yes"),
+        tool("erase", "nobody", *DO, "--allow-unknown"),
     )
-    assert (nobody.code, "Nothing done" in nobody.output) == (0, True)
+    assert (nobody.code, "names the user nobody" in nobody.errors) == (4, True)
+    assert (allowed.code, "Nothing done" in allowed.output) == (0, True)
     assert {**await text_of(database), "settings": ""} == {**before, "settings": ""}
     assert (themselves.code, "erases themselves" in themselves.errors) == (2, True)

@@ -113,11 +113,15 @@ async def test_every_line_is_there(
 
 async def test_what_is_there_of_nobody(people: People, tool: Tool, tmp_path: Path) -> None:
     await people("alice").group("bob")
-    run = await tool("export", USER)
+    unknown = await tool("export", USER)
+    assert (unknown.code, unknown.output) == (4, "")
+    assert f"no row of the database names the user {USER}" in unknown.errors
+    run = await tool("export", USER, "--allow-unknown")
     assert (run.code, run.output) == (0, "")
-    lost = await tool("export", USER, "--output", str(tmp_path / "none" / "x"))
-    assert "--output" in lost.errors
-    assert (lost.code, len(lost.errors.splitlines())) == (1, 1)
+    missing = tmp_path / "none"
+    lost = await tool("export", "alice", "--output", str(missing / "x"))
+    (line,) = lost.errors.splitlines()
+    assert (lost.code, line) == (1, f"Error: --output: {missing} is no folder that exists")
 
 
 def test_every_collection_is_looked_into() -> None:

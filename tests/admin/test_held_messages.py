@@ -6,7 +6,7 @@ import pytest
 
 from chat_aio import Hooks
 from chat_aio.plugins import Filter, Words
-from tests.admin.running import AS_MOD, Moderate, People, kept
+from tests.admin.running import AS_MOD, DO, Moderate, People, kept
 from tests.conftest import Database, MakePeople
 from tests.support.people import Person
 
@@ -76,12 +76,12 @@ async def test_a_discarded_message_is_gone(
     would = await moderate("discard-held", held_id, *AS_MOD, "--dry-run", "--json")
     assert (would.json["dryRun"], would.json["heldMessage"]["id"]) == (True, held_id)
     assert await kept(database, "held_messages", "audit") == before
-    done = await moderate("discard-held", held_id, *AS_MOD)
+    done = await moderate("discard-held", held_id, *DO)
     assert done.output == f"Discarded held message {held_id} of alice.\n"
     assert await kept(database, "held_messages", "messages") == [[], []]
     (row,) = (await kept(database, "audit"))[0]
     assert (row["action"], row["targetId"], row["actorUserId"]) == ("discard-held", held_id, "mod")
-    assert "no such held message" in (await moderate("discard-held", held_id, *AS_MOD)).refusal
+    assert "no such held message" in (await moderate("discard-held", held_id, *DO)).refusal
 
 
 async def test_what_cannot_be_decided_is_refused_before_and_with_a_dry_run(
@@ -93,7 +93,7 @@ async def test_what_cannot_be_decided_is_refused_before_and_with_a_dry_run(
     alice, bob = people("alice"), people("bob")
     group = await alice.group("bob")
     held_id = await hold(bob, group)
-    release, discard = ("release-held", held_id, *AS_MOD), ("discard-held", held_id, *AS_MOD)
+    release, discard = ("release-held", held_id, *AS_MOD), ("discard-held", held_id, *DO)
     await alice.call("PATCH", f"/conversations/{group}", json={"frozen": True})
     monkeypatch.setenv("CHAT_AIO_ROOM_CONTROLS", "true")
     for options in ((), ("--dry-run",)):
@@ -107,7 +107,8 @@ async def test_what_cannot_be_decided_is_refused_before_and_with_a_dry_run(
     by_bob = ("--as", "bob")
     for command in ("release-held", "discard-held"):
         assert "banned" in (await moderate(command, held_id, *by_bob, "--dry-run")).refusal
-        assert "banned" in (await moderate(command, held_id, *by_bob)).refusal
+        yes = ("--yes",) if command == "discard-held" else ()
+        assert "banned" in (await moderate(command, held_id, *by_bob, *yes)).refusal
     await database["held_messages"].update_one({"_id": held_id}, {"$set": {"releasedBy": "mod"}})
     for options in ((), ("--dry-run",)):
         assert "released" in (await moderate(*discard, *options)).refusal

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from chat_aio.actions.maintenance import decisions, removal
-from tests.admin.running import AS_MOD, Moderate, People, kept, run
+from tests.admin.running import AS_MOD, DO, Moderate, People, kept, run
 from tests.conftest import Database
 
 COMMANDS = (
@@ -68,10 +68,11 @@ async def test_a_removed_message_is_gone_for_all(
     sent = await mallory.send(group, "horrid")
     before = await kept(database, "messages", "audit")
     would = await moderate("remove-message", sent["id"], *AS_MOD, "--dry-run")
-    assert would.output == f"Would remove message {sent['id']}. Dry run: nothing was written.\n"
+    what = f"remove message {sent['id']} of mallory"
+    assert would.output == f"Would {what}. Dry run: nothing was written.\n"
     assert await kept(database, "messages", "audit") == before
     async with alice.tab() as tab:
-        done = await moderate("remove-message", sent["id"], *AS_MOD, "--json")
+        done = await moderate("remove-message", sent["id"], *DO, "--json")
         told = (await tab.event("message.deleted"))["message"]
     assert done.json == {"message": told, "removed": True}
     assert (told["body"], told["id"], told["deletedAt"] is None) == ("", sent["id"], False)
@@ -84,7 +85,7 @@ async def test_a_removed_message_is_gone_for_all(
     assert "terms" not in (await database["messages"].find_one({}) or {})
     # What was cut short between the two writes is made up for, by whoever comes first.
     await database["audit"].delete_many({})
-    again = ("remove-message", sent["id"], "--as", "other")
+    again = ("remove-message", sent["id"], "--as", "other", "--yes")
     would = await moderate(*again, "--dry-run")
     assert (would.code, "deleted already" in would.output) == (0, True)
     assert await kept(database, "audit") == [[]]
@@ -109,7 +110,7 @@ async def test_what_its_sender_deleted_is_no_removal(
     alice = people("alice")
     sent = await alice.send(await alice.group(), "oops")
     await alice.delete(sent["id"])
-    again = await moderate("remove-message", sent["id"], *AS_MOD, "--json")
+    again = await moderate("remove-message", sent["id"], *DO, "--json")
     assert (again.json["removed"], again.json["message"]["body"]) == (False, "")
     assert await kept(database, "audit") == [[]]
 
@@ -238,9 +239,9 @@ async def test_a_removed_message_is_restored(
     kept_one, lost = [await mallory.send(group, body) for body in ("kept", "lost")]
     restore = ("restore-message", kept_one["id"], *AS_MOD)
     assert "Nothing done" in (await moderate(*restore)).output
-    await moderate("remove-message", lost["id"], *AS_MOD)
+    await moderate("remove-message", lost["id"], *DO)
     monkeypatch.setenv("CHAT_AIO_MODERATION_DESK", "true")
-    await moderate("remove-message", kept_one["id"], *AS_MOD)
+    await moderate("remove-message", kept_one["id"], *DO)
     lines = await moderate("versions", kept_one["id"], "--json-lines")
     (version,) = map(json.loads, lines.output.splitlines())
     assert (version["body"], version["how"], version["replacedByUserId"]) == (
@@ -273,9 +274,9 @@ async def test_refusals_are_one_line(people: People, moderate: Moderate) -> None
         ("report", "none"): "no such report",
         ("resolve", "none", "--status", "triaged", *AS_MOD): "no such report",
         ("unban", "none", *AS_MOD): "no such ban",
-        ("remove-message", "none", *AS_MOD): "no such message",
+        ("remove-message", "none", *DO): "no such message",
         ("release-held", "none", *AS_MOD): "no such held message",
-        ("discard-held", "none", *AS_MOD): "no such held message",
+        ("discard-held", "none", *DO): "no such held message",
         ("find", "--conversation", "none"): "no such conversation",
         ("ban", "eve", *past, *AS_MOD): "must be in the future",
         ("reports", "--database", "empty_database"): "chat-aio indexes apply",

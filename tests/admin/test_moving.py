@@ -245,7 +245,7 @@ async def test_what_an_import_of_another_file_has_left_is_named(
         "importedAt": utc_now(),
     }
     whole: dict[str, Any] = {**PLAIN, **left}
-    await tool("migrate", "--finish")
+    await tool("migrate", "--finish", "--yes")
     await database["messages"].insert_one(whole)
     refused = (await tool("conversations", "import", str(moved.file))).refusal_at_work
     assert "left by an import of another file" in refused
@@ -378,7 +378,7 @@ async def test_after_retention_the_numbers_go_on(
     await source.database["messages"].update_many({}, long_ago)
     await alice.send(group, "new", replyToMessageId=first["id"])
     await bob.send(group, "newer")
-    removing = ("retention", "--older-than", "5", "--remove", "--as", "mod")
+    removing = ("retention", "--older-than", "5", "--remove", "--as", "mod", "--yes")
     assert (await source.tool(*removing)).code == 0
     file = tmp_path / "later.jsonl"
     assert (await source.tool("conversations", "export", group, "--output", str(file))).code == 0

@@ -14,11 +14,11 @@ from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import retention as rules
 from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.store.maintenance import retention
-from tests.admin.running import AS_MOD, People, Run, Tool, kept
+from tests.admin.running import AS_MOD, DO, People, Run, Tool, kept
 from tests.conftest import Database
 from tests.support.people import Person
 
-MONTH = ("retention", "--older-than", "30", *AS_MOD)
+MONTH = ("retention", "--older-than", "30", *DO)
 WRITTEN = ("messages", "counters", "conversations", "audit")
 Message = dict[str, Any]
 
@@ -343,7 +343,7 @@ async def test_what_is_refused_and_what_makes_no_sense(people: People, tool: Too
         assert (got.code, got.output, why in got.errors) == (2, "", True), got
     unknown, banned, explained = await asyncio.gather(
         tool(*MONTH, "--conversation", "none", "--dry-run"),
-        tool("retention", "--older-than", "1", "--as", "eve"),
+        tool("retention", "--older-than", "1", "--as", "eve", "--yes"),
         tool("retention", "--help"),
     )
     assert "no such conversation" in unknown.refusal

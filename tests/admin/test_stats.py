@@ -20,7 +20,7 @@ from chat_aio.actions.maintenance.daily_stats import Wanted, update
 from chat_aio.store.maintenance import daily_stats, stats_queries
 from chat_aio.store.maintenance.daily_stats import bucket_of
 from chat_aio.store.maintenance.stats_queries import bounds_of, median_of
-from tests.admin.running import AS_MOD, People, Tool
+from tests.admin.running import DO, People, Tool
 from tests.conftest import Database
 from tests.support.histories import (
     Row,
@@ -251,11 +251,13 @@ async def test_a_day_of_a_long_history_is_found_by_an_index(database: Database, 
 
 async def test_old_rows_are_removed(database: Database, tool: Tool) -> None:
     await write_history(database, [("a", midnight(each)) for each in range(9, 0, -1)])
-    kept = (await tool("stats", "update", "--keep-days", "4", "--json")).json["statistics"]
+    kept = (await tool("stats", "update", "--keep-days", "4", "--yes", "--json")).json["statistics"]
     assert (kept["since"], kept["rows"], kept["removed"]) == (day(4), 4, 0)
     whole = (await tool("stats", "update", "--since", day(9), "--json")).json["statistics"]
     assert (whole["rows"], len(await rows_of(database))) == (9, 9)
-    later = (await tool("stats", "update", "--keep-days", "2", "--json")).json["statistics"]
+    later = (await tool("stats", "update", "--keep-days", "2", "--yes", "--json")).json[
+        "statistics"
+    ]
     assert (later["rows"], later["removed"]) == (0, 7)
     assert [each["day"] for each in await rows_of(database)] == [day(2), day(1)]
 
@@ -301,7 +303,7 @@ async def test_an_erased_user_is_counted_and_not_named(
     before = (await tool("stats", "show", "--json")).json
     exported = (await tool("export", "mallory")).output.splitlines()
     assert {"kind": "activeDay", "day": day(1)}.items() <= json.loads(exported[-1]).items()
-    pseudonym = (await tool("erase", "mallory", *AS_MOD, "--json")).json["pseudonym"]
+    pseudonym = (await tool("erase", "mallory", *DO, "--json")).json["pseudonym"]
     (row,) = await rows_of(database)
     assert sorted(row["senderIds"]) == ["ada", pseudonym]
     assert (await tool("stats", "show", "--json")).json == before

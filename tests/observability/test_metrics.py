@@ -218,6 +218,17 @@ async def test_malformed_rows_are_counted_each_time_they_are_met(
         await alice.listed(f"/conversations/{group}/messages")
 
 
+async def test_searches_without_their_index_are_counted(
+    measured: Measured, database: Database
+) -> None:
+    alice = measured("alice")
+    await alice.send(await alice.group(), "hello")
+    await database["messages"].drop_index("search")
+    for _ in range(2):
+        async with measured.counting("searches_without_index_total"):
+            await alice.get("/search/messages?q=hello")
+
+
 def test_notifications_are_counted() -> None:
     registry = CollectorRegistry()
     metrics = Metrics(registry)

@@ -269,7 +269,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     async with person("ada").tab():
         while await database["presence"].find_one({}) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-    group = await chat.api.create_group_conversation("ada")
+    group = await chat.api.create_group_conversation("ada", name="Engine room")
     sent = await chat.api.send_message("ada", group.id, "x", client_message_id="k")
     await chat.api.send_message("ada", group.id, "x", thread_root_message_id=sent.id)
     await chat.api.edit_message("ada", sent.id, "y")

@@ -67,7 +67,7 @@ async def test_the_command_after_a_restore(
     place = ("--mongo-url", client_url, "--database", database.name)
 
     async def restored(*options: str) -> Result:
-        command = ["restored", *options, *place]
+        command = ["restored", "--yes", *options, *place]
         return await asyncio.to_thread(CliRunner().invoke, main, command)
 
     before = (await database.command("hello"))["localTime"]

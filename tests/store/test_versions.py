@@ -1,12 +1,15 @@
 """The schema's version: what is refused at start, and migrations that are cut short."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from chat_aio import Chat, Options, SetupError
+from chat_aio.actions.maintenance.operators import Advance
 from chat_aio.admin.cli import main
 from chat_aio.store import schema_version
 from chat_aio.store.database import Database as Store
@@ -105,9 +108,17 @@ async def test_a_migration_goes_on_where_it_was_cut_short(
     assert (renaming.seen, await version_in(database)) == ([None, 1, 2, 3], 3)
     await chat.api.send_message("ada", group.id, "meanwhile")
     renaming.cut_at, renaming.seen = None, []
-    said: list[str] = []
-    assert await schema_version.migrate(Store(database), migrations=both, say=said.append) == 5
-    assert (renaming.seen, len(said)) == ([3, 4], 2)
+    stages: list[tuple[str, list[int]]] = []
+
+    @contextmanager
+    def progress(stage: str, _length: int) -> Iterator[Advance]:
+        steps: list[int] = []
+        stages.append((stage, steps))
+        yield steps.append
+
+    assert await schema_version.migrate(Store(database), migrations=both, progress=progress) == 5
+    assert renaming.seen == [3, 4]
+    assert stages == [("Migrating to schema version 4", [1]), ("Migrating to schema version 5", [])]
     assert await database["messages"].count_documents({"colour": "red"}) == 5
     kept = await database["settings"].find_one({"_id": "schema"})
     assert kept == {"_id": "schema", "version": 5}
@@ -163,5 +174,7 @@ async def test_an_upgrade_as_documented(
     assert listed.unread_count == 1
     run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", *place])
     assert "when no process of an earlier version is left" in run.output
-    run = await asyncio.to_thread(CliRunner().invoke, main, ["migrate", "--finish", *place])
+    run = await asyncio.to_thread(
+        CliRunner().invoke, main, ["migrate", "--finish", "--yes", *place]
+    )
     assert (run.exit_code, await version_in(database)) == (0, 3), run.output

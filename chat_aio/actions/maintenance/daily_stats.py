@@ -43,7 +43,7 @@ async def update(context: Context, wanted: Wanted, *, progress: Progress = silen
     since = await daily_stats.rolled_until(database)
     if wanted.since is not None:
         since = _midnight(wanted.since)
-    oldest = None if wanted.keep_days is None else until - timedelta(days=wanted.keep_days)
+    oldest = _oldest(wanted, until)
     if oldest is not None and (since is None or since < oldest):
         since = oldest
     conversations = rows = 0
@@ -59,6 +59,19 @@ async def update(context: Context, wanted: Wanted, *, progress: Progress = silen
         rows=rows,
         removed=removed,
     )
+
+
+async def count_old(context: Context, wanted: Wanted) -> int:
+    """How many rows `update` would remove now. Raises as that."""
+    oldest = _oldest(wanted, _until(context, wanted.until))
+    if oldest is None:
+        return 0
+    return await daily_stats.count_before(context.database, day_of(oldest))
+
+
+def _oldest(wanted: Wanted, until: datetime) -> datetime | None:
+    """The first moment that is kept; None if everything is."""
+    return None if wanted.keep_days is None else until - timedelta(days=wanted.keep_days)
 
 
 async def _roll_up(context: Context, span: Span, progress: Progress) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from chat_aio.actions.context import Context
+from chat_aio.actions.groups import AUTHORS
 from chat_aio.actions.guards import require_user
 from chat_aio.actions.maintenance import leave_all
 from chat_aio.actions.maintenance.operators import Advance, Progress, silent
@@ -48,11 +49,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What a run has erased, or would. It `is_over` where its last pass has found nothing more."""
+    """What a run has erased, or would. It `is_over` where its last pass has found nothing more.
+    `shared_files` is how many of their files other users' messages carry: these keep their names.
+    """
 
     pseudonym: str
     counts: dict[str, int]
     bans_in_force: list[str]
+    shared_files: int
     is_over: bool
 
 
@@ -69,24 +73,40 @@ async def erase_user(
     Raises InvalidInput for oneself, because who erases is kept in the audit log, and for a user
     whom a legal hold keeps. Raises UserBanned.
     """
-    if user_id == moderator_id:
-        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
-    await require_user(context, moderator_id)
-    await _require_unheld(context, user_id)
+    await require_erasable(context, moderator_id, user_id)
     of = Erasure(
         user_id=user_id,
         pseudonym="" if dry_run else await context.settings.pseudonym(user_id),
         clock=context.clock,
         new_id=context.new_id,
     )
+    shared_files = await erasure.count_shared_files(context.database, user_id)
     run = _Run(context=context, of=of, moderator_id=moderator_id, dry_run=dry_run)
     is_over = await run.to_the_end(progress)
     return Erased(
         of.pseudonym,
         dict(sorted(run.counts.items())),
         await erasure.list_bans_in_force(context.database, user_id, at=context.clock()),
+        shared_files,
         is_over,
     )
+
+
+async def require_erasable(context: Context, moderator_id: str, user_id: str) -> None:
+    """Raises as `erase_user`."""
+    if user_id == moderator_id:
+        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
+    await require_user(context, moderator_id)
+    await _require_unheld(context, user_id)
+
+
+async def was_erased(context: Context, user_id: str) -> bool:
+    """Whether the audit log has an erasure of a user. Nothing is written."""
+    pseudonym = await context.settings.known_pseudonym(user_id)
+    if pseudonym is None:
+        return False
+    rows = await audit_log.list_newest(context.database, target_id=pseudonym, limit=100)
+    return any(row["action"] == ACTION for row in rows)
 
 
 async def _require_unheld(context: Context, user_id: str) -> None:
@@ -163,7 +183,7 @@ def steps_for(
         if collection in WRITES:
             yield from WRITES[collection](of, document)
         else:
-            yield ACTS[collection](context, of, document)
+            yield from ACTS[collection](context, of, document)
 
 
 def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
@@ -308,35 +328,44 @@ WRITES: Mapping[str, Callable[[Erasure, Any], Iterator[Step]]] = {
 """The steps about a document of each collection where single writes are enough."""
 
 
-def _conversation_step(context: Context, of: Erasure, conversation: Any) -> Step:
-    """They leave what they are in. What they have left may still name them in its last change."""
-    if not leave_all.is_in(of, conversation):
-        return Step("stamps", partial(erasure.rename_in_stamp, context.database, of, conversation))
-    kind = "groups" if conversation["type"] == "group" else "directConversations"
-    return Step(kind, partial(leave_all.leave, context, of, conversation["_id"]))
+def _conversation_steps(context: Context, of: Erasure, conversation: Any) -> Iterator[Step]:
+    """The names and topics that they wrote are cleared, and they leave what they are in. What they
+    have left may still name them in its last change."""
+    texts = [
+        (text, kind)
+        for text, kind in (("name", "groupNames"), ("topic", "groupTopics"))
+        if conversation.get(AUTHORS[text]) == of.user_id
+    ]
+    for text, kind in texts:
+        yield Step(kind, partial(leave_all.clear_text, context, of, conversation["_id"], text))
+    if leave_all.is_in(of, conversation):
+        kind = "groups" if conversation["type"] == "group" else "directConversations"
+        yield Step(kind, partial(leave_all.leave, context, of, conversation["_id"]))
+    elif erasure.is_in_stamp(of, conversation):
+        yield Step("stamps", partial(erasure.rename_in_stamp, context.database, of, conversation))
 
 
-def _block_step(context: Context, _: Erasure, block: Any) -> Step:
+def _block_steps(context: Context, _: Erasure, block: Any) -> Iterator[Step]:
     async def unblock() -> None:
         pair = block["blockerUserId"], block["blockedUserId"]
         direct_id = await context.settings.direct_conversation_id(*pair)
         block_id = blocks.block_id(*pair)
         await blocks.remove(context.database, context.membership, direct_id, block_id)
 
-    return Step("blocks", unblock)
+    yield Step("blocks", unblock)
 
 
-def _report_step(context: Context, of: Erasure, report: Any) -> Step:
+def _report_steps(context: Context, of: Erasure, report: Any) -> Iterator[Step]:
     rename = partial(erasure.rename_in_report, context.database, report["_id"])
-    return Step("reports", partial(rename, partial(report_fields, of)))
+    yield Step("reports", partial(rename, partial(report_fields, of)))
 
 
-ACTS: Mapping[str, Callable[[Context, Erasure, Any], Step]] = {
-    "conversations": _conversation_step,
-    "blocks": _block_step,
-    "reports": _report_step,
+ACTS: Mapping[str, Callable[[Context, Erasure, Any], Iterator[Step]]] = {
+    "conversations": _conversation_steps,
+    "blocks": _block_steps,
+    "reports": _report_steps,
 }
-"""The step about a document of each collection where transactions are needed."""
+"""The steps about a document of each collection where transactions are needed."""
 
 
 def report_fields(of: Erasure, report: ReportDocument) -> dict[str, Any]:

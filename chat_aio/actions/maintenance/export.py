@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from chat_aio.actions.groups import AUTHORS
 from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.schema.wire import Wire, timestamp
 from chat_aio.store.database import Database
@@ -106,6 +107,11 @@ def _legal_hold(_: str, document: Any) -> Iterator[Line]:
 
 
 def _participation(user_id: str, document: Any) -> Iterator[Line]:
+    """That they are in a conversation, and its name and topic if they wrote them."""
+    for text, author in AUTHORS.items():
+        if document.get(author) == user_id:
+            where = {"conversationId": document["_id"]}
+            yield {"kind": "groupText", **where, "field": text, "text": document.get(text)}
     for each in document["participants"]:
         if each["userId"] == user_id:
             yield {

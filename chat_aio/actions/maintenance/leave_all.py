@@ -6,11 +6,14 @@ from functools import partial
 from typing import Any, cast
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.groups import seniority, without_erased
+from chat_aio.actions.groups import AUTHORS, seniority, without_erased
 from chat_aio.store.documents import ConversationDocument, ParticipantDocument
 from chat_aio.store.maintenance.erasure import Erasure, rename_in_stamp
 from chat_aio.store.membership import Locked, MembershipChange
+from chat_aio.store.sent_counts import Known
 from chat_aio.store.settings import Settings
+
+CLEARED: Mapping[str, str | None] = {"name": None, "topic": ""}
 
 
 def is_in(of: Erasure, conversation: Mapping[str, Any]) -> bool:
@@ -26,6 +29,19 @@ async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
     changed = await context.membership.change(conversation_id, departure)
     if changed is not None:
         await rename_in_stamp(context.database, of, changed.conversation)
+
+
+async def clear_text(context: Context, of: Erasure, conversation_id: str, text: str) -> None:
+    """Clear the name or the topic of a group, unless somebody else has written another one since.
+    Clients get the event of a change by the pseudonym."""
+
+    async def decide(locked: Locked) -> MembershipChange | None:
+        if cast(Mapping[str, Any], locked.conversation).get(AUTHORS[text]) != of.user_id:
+            return None
+        fields = {text: CLEARED[text], AUTHORS[text]: of.pseudonym}
+        return MembershipChange(change=of.change("conversation.updated"), fields=fields)
+
+    await context.membership.change(conversation_id, decide)
 
 
 async def _departure(settings: Settings, of: Erasure, locked: Locked) -> MembershipChange | None:
@@ -44,9 +60,8 @@ async def _departure(settings: Settings, of: Erasure, locked: Locked) -> Members
 def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]:
     """A direct conversation with the pseudonym. Blocks between the two are gone with the user."""
     participants = [
-        cast(ParticipantDocument, {**each, "userId": name})
-        for each in conversation["participants"]
-        for name in of.renamed([each["userId"]])
+        _pseudonym(of, participant) if participant["userId"] == of.user_id else participant
+        for participant in conversation["participants"]
     ]
     pair = sorted(each["userId"] for each in participants)
     return {
@@ -54,3 +69,10 @@ def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]
         "pairKey": ":".join(pair),
         "blockedBy": [],
     }
+
+
+def _pseudonym(of: Erasure, participant: ParticipantDocument) -> ParticipantDocument:
+    """The participant who replaces the user. The head has no counts of a pseudonym, so the
+    participant must not refer to them: its messages are counted one by one."""
+    kept = {name: value for name, value in participant.items() if name not in Known.__annotations__}
+    return cast(ParticipantDocument, {**kept, "userId": of.pseudonym})

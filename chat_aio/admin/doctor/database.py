@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack
 
 from pymongo.errors import PyMongoError
 
+from chat_aio.admin.doctor.members import NAME as MEMBERS
+from chat_aio.admin.doctor.members import check_members
 from chat_aio.admin.doctor.points import Point, ok, problem, unknown, warning
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.server.clients import client_of
@@ -50,10 +52,14 @@ def checks_of(settings: ServeSettings) -> dict[str, Check]:
     async def check_oplog(database: Database) -> Point:
         return judge_oplog(await deployment.oplog(database), settings.options.ring_seconds)
 
+    async def look_at_members(database: Database) -> Point:
+        return await check_members(database, settings.mongo_url)
+
     return {
         "MongoDB's version": check_version,
         "feature compatibility": check_feature_compatibility,
         "replica set": check_replica_set,
+        MEMBERS: look_at_members,
         "majority writes": check_majority,
         "change stream": check_change_stream,
         "role": check_role,

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
 
@@ -52,15 +52,31 @@ class Sweeper:
         self._released.update(attachment_ids)
         self._woken.set()
 
-    async def sweep(self) -> int:
-        """Remove what no message carries; returns how many."""
+    async def sweep(self, advance: Callable[[int], object] = lambda _: None) -> int:
+        """Remove what no message carries; returns how many. `advance` is called with how many
+        files were looked at."""
         done = 0
         for _ in range(MOST_AT_ONCE):
             due = await self._rows.list_due(limit=AT_A_TIME)
             done += await self._sweep(due)
+            advance(len(due))
             if len(due) < AT_A_TIME:
                 break
         return done
+
+    async def count_due(self) -> int:
+        """How many files a sweep would look at now."""
+        return len(await self._rows.list_due(limit=AT_A_TIME * MOST_AT_ONCE))
+
+    async def list_removable(self) -> list[Row]:
+        """The files that a sweep would remove now. Nothing is written."""
+        due = await self._rows.list_due(limit=AT_A_TIME * MOST_AT_ONCE)
+        found: list[Row] = []
+        for start in range(0, len(due), AT_A_TIME):
+            some = due[start : start + AT_A_TIME]
+            kept = await self._kept_of(some)
+            found += [row for row in some if row["_id"] not in kept]
+        return found
 
     async def remove(self, row: Row) -> None:
         """Remove a file whose removal is decided."""
@@ -71,12 +87,19 @@ class Sweeper:
         await self._store.delete(attachment_id + THUMBNAIL)
         await self._store.delete(attachment_id)
 
+    async def _kept_of(self, due: Sequence[Row]) -> set[str]:
+        """The files that a message carries or a legal hold keeps, unless their removal is
+        decided."""
+        decided = {row["_id"] for row in due if row["state"] == "removing"}
+        asked = [row["_id"] for row in due if row["_id"] not in decided]
+        if not asked:
+            return set()
+        carried = await self._api.carried_attachments(asked)
+        on_hold = await self._api.users_on_hold()
+        return carried | {row["_id"] for row in due if row["userId"] in on_hold} - decided
+
     async def _sweep(self, due: Sequence[Row]) -> int:
-        decided = {each["_id"] for each in due if each["state"] == "removing"}
-        asked = [each["_id"] for each in due if each["_id"] not in decided]
-        kept = await self._api.carried_attachments(asked) if asked else set()
-        on_hold = await self._api.users_on_hold() if asked else set()
-        kept |= {each["_id"] for each in due if each["userId"] in on_hold} - decided
+        kept = await self._kept_of(due)
         if kept:
             await self._rows.keep([*kept])
         done = 0

@@ -262,6 +262,13 @@ async def _note(database: Database, update: dict[str, Any]) -> None:
     await database.write(lambda: database.settings.update_one(here, update, upsert=True))
 
 
+async def count_before(database: Database, day: str) -> int:
+    """How many rows are of the days before this one."""
+    older = {"day": {"$lt": day}}
+    found: int = await database.read(lambda: database.daily_stats.count_documents(older))
+    return found
+
+
 async def remove_before(database: Database, day: str) -> int:
     """Remove the rows of the days before this one, a day at a time; returns how many."""
     count, older = 0, {"day": {"$lt": day}}

@@ -17,6 +17,7 @@ from chat_aio.store.edits import emptied
 from chat_aio.store.transactions import Session, Unchanged, transact_unique
 
 Write = UpdateOne | DeleteOne
+SHARED_SECONDS = 600.0
 STAMPED = ("addedUserIds", "removedUserIds", "affectedUserIds")
 
 
@@ -140,6 +141,13 @@ async def write(database: Database, collection: str, writes: Sequence[Write]) ->
     await database.write(lambda: rows.bulk_write([*writes], ordered=False))
 
 
+def is_in_stamp(of: Erasure, conversation: Mapping[str, Any]) -> bool:
+    """Whether the last change of a conversation names the user."""
+    change: Mapping[str, Any] = conversation.get("change") or {}
+    named = [name for place in STAMPED for name in change.get(place) or ()]
+    return of.user_id in (change.get("actorId"), *named)
+
+
 async def rename_in_stamp(database: Database, of: Erasure, conversation: Mapping[str, Any]) -> None:
     """Replace the id in the last change of a conversation. It is written field by field, so that
     clients get no event."""
@@ -188,6 +196,31 @@ async def list_bans_in_force(database: Database, user_id: str, *, at: datetime) 
     chosen = active(user_id, at=at)
     found = await database.read(lambda: database.bans.find(chosen, {"_id": 1}).to_list(None))
     return [str(each["_id"]) for each in found]
+
+
+async def count_shared_files(database: Database, user_id: str) -> int:
+    """How many files of a user other users' messages carry."""
+    carried = {
+        "from": database.messages.name,
+        "localField": "_id",
+        "foreignField": "attachments.id",
+        "pipeline": [
+            {"$match": {"senderId": {"$ne": user_id}, "deletedAt": None}},
+            {"$limit": 1},
+            {"$project": {"_id": 1}},
+        ],
+        "as": "carriers",
+    }
+    stages: list[dict[str, Any]] = [
+        {"$match": {"userId": user_id, "state": "stored"}},
+        {"$lookup": carried},
+        {"$match": {"carriers": {"$ne": []}}},
+        {"$count": "count"},
+    ]
+    found = await database.aggregate(
+        database.collection("attachments"), stages, seconds=SHARED_SECONDS
+    )
+    return int(found[0]["count"]) if found else 0
 
 
 def value_at(document: Any, place: str) -> Any:

@@ -14,6 +14,8 @@ PLACES: dict[str, tuple[str, ...]] = {
     "conversations": (
         "participants.userId",
         "blockedBy",
+        "namedBy",
+        "topicBy",
         "change.actorId",
         "change.addedUserIds",
         "change.removedUserIds",
@@ -54,7 +56,6 @@ PLACES: dict[str, tuple[str, ...]] = {
 in a head it is the name of fields: how many messages they have sent, and when the last one."""
 
 INDEXED = {
-    "conversations": "participants.userId",
     "mutes": "userId",
     "thread_states": "userId",
     "presence": "_id",

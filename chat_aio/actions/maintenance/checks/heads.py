@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, cast
 
-from chat_aio.actions.maintenance.checks.findings import Violation, is_erased, violation_in
+from chat_aio.actions.maintenance.checks.findings import Violation, violation_in
 from chat_aio.store.documents import ConversationDocument, CounterDocument, ParticipantDocument
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 from chat_aio.store.sent_counts import own_behind
@@ -93,11 +93,7 @@ def has_readable_counts(snapshot: ConversationSnapshot) -> bool:
 async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[object, object]]:
     """The users for whom the counts of sent messages say something else than their messages do,
     with both. A count that says nothing is left out: then the messages are counted."""
-    starts = {
-        each["userId"]: _start(snapshot, each)
-        for each in _readers(snapshot)
-        if not is_erased(each["userId"])
-    }
+    starts = {each["userId"]: _start(snapshot, each) for each in _readers(snapshot)}
     own = await snapshot.count_own(
         {user_id: (start, snapshot.last_seq) for user_id, start in starts.items()}
     )
@@ -105,8 +101,6 @@ async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[objec
     last, believed = max(snapshot.last_seq, snapshot.greatest_seq), not lacks_counts(snapshot)
     for each in _readers(snapshot):
         user_id, upto = each["userId"], each.get("sentUpto", 0)
-        if user_id not in starts:
-            continue
         if not (is_whole(upto) and is_whole(each.get("sentCount", 0))) or upto > last:
             untrue[user_id] = upto, "a count up to a message that is there"
         elif believed:
