@@ -19,6 +19,8 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from chat_aio.errors import SetupError
 
+VERSION = "6.0.5"
+"""Of the mongod in the extra `embedded`. It is for development on loopback: it gets no fixes."""
 REPLICA_SET = "chat"
 START_SECONDS = 60
 STOP_SECONDS = 20

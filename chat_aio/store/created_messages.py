@@ -1,11 +1,13 @@
 """The created messages of a chat from a stored position on, for a reader that must miss none."""
 
+import json
 import logging
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import pymongo
@@ -47,10 +49,12 @@ class CreatedMessage(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Position:
     """How far somebody has read: the change stream's token, None before its first change, and a
-    time. What was created up to a minute before that time is read."""
+    time. What was created up to a minute before that time is read. `pipeline` is the hash of the
+    one that has made the token, which no other can resume."""
 
     token: Mapping[str, Any] | None
     at: datetime
+    pipeline: str | None = None
 
 
 class CreatedMessages:
@@ -84,7 +88,8 @@ class CreatedMessages:
         # Without changes everything that was committed before the read has been seen.
         at = created[-1].created_at if found and created else began
         token = self._cursor.resume_token or self.position.token
-        self.position = Position(token, max(self.position.at, at) if not found else at)
+        at = at if found else max(self.position.at, at)
+        self.position = Position(token, at, pipeline_hash())
         return created
 
     def close(self) -> None:
@@ -110,9 +115,11 @@ class CreatedMessages:
 async def follow(database: Database, *, clock: Clock, after: Position | None) -> CreatedMessages:
     """Follow the created messages after a position, or from now on.
 
-    Raises HistoryLost if the database no longer has what came after the position, and
-    StorageUnavailable.
+    Raises HistoryLost if the database no longer has what came after the position, or if another
+    pipeline has made the position, and StorageUnavailable.
     """
+    if after is not None and after.token and after.pipeline != pipeline_hash():
+        raise HistoryLost("the position was made with another pipeline")
     began = clock()
 
     async def watch() -> CreatedMessages:
@@ -173,7 +180,7 @@ def _message_from(document: Mapping[str, Any]) -> CreatedMessage | None:
     return None
 
 
-# It must be the same each time: a stream cannot be resumed with another pipeline.
+# A stream cannot be resumed with another pipeline.
 _PIPELINE: list[dict[str, Any]] = [
     {
         "$match": {
@@ -185,3 +192,7 @@ _PIPELINE: list[dict[str, Any]] = [
     },
     {"$project": {"operationType": 1, **{f"fullDocument.{each}": 1 for each in ("_id", *_FIELDS)}}},
 ]
+
+
+def pipeline_hash() -> str:
+    return sha256(json.dumps(_PIPELINE, sort_keys=True).encode()).hexdigest()[:16]

@@ -170,6 +170,7 @@ class Database:
         self.calls = Calls(timeout=timeout)
         self.turns = Turns()
         self.looked_for_orphans = -math.inf
+        self.refuses_orphans = False
         self.older_tokens = False
         self.unread_marks = False
         self.missing_search_indexes = set[str]()

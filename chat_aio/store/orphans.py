@@ -2,11 +2,12 @@
 
 import logging
 import time
-from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
+from bson.binary import UUID_SUBTYPE, Binary
 from bson.codec_options import CodecOptions
-from pymongo.errors import PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
@@ -39,22 +40,50 @@ async def end_orphans(database: Database, *, since: float) -> None:
     since then, and at most one look a second for all writers of a process.
     """
     # No privilege is needed: MongoDB shows and ends the sessions of one's own user. If it refuses,
-    # nothing happens. A live client that lost only its connection finds its transaction aborted,
-    # which every driver treats as a reason to try again.
+    # they end after a minute. A live client that lost only its connection finds its transaction
+    # aborted, which every driver treats as a reason to try again.
     now = time.monotonic()
     if now - max(since, database.looked_for_orphans) < PATIENCE_SECONDS:
         return
     database.looked_for_orphans = now
+    admin = _admin(database)
+    try:
+        if orphans := await database.read(lambda: _orphans(admin), seconds=LOOK_SECONDS):
+            await database.read(lambda: _kill(admin, orphans), seconds=LOOK_SECONDS)
+            log.warning("ended %d transactions whose processes are gone", len(orphans))
+    except OperationFailure as error:
+        if not database.refuses_orphans:
+            log.warning(
+                "MongoDB refuses to end transactions of killed processes (code %s): they hold "
+                "their conversations for up to a minute",
+                error.code,
+            )
+        database.refuses_orphans = True
+    except (PyMongoError, StorageUnavailable):
+        pass
+
+
+async def refusal(database: Database) -> str | None:
+    """Why MongoDB would not end orphaned transactions, None if it would. Ends nothing."""
+    admin = _admin(database)
+    unknown = {"id": Binary(uuid4().bytes, UUID_SUBTYPE)}
+    try:
+        await database.read(lambda: _orphans(admin), seconds=LOOK_SECONDS)
+        await database.read(lambda: _kill(admin, [unknown]), seconds=LOOK_SECONDS)
+    except OperationFailure as error:
+        return f"MongoDB answers with code {error.code}"
+    return None
+
+
+def _admin(database: Database) -> Any:
     # `$currentOp` allows no other read concern than `local`.
-    admin = database.client.get_database(
+    return database.client.get_database(
         "admin", CodecOptions(), ReadPreference.PRIMARY, read_concern=ReadConcern("local")
     )
-    with suppress(PyMongoError, StorageUnavailable):
-        if orphans := await database.read(lambda: _orphans(admin), seconds=LOOK_SECONDS):
-            await database.read(
-                lambda: admin.command("killSessions", orphans), seconds=LOOK_SECONDS
-            )
-            log.warning("ended %d transactions whose processes are gone", len(orphans))
+
+
+async def _kill(admin: Any, sessions: list[dict[str, Any]]) -> None:
+    await admin.command("killSessions", sessions)
 
 
 async def _orphans(admin: Any) -> list[dict[str, Any]]:

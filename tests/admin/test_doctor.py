@@ -6,7 +6,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 from pymongo import AsyncMongoClient
 
+from chat_aio import embedded
 from chat_aio.admin.doctor import database as looking
 from chat_aio.admin.doctor import proxy as in_front
+from chat_aio.admin.doctor import versions
 from chat_aio.admin.doctor.members import Member, judge_members
 from chat_aio.admin.doctor.points import Point
 from chat_aio.admin.doctor.proxy import check_http, points_of_proxy
@@ -53,6 +55,8 @@ def states_of(done: Run) -> dict[str, str]:
 
 
 def not_ok(states: dict[str, str]) -> dict[str, str]:
+    """The points that are not ok, but for the version: that of the tests is never a recent one."""
+    assert states.pop(versions.NAME, "warning") == "warning"
     return {name: state for name, state in states.items() if state != "ok"}
 
 
@@ -236,17 +240,46 @@ async def test_the_oplog(database: Database) -> None:
         assert looking.judge_oplog(oplog, 300).state == state
 
 
-@pytest.mark.parametrize(
-    ("version", "state"), [("5.0.31", "problem"), ("6.0.0", "ok"), ("8.2.1", "ok")]
-)
-async def test_versions(
-    database: Database, monkeypatch: pytest.MonkeyPatch, version: str, state: str
-) -> None:
-    async def say(_: Store) -> str:
-        return version
+CVE, OLD = "is open to CVE-2025-14847", "is past its end of life (2025-07-31)"
+TODAY, BEFORE = date(2026, 1, 31), date(2025, 7, 31)
 
-    monkeypatch.setattr(deployment, "version", say)
-    assert (await looking.check_version(Store(database))).state == state
+
+@pytest.mark.parametrize(
+    ("version", "today", "set_name", "state", "found"),
+    [
+        ("5.0.31", TODAY, "rs0", "problem", "5.0.31"),
+        ("6.0.5", TODAY, "chat", "warning", "6.0.5, the embedded mongod"),
+        ("6.0.5", TODAY, "rs0", "warning", f"6.0.5 {CVE} and {OLD}"),
+        ("6.0.26", BEFORE, "rs0", "warning", f"6.0.26 {CVE}"),
+        ("6.0.27", TODAY, "rs0", "warning", f"6.0.27 {OLD}"),
+        ("6.0.27", BEFORE, "rs0", "ok", "6.0.27"),
+        ("7.0.27", TODAY, "rs0", "warning", f"7.0.27 {CVE}"),
+        ("7.0.28", TODAY, "rs0", "ok", "7.0.28"),
+        ("8.0.16", TODAY, "rs0", "warning", f"8.0.16 {CVE}"),
+        ("8.0.17-rc0", TODAY, "rs0", "ok", "8.0.17-rc0"),
+        ("8.2.3", TODAY, "rs0", "ok", "8.2.3"),
+    ],
+)
+def test_versions(version: str, today: date, set_name: str, state: str, found: str) -> None:
+    judged = versions.judge_version(version, {"setName": set_name}, today)
+    assert (judged.state, judged.found) == (state, found)
+
+
+async def test_the_embedded_mongod_is_the_one_that_is_named(database: Database) -> None:
+    """Unless the tests run on another one."""
+    version = await deployment.version(Store(database))
+    assert version in (embedded.VERSION, "6.0.27")
+
+
+async def test_orphans_that_mongodb_does_not_end(database: Database, client_url: str) -> None:
+    """As on Atlas's smaller tiers."""
+    async with AsyncMongoClient[dict[str, Any]](client_url, appname="refused") as client:
+        store = Store(client[database.name])
+        assert (await looking.check_orphans(store)).state == "ok"
+        async with failing(
+            database.client, ["killSessions"], app_name="refused", errorCode=8000, times=1
+        ):
+            assert (await looking.check_orphans(store)).state == "warning"
 
 
 async def test_members(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,10 @@ import json
 import os
 import re
 import sys
+from datetime import date
 from pathlib import Path
 
+from chat_aio.admin.doctor.versions import judge_version
 from chat_aio.server.settings import SETTINGS
 from chat_aio.store import indexes
 from tests.conftest import Database
@@ -89,3 +91,12 @@ def test_what_the_image_and_compose_set_are_settings() -> None:
 
 def test_the_checkout_has_its_indexes_beside_the_package() -> None:
     assert Path(str(indexes.folder())) == ROOT / "indexes"
+
+
+def test_compose_files_name_the_mongodb_of_the_tests() -> None:
+    """A patched version, the one that scripts/patched-mongod unpacks."""
+    (version,) = re.findall(r"mongod-([\d.]+)", (ROOT / "scripts" / "patched-mongod").read_text())
+    template = ROOT / "chat_aio" / "admin" / "new_app" / "docker-compose.yml.template"
+    for compose in (ROOT / "docker-compose.yml", template):
+        assert f"image: mongo:${{MONGO_VERSION:-{version}}}\n" in compose.read_text()
+    assert judge_version(version, {}, date(2025, 7, 1)).state == "ok"

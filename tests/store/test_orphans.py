@@ -1,11 +1,13 @@
 """Transactions of killed processes: their locks do not stay for the minute that MongoDB gives."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from unittest.mock import AsyncMock, patch
 
 import pytest
+from pymongo.errors import OperationFailure
 
 from chat_aio import Chat, Options
 from chat_aio.store import orphans
@@ -49,6 +51,17 @@ async def test_what_a_killed_process_has_locked(
         head = await database["counters"].find_one(chosen)
         assert head is not None
         assert head["fence"] == 1
+
+
+async def test_a_refusal_is_logged_once(store: Store, caplog: pytest.LogCaptureFixture) -> None:
+    refusal = OperationFailure("(Unauthorized) not allowed in this atlas tier", 8000)
+    with patch.object(orphans, "_orphans", AsyncMock(side_effect=refusal)) as look:
+        for _ in range(3):
+            store.database.looked_for_orphans = -math.inf
+            await end_orphans(store.database, since=0.0)
+    assert look.await_count == 3
+    (warning,) = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    assert "(code 8000)" in warning
 
 
 async def test_one_looks_for_all_who_wait(store: Store) -> None:

@@ -9,15 +9,16 @@ from pymongo.errors import PyMongoError
 from chat_aio.admin.doctor.members import NAME as MEMBERS
 from chat_aio.admin.doctor.members import check_members
 from chat_aio.admin.doctor.points import Point, ok, problem, unknown, warning
+from chat_aio.admin.doctor.versions import NAME as VERSION
+from chat_aio.admin.doctor.versions import OLDEST, check_version, numbers_of
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.server.clients import client_of
 from chat_aio.server.settings import ServeSettings
-from chat_aio.store import indexes, privileges, schema_version
+from chat_aio.store import indexes, orphans, privileges, schema_version
 from chat_aio.store.change_stream import ChangesBroken
 from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.maintenance import deployment
 
-OLDEST = (6, 0)
 MOST_CLOCK_SECONDS = 1.0
 ENOUGH_OPLOG_SECONDS = 6 * 3600
 MOST_NAMED = 6
@@ -56,11 +57,12 @@ def checks_of(settings: ServeSettings) -> dict[str, Check]:
         return await check_members(database, settings.mongo_url)
 
     return {
-        "MongoDB's version": check_version,
+        VERSION: check_version,
         "feature compatibility": check_feature_compatibility,
         "replica set": check_replica_set,
         MEMBERS: look_at_members,
         "majority writes": check_majority,
+        "orphaned transactions": check_orphans,
         "change stream": check_change_stream,
         "role": check_role,
         "indexes": check_indexes,
@@ -81,19 +83,12 @@ async def _checked(name: str, check: Check, database: Database) -> Point:
         return problem(name, f"cannot be checked: {_said(error)}", "see the log of MongoDB")
 
 
-async def check_version(database: Database) -> Point:
-    name, version = "MongoDB's version", await deployment.version(database)
-    if _numbers(version) < OLDEST:
-        return problem(name, version, "upgrade MongoDB: 6.0 is the oldest that the chat works with")
-    return ok(name, version)
-
-
 async def check_feature_compatibility(database: Database) -> Point:
     name, found = "feature compatibility", await deployment.feature_compatibility(database)
     version = await deployment.version(database)
-    if _numbers(found) < OLDEST:
+    if numbers_of(found) < OLDEST:
         return problem(name, found, "set featureCompatibilityVersion to 6.0 or newer")
-    if _numbers(found) != _numbers(version):
+    if numbers_of(found) != numbers_of(version):
         advice = "the upgrade is not finished: raise it when you no longer want to go back"
         return warning(name, f"{found}, and MongoDB is {version}", advice)
     return ok(name, found)
@@ -124,6 +119,17 @@ async def check_majority(database: Database) -> Point:
         advice = "see rs.status(): more than half of the members must be up and follow"
         return problem(name, f"no answer within {database.timeout:g} s", advice)
     return ok(name, f"acknowledged within {time.monotonic() - began:.3f} s")
+
+
+async def check_orphans(database: Database) -> Point:
+    name = "orphaned transactions"
+    if refusal := await orphans.refusal(database):
+        advice = (
+            "a killed process holds its conversations for up to a minute: allow `killSessions`, "
+            "which Atlas refuses on its Free and Flex tiers"
+        )
+        return warning(name, f"cannot be ended: {refusal}", advice)
+    return ok(name, "those of killed processes can be ended")
 
 
 async def check_change_stream(database: Database) -> Point:
@@ -200,11 +206,6 @@ def judge_oplog(found: deployment.Oplog, needed: float) -> Point:
     if found.seconds < ENOUGH_OPLOG_SECONDS:
         return warning(name, said, advice)
     return ok(name, said)
-
-
-def _numbers(version: str) -> tuple[int, int]:
-    major, minor, *_ = version.split(".")
-    return int(major), int(minor)
 
 
 def _some(names: list[str]) -> str:

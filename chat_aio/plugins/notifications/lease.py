@@ -84,11 +84,13 @@ class Lease:
         """How far the created messages are read; None before the first time."""
         found = await self._api.read(lambda: self._rows.find_one({"_id": NAME}))
         at = (found or {}).get("at")
-        return Position(found.get("token"), at) if isinstance(at, datetime) else None
+        if found is None or not isinstance(at, datetime):
+            return None
+        return Position(found.get("token"), at, found.get("pipeline"))
 
     async def move(self, position: Position) -> None:
         """Store how far the created messages are read. Raises LeaseLost."""
-        moved = {"token": position.token, "at": position.at}
+        moved = {"token": position.token, "at": position.at, "pipeline": position.pipeline}
         written = await self._api.write(lambda: self._rows.update_one(self._mine, {"$set": moved}))
         if not written.matched_count:
             raise self._lost()

@@ -120,7 +120,7 @@ async def test_over_motor(make_chat: MakeChat, database: Database, client_url: s
     assert told.of("bob") == ["1"]
 
 
-@pytest.mark.parametrize("lost", ["token", "none"])
+@pytest.mark.parametrize("lost", ["token", "pipeline", "none"])
 async def test_a_lost_position_is_healed_from_storage(
     make_chat: MakeChat, database: Database, caplog: pytest.LogCaptureFixture, lost: str
 ) -> None:
@@ -133,8 +133,12 @@ async def test_a_lost_position_is_healed_from_storage(
     await all_told(database, 1)
     await first.close()
     await sender.api.send_message("ada", group.id, "2")
-    token = {"_data": "nonsense"} if lost == "token" else None
-    await database["settings"].update_one({"_id": NAME}, {"$set": {"token": token}})
+    change: dict[str, Any] = {
+        "token": {"token": {"_data": "nonsense"}},
+        "pipeline": {"pipeline": "of another version"},
+        "none": {"token": None},
+    }
+    await database["settings"].update_one({"_id": NAME}, {"$set": change[lost]})
     second = await opened(database, told, heard)
     await all_told(database, 2)
     await ready(database)
@@ -142,7 +146,7 @@ async def test_a_lost_position_is_healed_from_storage(
     await until(lambda: len(heard.outcomes) == 2)
     await second.close()
     assert told.of("bob") == ["1", "2", "3"]
-    if lost == "token":
+    if lost != "none":
         assert heard.gaps == 1
         assert "the position of notifications was lost" in caplog.text
     assert heard.outcomes == ["delivered", "delivered"]
