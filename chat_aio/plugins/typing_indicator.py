@@ -34,7 +34,7 @@ class Typing(Plugin):
     events = (TypingEvent,)
 
     def __init__(self) -> None:
-        # The oldest first: each is put behind the others when it is published.
+        # The oldest event first.
         self._published: dict[tuple[str, str], tuple[bool, float]] = {}
         path = "/conversations/{conversation_id}/typing"
         self.routes = (

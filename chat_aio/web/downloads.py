@@ -35,8 +35,8 @@ def _embedders(request: web.Request) -> str:
     """The pages that may show a file. Other pages could see from `<img>` whether the user may read
     it. An origin that is listed and has another host may be a subdomain."""
     origins = request.app[CONTEXT].options.allowed_origins or ()
-    elsewhere = [each for each in origins if each.partition("://")[2] != request.host.lower()]
-    return "same-site" if elsewhere else "same-origin"
+    hosts = {origin.partition("://")[2] for origin in origins}
+    return "same-site" if hosts - {request.host.lower()} else "same-origin"
 
 
 async def send_file(request: web.Request, file: File) -> web.StreamResponse:

@@ -15,7 +15,7 @@ from tests.support.people import Frame, Person, Tab
 from tests.support.verify import verify_action
 
 
-async def next_told(tab: Tab) -> Frame:
+async def next_event(tab: Tab) -> Frame:
     """The next event; id-only frames are passed."""
     while (frame := await tab.next()).event is None:
         pass
@@ -31,7 +31,7 @@ async def test_typing_is_told_to_the_others_on_every_process(serve: MakePeople) 
         for given, name in ((True, "started"), (False, "stopped"), (None, "started")):
             answer = await alice.post(f"/conversations/{group}/typing", {"isTyping": given})
             assert answer.json == {"ok": True}
-            told = await next_told(his)
+            told = await next_event(his)
             assert (told.event, told.id) == (f"typing.{name}", None)
             age = datetime.now(UTC) - datetime.fromisoformat(told.data.pop("at"))
             assert timedelta() <= age < timedelta(minutes=1)
@@ -46,7 +46,7 @@ async def test_typing_is_told_to_the_others_on_every_process(serve: MakePeople) 
         assert await hers.bodies(1) == ["hi"]
 
 
-async def test_typing_again_is_told_once_a_second(serve: MakePeople) -> None:
+async def test_a_repeated_ping_is_sent_once_a_second(serve: MakePeople) -> None:
     now = 100.0
     people = await serve(plugins=[plugin := Typing()])
     alice, bob, eve = people("alice"), people("bob"), people("eve")
@@ -71,14 +71,14 @@ async def test_typing_again_is_told_once_a_second(serve: MakePeople) -> None:
             await types(alice, group)
             now += 0.1
             await types(alice, group)
-            told = [await next_told(tab) for _ in range(6)]
+            frames = [await next_event(tab) for _ in range(6)]
             await alice.send(group, "the end")
             assert await tab.bodies(1) == ["the end"]
-        assert [(each.data["senderId"], each.data["conversationId"]) for each in told] == [
+        assert [(frame.data["senderId"], frame.data["conversationId"]) for frame in frames] == [
             *(("alice", group), ("eve", group), ("alice", other)),
             *[("alice", group)] * 3,
         ]
-        assert [str(each.event).partition(".")[2] for each in told] == [
+        assert [str(frame.event).partition(".")[2] for frame in frames] == [
             *["started"] * 3,
             *("stopped", "started", "started"),
         ]

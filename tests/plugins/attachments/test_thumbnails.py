@@ -96,7 +96,7 @@ async def test_a_process_that_dies_is_replaced(drawing: Thumbnails) -> None:
 
 async def test_many_at_once_wait_or_go_without(drawing: Thumbnails) -> None:
     drawn = await asyncio.gather(
-        *(draw(drawing, png(each, each), user_id=f"user {each}") for each in range(1, 30))
+        *(draw(drawing, png(side, side), user_id=f"user {side}") for side in range(1, 30))
     )
     sizes = [each.width for each in drawn if each.thumbnail]
     assert len(sizes) >= thumbnails.MOST_WAITING
@@ -109,7 +109,7 @@ async def test_one_user_leaves_room_for_others(drawing: Thumbnails) -> None:
     assert (await draw(drawing, PNG)).thumbnail
     stuck = process_of(drawing)
     os.kill(stuck.pid, signal.SIGSTOP)
-    of_alice = [asyncio.create_task(draw(drawing, png(each, 1))) for each in range(1, 21)]
+    of_alice = [asyncio.create_task(draw(drawing, png(width, 1))) for width in range(1, 21)]
     await asyncio.sleep(0)
     assert drawing._waiting == thumbnails.MOST_OF_A_USER
     of_bob = asyncio.create_task(draw(drawing, png(50, 50), user_id="bob"))
@@ -118,7 +118,7 @@ async def test_one_user_leaves_room_for_others(drawing: Thumbnails) -> None:
     await asyncio.wait([of_bob, *of_alice[4:]], return_when=asyncio.FIRST_COMPLETED)
     assert of_bob.done()
     assert (await of_bob).thumbnail
-    assert [(await each).width for each in of_alice] == [*range(1, 21)]
+    assert [(await task).width for task in of_alice] == [*range(1, 21)]
 
 
 @pytest.fixture

@@ -252,7 +252,7 @@ async def test_a_user_has_limits_for_each_day(serve: MakePeople, database: Datab
         await database["attachments"].delete_many({})
         answers = await asyncio.gather(*(upload(alice, group, TEXT) for _ in range(20)))
         # Exactly as many as fit: those that begin at once do not refuse one another.
-        assert sorted(each.status for each in answers) == [201] * 5 + [422] * 15
+        assert sorted(answer.status for answer in answers) == [201] * 5 + [422] * 15
         stored = await database["attachments"].count_documents({"state": "stored"})
         assert stored == 5
 
