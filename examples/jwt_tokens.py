@@ -23,6 +23,8 @@ from pymongo import AsyncMongoClient
 from chat_aio import Chat
 
 KEY = os.environ["TOKEN_KEY"]
+CHAT = "/api/chat"
+STREAM = f"{CHAT}/stream"
 GOOD_FOR = timedelta(minutes=10)
 
 
@@ -36,7 +38,7 @@ async def login(request: web.Request) -> web.Response:
 async def auth(request: web.Request) -> dict[str, str] | None:
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer":
-        token = request.query.get("access_token", "") if request.path.endswith("/stream") else ""
+        token = request.query.get("access_token", "") if request.path == STREAM else ""
     try:
         claims = jwt.decode(token, KEY, algorithms=["HS256"], options={"require": ["exp", "sub"]})
     except jwt.InvalidTokenError:
@@ -50,7 +52,7 @@ async def make_app() -> web.Application:
     )
     app = web.Application()
     app.router.add_post("/login", login)
-    Chat(client.get_default_database("chat"), auth=auth).mount(app)
+    Chat(client.get_default_database("chat"), auth=auth).mount(app, CHAT)
     app.on_cleanup.append(lambda _: client.close())
     return app
 

@@ -143,7 +143,7 @@ def _require_count(at_most: int | None) -> None:
 
 
 def _hosts(listed: Collection[str]) -> frozenset[str]:
-    hosts = {each: host_of(f"http://{each}") for each in listed}
+    hosts = {given: host_of(f"http://{given}") for given in listed}
     for given, host in hosts.items():
         if not host or "/" in given:
             raise ValueError(f"Links takes hosts such as example.org, not {given!r}")

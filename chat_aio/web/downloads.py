@@ -8,7 +8,7 @@ from aiohttp import web
 from chat_aio.errors import RangeNotSatisfiable, RateLimited
 from chat_aio.plugins.files import File, Redirect, disposition
 from chat_aio.store.calls import paused
-from chat_aio.web.keys import DOWNLOADS, USER_ID
+from chat_aio.web.keys import CONTEXT, DOWNLOADS, USER_ID
 from chat_aio.web.open_downloads import AT_ONCE
 from chat_aio.web.replies import reply_error
 from chat_aio.web.spending import keep_spent
@@ -21,13 +21,22 @@ STALL_SECONDS = 30.0
 REVALIDATED = "private, no-cache"
 """Browsers keep the bytes and ask each time: whoever may no longer read them does not see them."""
 
+CORP = "Cross-Origin-Resource-Policy"
 NOTHING_RUNS = "default-src 'none'; sandbox"
 
 
-def redirect(answer: Redirect) -> web.Response:
+def redirect(request: web.Request, answer: Redirect) -> web.Response:
     """The method stays the same, and nobody keeps the URL, which is a permission by itself."""
-    headers = {"Location": answer.url, "Referrer-Policy": "no-referrer"}
+    headers = {"Location": answer.url, "Referrer-Policy": "no-referrer", CORP: _embedders(request)}
     return web.Response(status=307, headers=headers)
+
+
+def _embedders(request: web.Request) -> str:
+    """The pages that may show a file. Other pages could see from `<img>` whether the user may read
+    it. An origin that is listed and has another host may be a subdomain."""
+    origins = request.app[CONTEXT].options.allowed_origins or ()
+    hosts = {origin.partition("://")[2] for origin in origins}
+    return "same-site" if hosts - {request.host.lower()} else "same-origin"
 
 
 async def send_file(request: web.Request, file: File) -> web.StreamResponse:
@@ -35,6 +44,7 @@ async def send_file(request: web.Request, file: File) -> web.StreamResponse:
     are open, of this user or in this process."""
     etag = f'"{file.etag}"'
     headers = {"ETag": etag, "Cache-Control": REVALIDATED, "Accept-Ranges": "bytes"}
+    headers[CORP] = _embedders(request)
     if _is_known(request, etag):
         return web.Response(status=304, headers=headers)
     asked = _range_of(request, file.size, etag)

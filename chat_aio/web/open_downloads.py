@@ -30,7 +30,7 @@ class OpenDownloads:
             return
         held = min(size, MOST_HELD)
         if self._open[user_id] >= self._per_user:
-            raise RateLimited("Too many downloads of yours are open.")
+            raise RateLimited("You have too many open downloads.")
         if self._held + held > self._buffer_bytes:
             raise RateLimited("Too many downloads are open at the moment.")
         self._open[user_id] += 1

@@ -79,7 +79,7 @@ class PluginOperation:
             request[TRANSFER] = True
             return await send_file(request, answer)
         if isinstance(answer, Redirect):
-            return redirect(answer)
+            return redirect(request, answer)
         return reply_object(answer, status=self.route.status)
 
     async def _read(self, request: web.Request) -> dict[str, Any]:

@@ -79,6 +79,7 @@ async def served(database: Database) -> AsyncIterator[Served]:
         auth=picked_by_header,
         hooks=Hooks(
             can_moderate=lambda asked: asked.user_id.startswith("moderator"),
+            allowed_roles=lambda _: {"user"},
             profiles=lambda user_ids: {each: Profile(name=each.title()) for each in user_ids},
         ),
         plugins=[each() for each in PLUGINS],

@@ -23,12 +23,17 @@ Given = dict[str, Any]
 GIVEN: dict[str, Given] = {
     "POST /conversations": {"otherUserId": "{other}"},
     "POST /conversations/{conversation_id}/messages": {"body": "a word"},
+    "POST /conversations/{conversation_id}/messages system": {"body": "a word", "role": "system"},
     "GET /search/messages": {"q": "word", "conversationId": "{conversation_id}"},
     "GET /users": {"ids": "{asker},{outlaw}"},
     "GET /search/messages mine": {"q": "word"},
     "POST /conversations/{conversation_id}/read": {"messageId": "{message_id}"},
     "PATCH /messages/{message_id}": {"body": "another word"},
     "POST /messages/{message_id}/forward": {"conversationId": "{to_conversation_id}"},
+    "POST /messages/{message_id}/forward system": {
+        "conversationId": "{to_conversation_id}",
+        "role": "system",
+    },
     "POST /messages/{message_id}/reactions": {"emoji": "+1"},
     "DELETE /messages/{message_id}/reactions": {"emoji": "+1"},
     "PATCH /conversations/{conversation_id}": {"name": "a new name"},

@@ -31,6 +31,7 @@ MEANINGS: dict[str, tuple[int, str | None]] = {
     "sender": (403, "NOT_MESSAGE_SENDER"),
     "admin": (403, "NOT_CONVERSATION_ADMIN"),
     "closed": (403, "NOT_PUBLIC_CONVERSATION"),
+    "role": (403, "ROLE_NOT_ALLOWED"),
     "moder": (403, "NOT_MODERATOR"),
     "block": (403, "DIRECT_INTERACTION_BLOCKED"),
     "draft": (404, "DRAFT_NOT_FOUND"),
@@ -57,6 +58,7 @@ POST /conversations/{conversation_id}/messages send_message
   group           write     write   made    made    made    made    ban     write     401
   channel         write     write   made    made    made    made    ban     write     401
   direct          write     -       -       made    block   block   ban     write     401
+  system, HTTP    role      role    role    role    role    role    ban     role      401
 GET /conversations/{conversation_id}/messages list_messages
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
@@ -100,6 +102,7 @@ POST /messages/{message_id}/forward forward_message
   to channel      write     write   made    made    made    made    ban     write     401
   to direct       write     -       -       made    block   block   ban     write     401
   from hidden     read      read    gone    made    gone    gone    ban     read      401
+  system, HTTP    role      role    role    role    role    role    ban     role      401
 POST /messages/{message_id}/reactions add_reaction
   group           write     write   ok      ok      ok      ok      ban     write     401
   direct          write     -       -       ok      block   block   ban     write     401

@@ -8,10 +8,11 @@ import pytest
 from chat_aio import Hooks
 from chat_aio.demo.application import HOOKS
 from chat_aio.plugins import Drafts
+from chat_aio.schema.models import Role
 from tests.conftest import MakePeople
 from tests.support.people import Answer, Person
 
-ROLES = ("user", "assistant", "system")
+ROLES: tuple[Role, ...] = ("user", "assistant", "system")
 
 
 async def of_robots(user_id: str) -> set[Any]:

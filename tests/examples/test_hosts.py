@@ -59,6 +59,10 @@ async def test_jwt_tokens(serve_example: Any) -> None:
             for path in ("stream", "channels"):
                 async with session.get(f"{CHAT}/{path}", params={"access_token": token}) as answer:
                     seen[token == tokens[0], path] = answer.status
+        # No other path that ends like the stream's takes it either.
+        given = {"access_token": tokens[0]}
+        async with session.get(f"{CHAT}/conversations/stream", params=given) as answer:
+            assert answer.status == 401
     assert seen == {
         (True, "stream"): 200,
         (True, "channels"): 401,

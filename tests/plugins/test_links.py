@@ -69,7 +69,7 @@ USERS = (
     *("good.example,", "good.example)", "good.example:80)"),
     *("\uff20", "good.example\u3002", ";", "="),
 )  # fmt: skip
-"""Browsers skip what is before an `@`."""
+"""Users before an `@`, which browsers skip."""
 
 PLACES = (
     *("", "/", "/x", "?x", "#x", ":443"),
@@ -219,11 +219,13 @@ async def test_spellings_lead_where_the_tables_have_them() -> None:
     def leads_to_denied(spelling: str) -> bool:
         return any(is_denied(host) for host in found[spelling]["links"])
 
-    assert [each for each in LEADING_THERE if not leads_to_denied(each)] == []
+    assert [spelling for spelling in LEADING_THERE if not leads_to_denied(spelling)] == []
     assert [
-        each for each in LEADING_ELSEWHERE if leads_to_denied(each) or not found[each]["links"]
+        spelling
+        for spelling in LEADING_ELSEWHERE
+        if leads_to_denied(spelling) or not found[spelling]["links"]
     ] == []
-    assert [each for each in LEADING_NOWHERE if leads_to_denied(each)] == []
+    assert [spelling for spelling in LEADING_NOWHERE if leads_to_denied(spelling)] == []
 
 
 @pytest.mark.parametrize("listed", ["evil.example.", "EVIL.example", "xn--bcher-kva.example"])

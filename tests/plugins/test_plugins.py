@@ -4,14 +4,22 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio.errors import InvalidInput
-from chat_aio.plugins import Plugin, PluginRequest, PluginRoute, Receipts, Typing
+from chat_aio.plugins import Plugin, PluginRequest, PluginRoute, Receipts, Typing, typing_indicator
 from tests.conftest import Database, MakePeople
-from tests.support.people import Tab
+from tests.support.people import Frame, Person, Tab
 from tests.support.verify import verify_action
+
+
+async def next_event(tab: Tab) -> Frame:
+    """The next event; id-only frames are passed."""
+    while (frame := await tab.next()).event is None:
+        pass
+    return frame
 
 
 async def test_typing_is_told_to_the_others_on_every_process(serve: MakePeople) -> None:
@@ -20,12 +28,10 @@ async def test_typing_is_told_to_the_others_on_every_process(serve: MakePeople) 
     group = await alice.group("bob")
     await bob.told_all()
     async with bob.tab() as his, alice.tab() as hers:
-        assert (await alice.post(f"/conversations/{group}/typing")).json == {"ok": True}
         for given, name in ((True, "started"), (False, "stopped"), (None, "started")):
-            await alice.post(f"/conversations/{group}/typing", {"isTyping": given})
-            if given is True:
-                await his.event("typing.started")
-            told = await his.next()
+            answer = await alice.post(f"/conversations/{group}/typing", {"isTyping": given})
+            assert answer.json == {"ok": True}
+            told = await next_event(his)
             assert (told.event, told.id) == (f"typing.{name}", None)
             age = datetime.now(UTC) - datetime.fromisoformat(told.data.pop("at"))
             assert timedelta() <= age < timedelta(minutes=1)
@@ -38,6 +44,48 @@ async def test_typing_is_told_to_the_others_on_every_process(serve: MakePeople) 
             }
         await bob.send(group, "hi")
         assert await hers.bodies(1) == ["hi"]
+
+
+async def test_a_repeated_ping_is_sent_once_a_second(serve: MakePeople) -> None:
+    now = 100.0
+    people = await serve(plugins=[plugin := Typing()])
+    alice, bob, eve = people("alice"), people("bob"), people("eve")
+    group, other = await alice.group("bob", "eve"), await alice.group("bob")
+    await bob.told_all()
+
+    async def types(who: Person, here: str, is_typing: bool = True) -> None:
+        answer = await who.post(f"/conversations/{here}/typing", {"isTyping": is_typing})
+        assert answer.json == {"ok": True}
+
+    with patch.object(typing_indicator, "monotonic", lambda: now):
+        async with bob.tab() as tab:
+            for _ in range(200):
+                await types(alice, group)
+            await types(eve, group)
+            await types(alice, other)
+            now += 0.5
+            await types(alice, group)
+            await types(alice, group, False)  # A stop is published at once,
+            await types(alice, group)  # and so is a start after it.
+            now += 0.9
+            await types(alice, group)
+            now += 0.1
+            await types(alice, group)
+            frames = [await next_event(tab) for _ in range(6)]
+            await alice.send(group, "the end")
+            assert await tab.bodies(1) == ["the end"]
+        assert [(frame.data["senderId"], frame.data["conversationId"]) for frame in frames] == [
+            *(("alice", group), ("eve", group), ("alice", other)),
+            *[("alice", group)] * 3,
+        ]
+        assert [str(frame.event).partition(".")[2] for frame in frames] == [
+            *["started"] * 3,
+            *("stopped", "started", "started"),
+        ]
+        # What is older than a second is forgotten.
+        now += 5.0
+        await types(eve, group)
+        assert len(plugin._published) == 1
 
 
 async def test_who_may_not_write_does_not_type(serve: MakePeople) -> None:

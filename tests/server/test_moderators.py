@@ -131,8 +131,8 @@ async def test_users_write_as_users_and_assistants_also_as_such(
             _, made = await call(session, "POST", f"{base}/conversations/group", headers, group)
             url = f"{base}/conversations/{made['conversation']['id']}/messages"
             for role in ("user", "assistant", "system"):
-                said = {"body": "hi", "role": role}
-                status, answer = await call(session, "POST", url, headers, said)
+                body = {"body": "hi", "role": role}
+                status, answer = await call(session, "POST", url, headers, body)
                 assert status == (201 if role in allowed else 403), (user_id, role)
                 if status == 403:
                     assert answer["error"]["code"] == "ROLE_NOT_ALLOWED"

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
-from chat_aio.plugins import Presence, Receipts, Typing
+from chat_aio.plugins import Presence, Receipts, Typing, typing_indicator
 from tests.conftest import MakePeople
 from tests.plugins.test_presence import shown
 from tests.support.people import Answer, Person, Tab
@@ -87,6 +88,7 @@ async def test_a_delivery_is_not_told_to_whom_one_has_blocked(serve: MakePeople)
         assert {sender for _, sender in await heard_until(hers, "the end")} <= {"carol"}
 
 
+@patch.object(typing_indicator, "AGAIN_SECONDS", 0.0)
 async def test_a_block_and_its_end_are_known_to_every_process_at_once(serve: MakePeople) -> None:
     """Each process remembers who is apart until it is told of a change."""
     one, two = [await serve(plugins=[Typing()], separate_blocked=True) for _ in range(2)]

@@ -56,13 +56,21 @@ _MIMETYPE = re.compile(rb"mimetype(application/(?:vnd\.oasis\.opendocument\.[a-z
 
 _MARKUP = re.compile(rb"<(!doctype\s+html|html|head|body|script|iframe|svg|\?xml|!--)", re.I)
 
-_SHOWN = frozenset(
-    {
-        *("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"),
-        *("video/mp4", "video/webm", "audio/mpeg", "audio/ogg", "audio/wav", "audio/mp4"),
-        "audio/flac",
-    }
-)
+_SHOWN: dict[str, tuple[str, ...]] = {
+    "image/png": (".png", ".apng"),
+    "image/jpeg": (".jpg", ".jpeg", ".jpe", ".jfif"),
+    "image/gif": (".gif",),
+    "image/webp": (".webp",),
+    "image/avif": (".avif",),
+    "video/mp4": (".mp4", ".m4v", ".3gp", ".3g2"),
+    "video/webm": (".webm", ".weba"),
+    "audio/mpeg": (".mp3", ".mpga"),
+    "audio/ogg": (".ogg", ".oga", ".opus", ".ogv", ".spx"),
+    "audio/wav": (".wav", ".wave"),
+    "audio/mp4": (".m4a", ".m4b", ".mp4"),
+    "audio/flac": (".flac",),
+}
+"""The kinds that browsers show, with the endings of their names."""
 
 
 def kind_of(head: bytes) -> str:
@@ -85,6 +93,13 @@ def may_be_shown(kind: str) -> bool:
     """Whether a browser may show a file of this kind by itself: images, sound and video, in which
     nothing runs. Not PDF, SVG and HTML."""
     return kind in _SHOWN
+
+
+def with_ending(name: str, kind: str) -> str:
+    """The name of a file, which ends as its kind does if browsers show that kind: saved by a
+    reader, an image must not be opened as a page."""
+    endings = _SHOWN.get(kind, ("",))
+    return name if name.lower().endswith(endings) else name + endings[0]
 
 
 def is_among(kind: str, listed: frozenset[str]) -> bool:

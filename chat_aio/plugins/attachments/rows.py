@@ -73,22 +73,32 @@ class Rows:
             lambda: self._rows.update_one(here, {"$setOnInsert": row}, upsert=True)
         )
         try:
-            await self.require_within(user_id, limits)
+            await self._require_room(attachment_id, user_id, size, limits)
         except AttachmentLimitExceeded:
             await self._api.write(lambda: self._rows.delete_one(here))
             raise
 
-    async def require_within(self, user_id: str, limits: DailyLimits) -> None:
-        """Raise AttachmentLimitExceeded if the rows of a user are more than the limits. It is asked
-        when a row is written already: of uploads at once, none overlooks the others."""
+    async def _require_room(
+        self, attachment_id: str, user_id: str, size: int, limits: DailyLimits
+    ) -> None:
+        """Raise AttachmentLimitExceeded if a user's other uploads of a day leave no room for this
+        one. Its row is written already: of uploads in several processes, none overlooks the others.
+        """
+        # Only a complete upload has a kind: a refused one, and one that failed, do not count.
+        counted = {"$or": [{"state": "uploading"}, {"contentType": {"$ne": ""}}]}
         recent = {"userId": user_id, "createdAt": {"$gt": self._api.now() - DAY}}
+        others = {**recent, **counted, "_id": {"$ne": attachment_id}}
         summed = {"_id": None, "files": {"$sum": 1}, "size": {"$sum": "$size"}}
-        found = await self._api.aggregate("attachments", [{"$match": recent}, {"$group": summed}])
-        if found and (found[0]["files"] > limits.files or found[0]["size"] > limits.size):
+        found = await self._api.aggregate("attachments", [{"$match": others}, {"$group": summed}])
+        files, taken = (found[0]["files"], found[0]["size"]) if found else (0, 0)
+        if files + 1 > limits.files or taken + size > limits.size:
             raise AttachmentLimitExceeded
 
-    async def measure(self, attachment_id: str, size: int) -> None:
-        """Note how large an upload was."""
+    async def measure(
+        self, attachment_id: str, user_id: str, size: int, limits: DailyLimits
+    ) -> None:
+        """Note how large an upload was. Raises AttachmentLimitExceeded."""
+        await self._require_room(attachment_id, user_id, size, limits)
         await self._update({"_id": attachment_id}, {"$set": {"size": size}})
 
     async def finish(self, shown: Attachment, *, thumbnail_size: int) -> None:
@@ -143,12 +153,14 @@ class Rows:
         return await self._update(due, {"$set": lease})
 
     async def refuse(self, attachment_id: str, size: int) -> None:
-        """An upload is not kept: no message can carry it yet. Only what has come of it counts."""
+        """An upload is not kept: no message can carry it yet, and it no longer counts. `size` is
+        what arrived of it."""
         lease = {"state": "removing", "keepUntil": self._api.now() + KEPT_FOR_A_REMOVAL}
         await self._update({"_id": attachment_id}, {"$set": {**lease, "size": size}})
 
     async def forget(self, attachment_id: str, created_at: datetime) -> None:
-        """The bytes are removed. The row counts in its user's limits for the rest of the day."""
+        """The bytes are removed. The row of an upload that was complete counts in its user's limits
+        for the rest of the day."""
         gone = {"state": "gone", "name": "", "expiresAt": created_at + DAY}
         await self._update({"_id": attachment_id, "state": "removing"}, {"$set": gone})
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 log = logging.getLogger(__name__)
 
@@ -21,6 +22,9 @@ MOST_BYTES = 32 * 1024 * 1024
 """Of a larger image there is no thumbnail: the process reads it as a whole."""
 
 MOST_WAITING = 8
+MOST_OF_A_USER = 2
+"""One user's images leave room for those of others; more of them wait for these."""
+
 SECONDS = 10.0
 PROGRAM = Path(__file__).with_name("thumbnailer.py")
 
@@ -44,25 +48,26 @@ class Thumbnails:
     def __init__(self, *, side: int, most_pixels: int) -> None:
         self._arguments = (str(most_pixels), str(side))
         self._turn = asyncio.Lock()
+        self._turns_of_users = WeakValueDictionary[str, asyncio.Semaphore]()
         self._waiting = 0
         self._process: asyncio.subprocess.Process | None = None
         self._closed = False
         self.is_possible = find_spec("PIL") is not None
 
-    async def draw(self, kind: str, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
-        """The thumbnail of an image. Nothing is known of what is none, or if too many wait."""
-        fits = kind in KINDS and size <= MOST_BYTES and self._waiting < MOST_WAITING
+    async def draw(self, user_id: str, kind: str, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
+        """The thumbnail of a user's image. Other files have none, and neither has an image if too
+        many wait."""
+        fits = kind in KINDS and size <= MOST_BYTES
         if self._closed or not (self.is_possible and fits):
             return Drawn()
-        self._waiting += 1
+        turns = self._turns_of_users.get(user_id) or asyncio.Semaphore(MOST_OF_A_USER)
+        self._turns_of_users[user_id] = turns  # Kept as long as any image waits for it.
         try:
-            async with asyncio.timeout(SECONDS), self._turn:
-                return await self._draw(size, chunks)
+            async with asyncio.timeout(SECONDS), turns:
+                return await self._draw_in_turn(size, chunks)
         except TimeoutError:
             log.warning("no thumbnail of an image of %d bytes within %.0f seconds", size, SECONDS)
             return Drawn()
-        finally:
-            self._waiting -= 1
 
     async def close(self) -> None:
         """End the process, and with it what it is drawing."""
@@ -81,6 +86,16 @@ class Thumbnails:
             process.kill()
         # Also closes the pipes, or their transports would outlive the loop.
         await process.communicate()
+
+    async def _draw_in_turn(self, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
+        if self._waiting >= MOST_WAITING:
+            return Drawn()
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return await self._draw(size, chunks)
+        finally:
+            self._waiting -= 1
 
     async def _draw(self, size: int, chunks: AsyncIterator[bytes]) -> Drawn:
         if self._closed:

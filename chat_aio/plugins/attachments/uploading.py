@@ -1,13 +1,15 @@
 """One upload: from its first bytes to a file that messages may carry, or to nothing."""
 
+import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from weakref import WeakValueDictionary
 
 from chat_aio.errors import AttachmentTypeUnsupported, InvalidInput, StorageUnavailable
 from chat_aio.plugins.api import Attachment
-from chat_aio.plugins.attachments.kinds import HEAD_BYTES, is_among, kind_of
+from chat_aio.plugins.attachments.kinds import HEAD_BYTES, is_among, kind_of, with_ending
 from chat_aio.plugins.attachments.names import cleaned
 from chat_aio.plugins.attachments.rows import DailyLimits, Rows
 from chat_aio.plugins.attachments.scanning import FileInfo, Scan, require_clean
@@ -78,6 +80,14 @@ class Uploading:
         self._sweeper = sweeper
         self._thumbnails = thumbnails
         self._rules = rules
+        self._turns = WeakValueDictionary[str, asyncio.Lock]()
+
+    def _turn_of(self, user_id: str) -> asyncio.Lock:
+        """Taken while a row of a user is counted with the others: of uploads that begin at once,
+        each would find the rows of all, and be refused."""
+        turn = self._turns.get(user_id) or asyncio.Lock()
+        self._turns[user_id] = turn  # Kept as long as anything waits for it.
+        return turn
 
     async def take(self, user_id: str, conversation_id: str, upload: Upload) -> Attachment:
         """Store a file. Raises InvalidInput, PayloadTooLarge, AttachmentTypeUnsupported,
@@ -86,7 +96,8 @@ class Uploading:
         try:
             limits = self._rules.limits
             reserved = min(upload.length or 0, limits.size)
-            await self._rows.begin(attachment_id, user_id, conversation_id, reserved, limits)
+            async with self._turn_of(user_id):
+                await self._rows.begin(attachment_id, user_id, conversation_id, reserved, limits)
             kind = kind_of(await coming.head())
             if not is_among(kind, self._rules.kinds):
                 raise AttachmentTypeUnsupported(f"files of kind {kind} cannot be attached here")
@@ -94,7 +105,7 @@ class Uploading:
             info = FileInfo(
                 user_id=user_id,
                 conversation_id=conversation_id,
-                name=cleaned(upload.name),
+                name=with_ending(cleaned(upload.name), kind),
                 content_type=kind,
                 size=coming.size,
             )
@@ -107,8 +118,8 @@ class Uploading:
         """What can be said of a file only when all of it is there."""
         if not info.size:
             raise InvalidInput("the file is empty")
-        await self._rows.measure(attachment_id, info.size)
-        await self._rows.require_within(info.user_id, self._rules.limits)
+        async with self._turn_of(info.user_id):
+            await self._rows.measure(attachment_id, info.user_id, info.size, self._rules.limits)
         if self._rules.scan is not None:
             chunks, seconds = self._read(attachment_id, info), self._rules.scan_seconds
             await require_clean(self._rules.scan, info, chunks, seconds=seconds)
@@ -127,7 +138,7 @@ class Uploading:
 
     async def _draw(self, attachment_id: str, info: FileInfo) -> Drawn:
         chunks = self._read(attachment_id, info)
-        drawn = await self._thumbnails.draw(info.content_type, info.size, chunks)
+        drawn = await self._thumbnails.draw(info.user_id, info.content_type, info.size, chunks)
         if drawn.thumbnail:
             await self._store.save(attachment_id + THUMBNAIL, in_pieces(drawn.thumbnail))
         return drawn

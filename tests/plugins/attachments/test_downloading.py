@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
+from urllib.parse import quote
 
 import pytest
 from aiohttp import ClientPayloadError, ClientResponse
@@ -120,6 +121,56 @@ async def test_names_are_safe_in_headers(alice: Person) -> None:
     assert said.endswith("filename*=UTF-8''na%C3%AFve%20%F0%9F%98%80.png")
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "kept"),
+    [
+        ("page.html", PNG, "page.html.png"),
+        ("photo.JPEG", b"\xff\xd8\xff\xe0 a picture", "photo.JPEG"),
+        ("film.mp3", b"\0\0\0\x20ftypisom", "film.mp3.mp4"),
+        ("", b"GIF89a", "file.gif"),
+        ("page.html", b"<!DOCTYPE html>", "page.html"),  # It is stored, never shown.
+        ("é" * 150 + ".svg", PNG, "é" * 98 + ".svg.png"),
+    ],
+)
+async def test_names_of_files_that_are_shown_end_as_their_kind(
+    alice: Person, name: str, data: bytes, kept: str
+) -> None:
+    message = await sent(alice, await alice.group("bob"), data, name=name)
+    (attachment,) = message["attachments"]
+    assert attachment["name"] == kept
+    found = await fetch(alice, f"/attachments/{attachment['id']}")
+    assert found.headers["Content-Disposition"].endswith(f"UTF-8''{quote(kept)}")
+
+
+OWN, OTHER = "https://chat.example.org", "https://example.org"
+HOST = "Chat.Example.org"
+
+
+@pytest.mark.parametrize(
+    ("origins", "shown_by"),
+    [
+        (None, "same-origin"),
+        ([OWN], "same-origin"),
+        ([OTHER], "same-site"),
+        ([OWN, OTHER], "same-site"),
+    ],
+)
+async def test_pages_of_other_sites_show_no_files(
+    serve: MakePeople, origins: list[str] | None, shown_by: str
+) -> None:
+    """So they learn nothing from whether a picture loads."""
+    alice = (await serve(plugins=[Attachments()], allowed_origins=origins))("alice")
+    path = await path_of(alice)
+    found = await fetch(alice, path, Host=HOST)
+    for answer in (
+        found,
+        await fetch(alice, f"{path}/thumbnail", Host=HOST),
+        await fetch(alice, path, Host=HOST, Range="bytes=0-3"),
+        await fetch(alice, path, Host=HOST, If_None_Match=found.headers["ETag"]),
+    ):
+        assert answer.headers["Cross-Origin-Resource-Policy"] == shown_by
+
+
 async def test_a_client_that_reads_nothing_is_left(alice: Person) -> None:
     path = await path_of(alice, LARGE * 8)
     with patch.object(downloads, "STALL_SECONDS", 0.2):
@@ -232,3 +283,4 @@ async def test_a_store_may_send_clients_elsewhere(serve: MakePeople) -> None:
         assert found.status == 307
         assert found.headers["Location"] == f"https://files.example.org/{file_id}?{named}&True"
         assert found.headers["Cache-Control"] == "no-store"
+        assert found.headers["Cross-Origin-Resource-Policy"] == "same-origin"

@@ -26,12 +26,14 @@ async def drawing() -> AsyncIterator[Thumbnails]:
     await made.close()
 
 
-async def draw(drawing: Thumbnails, data: bytes, kind: str = "image/png") -> Drawn:
+async def draw(
+    drawing: Thumbnails, data: bytes, kind: str = "image/png", *, user_id: str = "alice"
+) -> Drawn:
     async def chunks() -> AsyncIterator[bytes]:
         for at in range(0, len(data), 1000):
             yield data[at : at + 1000]
 
-    return await drawing.draw(kind, len(data), chunks())
+    return await drawing.draw(user_id, kind, len(data), chunks())
 
 
 def image(kind: str, size: tuple[int, int], **saved: Any) -> bytes:
@@ -93,11 +95,30 @@ async def test_a_process_that_dies_is_replaced(drawing: Thumbnails) -> None:
 
 
 async def test_many_at_once_wait_or_go_without(drawing: Thumbnails) -> None:
-    drawn = await asyncio.gather(*(draw(drawing, png(each, each)) for each in range(1, 30)))
+    drawn = await asyncio.gather(
+        *(draw(drawing, png(side, side), user_id=f"user {side}") for side in range(1, 30))
+    )
     sizes = [each.width for each in drawn if each.thumbnail]
     assert len(sizes) >= thumbnails.MOST_WAITING
     for number, each in enumerate(drawn, 1):
         assert each.width in (number, None)  # Nobody gets the answer about another image.
+
+
+async def test_one_user_leaves_room_for_others(drawing: Thumbnails) -> None:
+    """At most two images of a user wait with those of others; the rest come when these are done."""
+    assert (await draw(drawing, PNG)).thumbnail
+    stuck = process_of(drawing)
+    os.kill(stuck.pid, signal.SIGSTOP)
+    of_alice = [asyncio.create_task(draw(drawing, png(width, 1))) for width in range(1, 21)]
+    await asyncio.sleep(0)
+    assert drawing._waiting == thumbnails.MOST_OF_A_USER
+    of_bob = asyncio.create_task(draw(drawing, png(50, 50), user_id="bob"))
+    await asyncio.sleep(0)
+    os.kill(stuck.pid, signal.SIGCONT)
+    await asyncio.wait([of_bob, *of_alice[4:]], return_when=asyncio.FIRST_COMPLETED)
+    assert of_bob.done()
+    assert (await of_bob).thumbnail
+    assert [(await task).width for task in of_alice] == [*range(1, 21)]
 
 
 @pytest.fixture

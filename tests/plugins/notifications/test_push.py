@@ -167,6 +167,20 @@ async def test_a_browser_belongs_to_whoever_has_subscribed_it_last_and_a_user_ha
         "https://127.0.0.1/x",
         "https://[::1]/x",
         "//push.example/x",
+        "https://evil\n.push.example/x",
+        "https://push\t.example/x",
+        "https://push.example/x\r\n",
+        " https://push.example/x",
+        "https://push.example/x y",
+        "https://push.example/\0",
+        "https://push.example/é",
+        "https://push.example/#x",
+        "https://push.example\\x",
+        "https://push.example:/x",
+        "https://push.example:443443/x",
+        "https://push.example./x",
+        "https:/push.example/x",
+        "https:push.example/x",
         "",
         "https://push.example/" + "x" * 3_000,
     ],
@@ -189,6 +203,14 @@ async def test_keys_that_cannot_be_are_refused(serve: MakePeople, keys: Any) -> 
 def test_the_known_push_services_are_allowed() -> None:
     for host in ("fcm.googleapis.com", "x.push.apple.com", "db5p.notify.windows.com"):
         assert host_of(f"https://{host}/x", PUSH_HOSTS) == host
+    assert host_of("https://X.push.apple.com:443/3/a?b=c", PUSH_HOSTS) == "x.push.apple.com"
+    escaped, odd = (
+        ("a%2f", "a%23", "a;", "é", "a\n", "a\x7f"),
+        ("a.", ".", "-a", "a-", "a_b", "[a]"),
+    )
+    for label in (*escaped, *odd, ""):
+        with pytest.raises(ValueError, match="plain host"):
+            host_of(f"https://{label}.push.apple.com/x", PUSH_HOSTS)
     with pytest.raises(ValueError, match="allowed"):
         host_of("https://notify.windows.com.evil/x", PUSH_HOSTS)
 
