@@ -1,7 +1,9 @@
 """Typing: which users are writing at the moment."""
 
 from collections.abc import Mapping
+from math import inf
 from time import monotonic
+from typing import NamedTuple
 
 from chat_aio.errors import (
     ConversationFrozen,
@@ -16,26 +18,34 @@ from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import Done
 
 AGAIN_SECONDS = 1.0
-"""Within this time the same event of a user in a conversation is published once."""
+"""Within this time a user starts once in a conversation, and stops once."""
 
 
 class Typed(Input):
     is_typing: bool | None = None
 
 
+class _Published(NamedTuple):
+    """The last event of a user in a conversation, and when they started."""
+
+    is_typing: bool
+    started: float
+    at: float
+
+
 class Typing(Plugin):
     """`POST /conversations/:id/typing` notifies the other participants (docs/behaviour.md 12.2).
 
     Nothing is stored: a client pings every three seconds at most while its user writes, and hides
-    an indicator about five seconds after its last ping. A ping that repeats the last one of its
-    user in this conversation within a second is answered, and notifies nobody.
+    an indicator about five seconds after its last ping. Within a second a user starts typing in a
+    conversation once, and stops once; other pings are answered and notify nobody.
     """
 
     events = (TypingEvent,)
 
     def __init__(self) -> None:
-        # The oldest event first.
-        self._published: dict[tuple[str, str], tuple[bool, float]] = {}
+        # By user and conversation, the oldest event first.
+        self._published: dict[tuple[str, str], _Published] = {}
         path = "/conversations/{conversation_id}/typing"
         self.routes = (
             PluginRoute(
@@ -71,16 +81,18 @@ class Typing(Plugin):
         return {"ok": True}
 
     def _is_repeated(self, place: tuple[str, str], is_typing: bool) -> bool:
-        """Whether the last event of a user in a conversation was the same, less than a second ago.
-        If not, remember this one; older ones are forgotten."""
+        """Whether a user has started in a conversation less than a second ago, or has stopped
+        already. If not, remember this event; older ones are forgotten."""
         now = monotonic()
         while self._published:
             oldest = next(iter(self._published))
-            if now - self._published[oldest][1] < AGAIN_SECONDS:
+            if now - self._published[oldest].at < AGAIN_SECONDS:
                 break
             del self._published[oldest]
-        if self._published.get(place, (None, now))[0] is is_typing:
+        last = self._published.get(place)
+        if last and (now - last.started < AGAIN_SECONDS if is_typing else not last.is_typing):
             return True
         self._published.pop(place, None)
-        self._published[place] = (is_typing, now)
+        started = now if is_typing else last.started if last else -inf
+        self._published[place] = _Published(is_typing, started, at=now)
         return False
