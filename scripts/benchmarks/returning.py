@@ -11,7 +11,7 @@ from benchmarks.deliveries import Arrival, Reading, reading, streams_of
 from benchmarks.load import Callers, Connection, get, percentile, post
 from benchmarks.processes import LoadFailed
 from benchmarks.stage import Client, Service, Stage, connected
-from benchmarks.table import Figure, Figures, at_most, ms, row
+from benchmarks.table import Figure, Figures, at_most, ms, rate, row
 
 SET_USERS = 250
 SET_GROUPS = 10
@@ -20,6 +20,8 @@ NEW_PER_GROUP = 2
 MISSED = SET_GROUPS * NEW_PER_GROUP
 SAY_SECONDS = 30
 CATCH_UP_SECONDS = 40
+REFETCH_SECONDS = 80
+AT_ONCE = 64
 SLOW_PAUSE_SECONDS = 0.02
 
 Groups = Sequence[Place]
@@ -143,7 +145,46 @@ async def come_back(stage: Stage, service: Service, quiet: Place, returns: list[
     }
 
 
-async def measure_return(stage: Stage, name: str, *, fresh: bool) -> Figures:
+def refetches_of(sets: Sequence[Groups]) -> Iterator[bytes]:
+    """What each client asks for when its stream is open: its list, and the page that it shows."""
+    for groups in sets:
+        for user_id in groups[0].user_ids:
+            yield get("/conversations?limit=50&include=lastMessage,heads", user_id)
+            yield get(f"/conversations/{groups[0].id}/messages?limit=50", user_id)
+
+
+async def come_back_and_refetch(
+    stage: Stage, service: Service, quiet: Place, sets: Sequence[Groups]
+) -> Figures:
+    """As `come_back`, and each client asks for its list and its page as soon as it may."""
+    returns = returns_of(sets)
+    async with connected([service]) as (connection,), connected([service], AT_ONCE) as clients:
+        sender = SlowSender(connection, quiet)
+        meter = stage.meter([service], mongod=False)
+        async with (
+            sender.sending(),
+            reading(service.port, returns, at_once=len(returns)) as readers,
+        ):
+            refetched = await Callers(clients, refetches_of(sets)).run(REFETCH_SECONDS)
+            ended = time.monotonic()
+            await caught_up(readers, len(returns))
+            cpu = meter.seconds()
+    if len(refetched.latencies) < 2 * len(returns):
+        raise LoadFailed(f"not all had refetched within {REFETCH_SECONDS} s")
+    sends = sender.between(readers.began, ended)
+    return {
+        "streams": Figure(len(returns)),
+        "service's CPU/user": ms(cpu / len(returns)),
+        "requests": rate(refetched.rate),
+        "send p50": ms(percentile(sends, 50)),
+        "seconds": Figure(ended - readers.began, "s"),
+        "send p99": ms(percentile(sends, 99)),
+    }
+
+
+async def measure_return(
+    stage: Stage, name: str, *, fresh: bool, refetches: bool = False
+) -> Figures:
     """Everything is said through one process; to it, or to a fresh one, all come back."""
     sets, (quiet,) = sets_of(stage.sized(20, 4)), places("quiet", 1, members=2)
     groups = [each for groups in sets for each in groups]
@@ -152,6 +193,8 @@ async def measure_return(stage: Stage, name: str, *, fresh: bool) -> Figures:
         await put_messages(stage, database, ((each, each.user_ids) for each in groups))
         async with stage.services(database) as (service,):
             await say_all(service, sets)
+            if refetches:
+                return await come_back_and_refetch(stage, service, quiet, sets)
             if not fresh:
                 return await come_back(stage, service, quiet, returns_of(sets))
         async with stage.services(database) as (service,):
@@ -180,3 +223,14 @@ async def measure_return_to_ring(stage: Stage) -> Figures:
 )
 async def measure_return_to_storage(stage: Stage) -> Figures:
     return await measure_return(stage, "restarted", fresh=True)
+
+
+@row(
+    "P12c",
+    "The same to the process that told them, and each client then asks for its list of "
+    "conversations and for one page of messages, 64 at a time: until all have both",
+    at_most("seconds", 20),
+    at_most("send p99", 300),
+)
+async def measure_return_and_refetch(stage: Stage) -> Figures:
+    return await measure_return(stage, "refetching", fresh=False, refetches=True)
