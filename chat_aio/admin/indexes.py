@@ -7,7 +7,7 @@ import click
 
 from chat_aio.admin.options import reading, setting_options
 from chat_aio.admin.printing import FOUND, Outcome, show
-from chat_aio.admin.session import on_database
+from chat_aio.admin.session import on_database, resumable
 from chat_aio.admin.tables import (
     difference_entry,
     difference_part,
@@ -61,7 +61,8 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
             await schema_version.note(database)
         return _lacking(found)
 
-    found = on_database(settings_from(**place), work)
+    with resumable():
+        found = on_database(settings_from(**place), work)
     show(_planned(found) if dry_run else _created(found), as_json=as_json)
 
 

@@ -221,3 +221,30 @@ async def test_restored_explains_itself_and_is_taken_back(
     assert (undone.code, undone.output) == (0, "the note of the restore is taken back\n")
     assert (await database["settings"].find_one({"_id": "restored"}) or {}).get("at") is None
     assert (await run("restored", "--undo", "--repair", "--yes")).code == 2
+
+
+async def test_ctrl_c_during_an_import(
+    tool: Tool, people: People, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    group = await people("ada").group()
+    file = str(tmp_path / "room.jsonl")
+    assert (await tool("conversations", "export", group, "--output", file)).code == 0
+
+    async def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chat_aio.admin.conversations.plan_import", interrupted)
+    done = await tool("conversations", "import", file)
+    assert (done.code, "run the command again to do the rest" in done.errors) == (1, True)
+
+
+async def test_one_form_of_output(tool: Tool) -> None:
+    refused = await tool("moderation", "bans", "--json-lines", "--json")
+    assert (refused.code, "--json or --json-lines, not both" in refused.errors) == (2, True)
+
+
+async def test_where_mongodb_is_not_reached() -> None:
+    url = "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=200"
+    line = (await run("check", "--mongo-url", url)).refusal
+    assert "127.0.0.1:9" in line
+    assert "configured timeouts" not in line
