@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -169,8 +170,12 @@ async def test_ctrl_c_ends_a_question(people: People, client_url: str, database:
     place = ("--mongo-url", client_url, "--database", database.name)
     async with Terminal("erase", "mallory", *AS_MOD, *place) as terminal:
         await terminal.until("Erase mallory? [y/N]")
-        terminal.process.send_signal(signal.SIGINT)
-        assert await terminal.end() == 1
+        # Once is enough, unless it meets a destructor, in which Python drops exceptions.
+        while terminal.process.returncode is None:
+            terminal.process.send_signal(signal.SIGINT)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(terminal.process.wait(), 2)
+        assert terminal.process.returncode == 1
     assert (await kept(database, "messages"))[0][0]["body"] == "hello"
 
 
