@@ -33,6 +33,7 @@ from chat_aio.store.clock import Clock, PrimaryClock
 from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.decoded import DecodedConversations
 from chat_aio.store.membership import Membership
+from chat_aio.store.primary import PrimaryWatch
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -190,6 +191,7 @@ class Chat:
             await self._open()
         except BaseException as error:
             await self._live.close()
+            await self._context.primary_watch.close()
             await self._upkeep.close()
             if isinstance(error, StorageUnavailable):
                 raise SetupError("MongoDB was reached, and then did not answer.") from error
@@ -205,6 +207,7 @@ class Chat:
     async def _open(self) -> None:
         await self._database.require_replica_set()
         await self._upkeep.open()
+        self._context.primary_watch.open()
         # Before the indexes: those of a database of a newer version must stay as they are.
         await schema_version.require(self._database)
         await self._context.settings.require_key()
@@ -254,6 +257,7 @@ class Chat:
                 self._context.sequencer.close(seconds=left.remaining),
                 self._context.read_marks.close(seconds=left.remaining),
             )
+            await self._context.primary_watch.close()
             await self._upkeep.close()
             await self._database.close(seconds=left.remaining)
         self._opened = False
@@ -316,6 +320,7 @@ def _assemble(
     return Context(
         database=kept,
         snapshots=snapshots,
+        primary_watch=PrimaryWatch(kept),
         decoded=DecodedConversations(kept, room_controls=options.room_controls),
         sequencer=sequencer,
         membership=Membership(kept, sequencer, snapshots),

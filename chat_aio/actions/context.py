@@ -20,6 +20,7 @@ from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database
 from chat_aio.store.decoded import DecodedConversations
 from chat_aio.store.membership import Membership
+from chat_aio.store.primary import PrimaryWatch
 from chat_aio.store.read_marks import ReadMarks
 from chat_aio.store.sequencer import Sequencer
 from chat_aio.store.settings import Settings
@@ -43,6 +44,7 @@ class Context:
     """The store, the rules and the settings of one chat."""
 
     database: Database
+    primary_watch: PrimaryWatch
     snapshots: Snapshots
     decoded: DecodedConversations
     sequencer: Sequencer

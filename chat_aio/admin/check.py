@@ -1,6 +1,7 @@
 """`chat-aio check`: checks the database's invariants, and repairs what follows from other data."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -10,7 +11,7 @@ from chat_aio.actions.maintenance.checks.findings import MOST, Findings
 from chat_aio.actions.maintenance.repair import repair_all
 from chat_aio.admin.options import an_id, reading, setting_options
 from chat_aio.admin.printing import FOUND, Outcome, progress_bar, show
-from chat_aio.admin.session import on_database
+from chat_aio.admin.session import on_database, resumable
 from chat_aio.admin.tables import (
     repair_entry,
     repairs_table,
@@ -71,7 +72,8 @@ def check(
         # The exit code is that of the database as it is left.
         return (await look(database) if mended and not dry_run else findings), mended
 
-    findings, mended = on_database(settings, work)
+    with resumable() if repairs else nullcontext():
+        findings, mended = on_database(settings, work)
     show(_outcome(findings, mended, repairs=repairs, dry_run=dry_run), as_json=as_json)
     if findings.violations:
         raise click.exceptions.Exit(FOUND)

@@ -5,8 +5,9 @@ import gc
 import importlib
 import json
 import logging
+import os
 import socket
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from chat_aio.server.sources import (
     settings_from,
     unknown_variables,
 )
-from chat_aio.server.supervisor import AS_WORKER, Workers
+from chat_aio.server.supervisor import AS_WORKER, LOG_FORMAT_VARIABLE, Workers
 from chat_aio.web.openapi.document import describe
 
 log = logging.getLogger(__name__)
@@ -114,13 +115,14 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
     /healthz and /readyz say whether the process is healthy and ready, /metrics has its metrics
     (with the extra `metrics`), and /openapi describes the API.
     """
-    found = find_settings(**given)
-    settings = made_of_found(found)
-    # Checked before workers are started: each of them would report the same mistake.
-    _require_callers(settings)
-    _require_rate_limits(settings, place=found["rate_limits"].place)
-    _require_filter(settings, place=found["filter_rules"].place)
-    _require_drafts(settings, place=found["drafts_assistants"].place)
+    try:
+        settings = _checked_settings(given)
+    except click.ClickException as error:
+        if as_worker is None:
+            raise
+        _log("json" if os.environ.get(LOG_FORMAT_VARIABLE) == "json" else "text")
+        log.error("%s", error.message)
+        raise click.exceptions.Exit(error.exit_code) from None
     _log(settings.log_format)
     if as_worker is not None:
         at, lifeline = (socket.socket(fileno=each) for each in as_worker)
@@ -129,9 +131,22 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
         for each in unknown_variables():
             log.warning(each)
         if settings.workers > 1:
-            raise click.exceptions.Exit(asyncio.run(Workers(settings.workers, at).run()))
+            workers = Workers(settings.workers, at, log_format=settings.log_format)
+            raise click.exceptions.Exit(asyncio.run(workers.run()))
     spare_the_collector()
     _serve(make_served(settings), at, loop=settings.loop, lifeline=lifeline, end_within=END_SECONDS)
+
+
+def _checked_settings(given: Mapping[str, Any]) -> ServeSettings:
+    """The settings of `serve`, checked before workers are started: each of them would report the
+    same mistake."""
+    found = find_settings(**given)
+    settings = made_of_found(found)
+    _require_callers(settings)
+    _require_rate_limits(settings, place=found["rate_limits"].place)
+    _require_filter(settings, place=found["filter_rules"].place)
+    _require_drafts(settings)
+    return settings
 
 
 def _require_url(url: str) -> None:
@@ -174,10 +189,14 @@ def _require_filter(settings: ServeSettings, *, place: str) -> None:
         raise WrongSetting(f"{place}: the rules are those of a plugin: add filter to plugins")
 
 
-def _require_drafts(settings: ServeSettings, *, place: str) -> None:
+def _require_drafts(settings: ServeSettings) -> None:
     """Refuse assistants who could write nothing, and drafts that nobody could write."""
     if settings.app is None and ("drafts" in settings.plugins) != bool(settings.drafts_assistants):
-        raise WrongSetting(f"{place}: the plugin drafts and its assistants go together")
+        missing = "--plugins drafts" if settings.drafts_assistants else "--assistant USER"
+        raise WrongSetting(
+            f"the plugin drafts and its assistants go together: {missing} is missing (or its "
+            "variable, or its key in the file)"
+        )
 
 
 @main.command()

@@ -12,7 +12,7 @@ from chat_aio.actions.maintenance.moving.reading import WrongFile
 from chat_aio.admin.files import opened
 from chat_aio.admin.options import an_id, reading
 from chat_aio.admin.printing import Outcome, counted, progress_bar, show
-from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.session import Session, in_session, resumable
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -74,7 +74,8 @@ def import_(file: Path, dry_run: bool, as_json: bool, **place: Any) -> None:
         return _outcome(plan, dry_run=dry_run)
 
     try:
-        outcome = in_session(work, **place)
+        with resumable():
+            outcome = in_session(work, **place)
     except (OSError, WrongFile) as error:
         raise click.ClickException(f"{file}: {error}") from error
     show(outcome, as_json=as_json)

@@ -51,5 +51,5 @@ def export(
     except OSError as error:
         if output is None:
             raise
-        raise click.ClickException(f"--output: {error}") from error
+        raise click.ClickException(f"--output: {output}: {error.strerror}") from error
     show(outcome, as_json=as_json, err=output is None)

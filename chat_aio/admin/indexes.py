@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from chat_aio.admin.options import reading, setting_options
-from chat_aio.admin.printing import FOUND, Outcome, show
-from chat_aio.admin.session import on_database
+from chat_aio.admin.printing import FOUND, Outcome, progress_bar, show
+from chat_aio.admin.session import on_database, resumable
 from chat_aio.admin.tables import (
     difference_entry,
     difference_part,
@@ -17,7 +17,7 @@ from chat_aio.admin.tables import (
 from chat_aio.server.sources import settings_from
 from chat_aio.store import indexes as stored
 from chat_aio.store import schema_version
-from chat_aio.store.database import Database
+from chat_aio.store.database import COLLECTIONS, Database
 from chat_aio.store.indexes import Difference
 
 
@@ -57,11 +57,13 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
         await schema_version.require_known(database)
         found = await stored.differences(database)
         if not dry_run:
-            await stored.apply(database)
+            with progress_bar("Creating", len(COLLECTIONS)) as advance:
+                await stored.apply(database, advance)
             await schema_version.note(database)
         return _lacking(found)
 
-    found = on_database(settings_from(**place), work)
+    with resumable():
+        found = on_database(settings_from(**place), work)
     show(_planned(found) if dry_run else _created(found), as_json=as_json)
 
 

@@ -89,14 +89,25 @@ def of_database(command: Command) -> Command:
 
 def reading(command: Command) -> Command:
     """Add the options of every operator's command: where the database is, and how to print."""
-    as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    as_json = click.option(
+        "--json", "as_json", is_flag=True, is_eager=True, help="Print one JSON document."
+    )
     return of_database(as_json(command))
 
 
 def listing(command: Command) -> Command:
     """Add the options of a command that lists rows: those of `reading`, and to print lines."""
-    lines = "Print a JSON document for each row, on a line of its own."
-    return click.option("--json-lines", "as_lines", is_flag=True, help=lines)(reading(command))
+    lines = "Print a JSON document for each row, one on each line."
+    return click.option("--json-lines", "as_lines", is_flag=True, help=lines, callback=_not_both)(
+        reading(command)
+    )
+
+
+def _not_both(context: click.Context, _: click.Parameter, as_lines: bool) -> bool:
+    """Raises UsageError for two forms at once. `--json` is read first (`is_eager`)."""
+    if as_lines and context.params.get("as_json"):
+        raise click.UsageError("--json or --json-lines, not both")
+    return as_lines
 
 
 def acting(command: Command) -> Command:

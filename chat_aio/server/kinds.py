@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -127,13 +128,19 @@ def _texts(given: Any) -> dict[str, str]:
     return {name: _text(each) for name, each in _table(given).items()}
 
 
+class UnknownName(ValueError):
+    """A name in a table that has no meaning; the text names it."""
+
+
 def _quotas(given: Any) -> Quotas | None:
     """Quotas that differ from the defaults. TOML has no null: `false` means the same."""
     table = _table(given)
     if table is None or table is False:
         return None
     if unknown := [name for name in table if name not in _QUOTAS]:
-        raise ValueError(unknown)
+        meant = get_close_matches(unknown[0], _QUOTAS, n=1)
+        hint = f"is it {meant[0]}?" if meant else f"there are {', '.join(_QUOTAS)}"
+        raise UnknownName(f"{unknown[0]} is no quota: {hint}")
     return Quotas(**{name: None if each is False else each for name, each in table.items()})
 
 

@@ -14,7 +14,7 @@ from chat_aio.plugins.attachments.plugin import MEBIBYTE
 from chat_aio.schema.fields import is_id
 from chat_aio.server.clients import client_of
 from chat_aio.server.filter_rules import rules_from
-from chat_aio.server.kinds import Kind, kind_of
+from chat_aio.server.kinds import Kind, UnknownName, kind_of
 from chat_aio.server.logging_setup import LogFormat
 from chat_aio.server.loop import LoopKind
 from chat_aio.server.option_meanings import MEANINGS
@@ -274,6 +274,8 @@ class Setting:
         it must be."""
         try:
             value = self.kind.read(given)
+        except UnknownName:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError):
             shown = "" if self.name == "mongo_url" else f", not {given!r}"
             raise ValueError(f"must be {self.kind.expected}{shown}") from None

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 
 from chat_aio.observability.multiprocess import Forget, shared_metrics
@@ -12,6 +14,11 @@ from chat_aio.observability.multiprocess import Forget, shared_metrics
 log = logging.getLogger(__name__)
 
 PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 30.0
+"""The pause before a worker is replaced doubles up to this, while workers fail to start."""
+
+LOG_FORMAT_VARIABLE = "CHAT_AIO_WORKER_LOG_FORMAT"
+"""How a worker logs that its settings are wrong: by then it cannot know it from them."""
 
 GRACE_SECONDS = 8.0
 """More than a worker needs: it cuts off by itself what it cannot finish within 5 seconds."""
@@ -24,9 +31,10 @@ class Workers:
     """The worker processes at one bound socket. Each runs this command line anew, so a replaced one
     runs the version that is installed by then."""
 
-    def __init__(self, count: int, at: socket.socket) -> None:
+    def __init__(self, count: int, at: socket.socket, *, log_format: str = "text") -> None:
         self._at = at
-        self._workers = [_Worker(at, self._forget) for _ in range(count)]
+        environment = {**os.environ, LOG_FORMAT_VARIABLE: log_format}
+        self._workers = [_Worker(at, self._forget, environment) for _ in range(count)]
         self._rolling: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
@@ -74,9 +82,11 @@ class Workers:
 class _Worker:
     """One worker's slot, and the process that runs in it now."""
 
-    def __init__(self, at: socket.socket, forget: Forget) -> None:
+    def __init__(self, at: socket.socket, forget: Forget, environment: Mapping[str, str]) -> None:
         self._at = at
         self._forget = forget
+        self._environment = environment
+        self._wanted = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
         self._lifeline: socket.socket | None = None
         self._serves = asyncio.Event()
@@ -92,6 +102,7 @@ class _Worker:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, *sys.orig_argv[1:], AS_WORKER, *map(str, given)),
                 pass_fds=given,
+                env=self._environment,
                 start_new_session=True,  # Ctrl+C is for the supervisor.
             )
         if await asyncio.get_running_loop().sock_recv(self._lifeline, 1):
@@ -99,15 +110,19 @@ class _Worker:
         return self._serves.is_set()
 
     async def keep(self) -> None:
-        """Keep a process running for ever. One that has failed is replaced after a pause."""
+        """Keep a process running for ever. One that has failed is replaced after a pause, which
+        grows while processes fail before they serve, and ends when the worker is to be replaced."""
+        failures = 0
         while True:
-            if self._process is None:
-                await self.start()
+            served = self._serves.is_set() if self._process else await self.start()
+            failures = 0 if served else failures + 1
             # A worker that ended cleanly was asked to, so that it is replaced: that needs no pause.
             if code := await self.ended():
-                # After a pause, or an app that fails at its start would keep the machine busy.
-                log.warning("a worker ended with exit code %d and is replaced", code)
-                await asyncio.sleep(PAUSE_SECONDS)
+                pause = min(PAUSE_SECONDS * 2 ** max(0, failures - 1), LONGEST_PAUSE_SECONDS)
+                log.warning("a worker ended with exit code %d and is replaced in %d s", code, pause)
+                self._wanted.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._wanted.wait(), pause)
 
     async def ended(self) -> int:
         """Wait for the end of the process; returns its exit code, 1 if a signal killed it."""
@@ -123,6 +138,7 @@ class _Worker:
     async def replace(self) -> None:
         """End the process, and wait until another one serves."""
         self._serves.clear()
+        self._wanted.set()
         await self.end()
         await self._serves.wait()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC
@@ -321,4 +322,5 @@ def _is_replicated(hello: Mapping[str, Any]) -> bool:
 def _first_line(error: Exception) -> str:
     # PyMongo appends the whole answer, or its timeout and a description of the whole topology.
     said = str(error).split(", Timeout:")[0].split(", full error:")[0]
+    said = re.sub(r" \(configured timeouts: [^)]*\)", "", said)
     return said.splitlines()[0][:200] if str(error) else repr(error)

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -83,9 +83,9 @@ def described_for(database: Database) -> Iterator[Index]:
     return (each for each in load() if each.only_with is None or each.only_with in database.flags)
 
 
-async def apply(database: Database) -> None:
-    """Create missing collections and indexes, and set missing or different validators. Raises
-    SetupError if MongoDB refuses one."""
+async def apply(database: Database, advance: Callable[[int], object] = lambda _: None) -> None:
+    """Create missing collections and indexes, and set missing or different validators. `advance` is
+    called after each of COLLECTIONS. Raises SetupError if MongoDB refuses one."""
     described = _by_collection(database)
     try:
         existing = await _collections(database)
@@ -103,6 +103,7 @@ async def apply(database: Database) -> None:
             # transaction and before the change stream.
             elif name not in existing:
                 await _create_collection(database, database.prefix + name)
+            advance(1)
     except PyMongoError as error:
         raise _refused("an index could not be created", error) from error
     try:

@@ -17,12 +17,16 @@ TRANSFER = web.RequestKey("transfer", bool)
 
 
 def warn_if_slow(request: web.Request, response: web.StreamResponse, *, began: float) -> None:
-    """Log a request that has taken longer than `slow_request_seconds` since `began`.
+    """Log a request that has taken longer than `slow_request_seconds` since `began`. The time for
+    which the primary was away does not count: `store/primary.py` logs that once.
 
     Calls of MongoDB at the same time add up. Pauses are those for async hooks and for the body.
     """
-    limit, seconds = request.app[CONTEXT].options.slow_request_seconds, time.monotonic() - began
+    context = request.app[CONTEXT]
+    limit, seconds = context.options.slow_request_seconds, time.monotonic() - began
     if limit is None or seconds <= limit or TRANSFER in request:
+        return
+    if seconds - context.primary_watch.away_since(began) <= limit:
         return
     spent = request.get(BUDGET)
     fields = {

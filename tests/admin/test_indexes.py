@@ -17,6 +17,7 @@ async def test_indexes_are_checked_and_applied(tool: Tool, database: Database) -
     assert {"collection": "settings", "index": None} in absent
     assert await database.list_collection_names() == []
     made = await tool("indexes", "apply", "--json")
+    assert "Creating" in made.errors
     assert made.json == {"created": absent}
     done = await tool("indexes", "check")
     assert (done.code, done.output) == (0, "All indexes are there, and no others.\n")
@@ -42,7 +43,7 @@ async def test_what_differs_is_named(tool: Tool, database: Database) -> None:
         },
     )
     refused = await tool("indexes", "apply")
-    assert "user_newest" in refused.refusal
+    assert "user_newest" in refused.refusal_at_work
     await database["mutes"].drop_index("user_newest")
     assert (await tool("indexes", "apply")).code == 0
     found = await tool("indexes", "check")

@@ -1,6 +1,7 @@
 """Processes that come and go: health, shutdown, workers, and a rolling restart under load."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
@@ -174,6 +175,33 @@ async def test_workers_that_die(mongo_url: str, database: Database) -> None:
         service.send(signal.SIGKILL)
         await service.ended()
         await until(lambda: not any(is_alive(each) for each in (first, second, third)))
+
+
+async def test_wrong_settings_after_a_reload(
+    mongo_url: str, database: Database, tmp_path: Path
+) -> None:
+    """They are a line of the log as any other, the next try comes later each time, and a reload of
+    the corrected file does not wait for it."""
+    file = tmp_path / "chat.toml"
+    right = 'auth_header = "X-User"\nworkers = 2\nlog_format = "json"\n'
+    file.write_text(right)
+    service = Service(mongo_url, database.name, "--config", str(file))
+    async with service.running():
+        old = await service.has_served(2)
+        file.write_text(f"{right}bogus = 1\n")
+        service.send(signal.SIGHUP)
+        await until(lambda: "is replaced in 4 s" in service.log)
+        lines = [json.loads(line) for line in service.log.splitlines()]
+        wrong = [line for line in lines if "bogus" in line["message"]]
+        assert {(line["level"], line["logger"]) for line in wrong} == {
+            ("ERROR", "chat_aio.admin.cli")
+        }
+        assert is_alive(old[1])
+        pauses = [line["message"] for line in lines if "is replaced in" in line["message"]]
+        assert [text.rpartition(" in ")[2] for text in pauses] == ["1 s", "2 s", "4 s"]
+        file.write_text(right)
+        service.send(signal.SIGHUP)
+        await service.has_served(4)
 
 
 def is_alive(pid: int) -> bool:

@@ -296,6 +296,16 @@ def test_drafts_and_their_assistants_go_together(given: tuple[str, str]) -> None
     result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", *given])
     assert result.exit_code == 2
     assert "the plugin drafts and its assistants go together" in result.output
+    missing = {"--plugins": "--assistant USER is missing", "--assistant": "--plugins drafts is"}
+    assert missing[given[0]] in result.output
+
+
+def test_a_wrong_key_of_quotas_is_named() -> None:
+    quotas = '{"messages_per_minut": 5}'
+    result = CliRunner().invoke(main, ["serve", "--auth-header", "X-User", "--quotas", quotas])
+    line = result.output.splitlines()[-1]
+    wanted = "--quotas: messages_per_minut is no quota: is it messages_per_minute?"
+    assert (result.exit_code, line) == (2, f"Error: {wanted}")
 
 
 def test_plugins_and_observers_are_made_as_the_settings_say(
