@@ -86,6 +86,8 @@ class ConversationLine(Line):
     frozen: bool | None = None
     slow_mode_seconds: SlowSeconds | None = None
     topic: Topic | None = None
+    named_by: Id | None = None
+    topic_by: Id | None = None
     history: History | None = None
     pins: Annotated[list[Id], Field(max_length=MAX_PINS)] | None = None
     activity_at: Moment | None = None

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 
 from chat_aio.observability.multiprocess import Forget, shared_metrics
@@ -33,8 +32,7 @@ class Workers:
 
     def __init__(self, count: int, at: socket.socket, *, log_format: str = "text") -> None:
         self._at = at
-        environment = {**os.environ, LOG_FORMAT_VARIABLE: log_format}
-        self._workers = [_Worker(at, self._forget, environment) for _ in range(count)]
+        self._workers = [_Worker(at, self._forget, log_format) for _ in range(count)]
         self._rolling: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
@@ -82,10 +80,10 @@ class Workers:
 class _Worker:
     """One worker's slot, and the process that runs in it now."""
 
-    def __init__(self, at: socket.socket, forget: Forget, environment: Mapping[str, str]) -> None:
+    def __init__(self, at: socket.socket, forget: Forget, log_format: str) -> None:
         self._at = at
         self._forget = forget
-        self._environment = environment
+        self._log_format = log_format
         self._wanted = asyncio.Event()
         self._process: asyncio.subprocess.Process | None = None
         self._lifeline: socket.socket | None = None
@@ -102,7 +100,7 @@ class _Worker:
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, *sys.orig_argv[1:], AS_WORKER, *map(str, given)),
                 pass_fds=given,
-                env=self._environment,
+                env={**os.environ, LOG_FORMAT_VARIABLE: self._log_format},
                 start_new_session=True,  # Ctrl+C is for the supervisor.
             )
         if await asyncio.get_running_loop().sock_recv(self._lifeline, 1):

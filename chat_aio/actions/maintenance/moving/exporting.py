@@ -138,7 +138,7 @@ def conversation_line(conversation: ConversationDocument, head: CounterDocument)
             for each in people
         ],
     }
-    for name in ("frozen", "slowModeSeconds", "topic", "history", "pins"):
+    for name in ("frozen", "slowModeSeconds", "topic", "namedBy", "topicBy", "history", "pins"):
         if name in conversation:
             line[name] = conversation[name]
     return _json(line)

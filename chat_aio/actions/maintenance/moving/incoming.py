@@ -155,6 +155,8 @@ class Incoming:
             "frozen": line.frozen,
             "slowModeSeconds": line.slow_mode_seconds,
             "topic": line.topic,
+            "namedBy": line.named_by,
+            "topicBy": line.topic_by,
             "history": line.history,
             "pins": self._pins(),
         }
