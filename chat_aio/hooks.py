@@ -33,7 +33,7 @@ T = TypeVar("T")
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PermissionContext:
     """May `user_id` do this in `conversation`? `message` is the stored message that the question
-    is about, None if it is about the conversation. Read-states in `conversation` may be old."""
+    is about, None if it is about the conversation. Read states in `conversation` may be old."""
 
     user_id: str
     conversation: Conversation

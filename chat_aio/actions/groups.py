@@ -153,7 +153,7 @@ async def set_fields(
 async def add_participants(
     context: Context, user_id: str, conversation_id: str, user_ids: Sequence[str]
 ) -> ViewedConversation:
-    """Add users to a group as members; participants keep their role and read-state.
+    """Add users to a group as members; participants keep their role and read state.
 
     If one user cannot be added, none is. Raises InvalidInput, ConversationNotFound,
     NotGroupConversation, NotConversationAdmin, UserNotFound, GroupLimitExceeded,

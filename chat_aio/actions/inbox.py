@@ -27,7 +27,7 @@ async def mark_unread(
 ) -> None:
     """Count a message, and all newer ones, as unread again; messages of one's own are not counted.
 
-    It lasts until one of them is marked read. The read-state that others see stays as it is. Raises
+    It lasts until one of them is marked read. The read state that others see stays as it is. Raises
     InvalidInput, ConversationNotFound, ForbiddenRead and MessageNotFound (docs/behaviour.md 15.3).
     """
     given = inputs.read(inputs.Mark, message_id=message_id)

@@ -69,7 +69,7 @@ async def publish_resolved(context: Context, requests: Iterable[JoinRequestDocum
 
 
 async def publish_read(context: Context, user_id: str, conversation_id: str) -> None:
-    """Publish the user's read-state to their own streams."""
+    """Publish the user's read state to their own streams."""
     if not context.options.extra_events:
         return
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))

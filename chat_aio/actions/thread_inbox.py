@@ -96,7 +96,7 @@ async def mark_thread_read(
     context: Context, user_id: str, conversation_id: str, root_id: str, message_id: str
 ) -> None:
     """Mark a thread as read up to a message; an older one than before changes nothing. The
-    read-state of the conversation, and its unread count, stay.
+    read state of the conversation, and its unread count, stay.
 
     Raises InvalidInput, ConversationNotFound, ForbiddenRead, MessageNotFound (also for a message
     that is not of the thread) and ThreadsUnsupported.

@@ -184,9 +184,9 @@ def versions(message_id: str, as_json: bool, as_lines: bool, **place: Any) -> No
 def remove_messages(text: str | None, **given: Any) -> None:
     """Empty many messages of a user; clients see it at once.
 
-    The options together narrow which. Messages are removed a hundred at a time, each with its row
-    in the audit log: what is interrupted is complete as far as it came, and can be run again. What
-    is sent after the beginning stays.
+    All given options must match. Messages are removed a hundred at a time, each with its row in the
+    audit trail, so an interrupted run can be repeated. Messages that are sent after the beginning
+    stay.
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}
     wanted = Wanted(**chosen, terms=terms_in(text))

@@ -1,4 +1,4 @@
-"""`chat-aio moderation`: reports, bans, messages and held ones, and the audit log of decisions."""
+"""`chat-aio moderation`: reports, bans, messages, held messages and the audit trail."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -32,7 +32,7 @@ class Inbox(Calls):
         await self._delete(*_thread(conversation_id, root_id), "follow")
 
     async def mark_thread_read(self, conversation_id: str, root_id: str, message_id: str) -> None:
-        """Mark a thread as read up to a message; the conversation's read-state stays."""
+        """Mark a thread as read up to a message; the conversation's read state stays."""
         await self._post(*_thread(conversation_id, root_id), "read", message_id=message_id)
 
 

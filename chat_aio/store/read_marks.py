@@ -1,4 +1,4 @@
-"""Read-states: coalesces the marks of a conversation that arrive while a write is in flight."""
+"""Read states: coalesces the marks of a conversation that arrive while a write is in flight."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -27,14 +27,14 @@ class Before(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Whether a mark moved the read-state, and whether it ended what was marked as unread."""
+    """Whether a mark moved the read state, and whether it ended what was marked as unread."""
 
     read: bool = False
     unread: bool = False
 
 
 class ReadMarks:
-    """Writes the marks of one process. A read-state only moves forward (docs/behaviour.md 4.7).
+    """Writes the marks of one process. A read state only moves forward (docs/behaviour.md 4.7).
 
     With `compares`, `mark` knows what it has moved, which doubles the cost of a mark. Where users
     mark messages as unread, a mark ends that up to its message.
@@ -56,7 +56,7 @@ class ReadMarks:
         return await shared(answer, seconds=self._database.timeout)
 
     async def mark_unread(self, conversation_id: str, user_id: str, seq: int) -> None:
-        """Store that a participant has marked all from a seq on as unread. Their read-state stays;
+        """Store that a participant has marked all from a seq on as unread. Their read state stays;
         it ends with a mark at the lowest such seq or above."""
         here = {"_id": conversation_id, "participants.userId": user_id}
         marked = {"$min": {"participants.$.unreadFrom": seq}}
@@ -155,7 +155,7 @@ def _update_of(
         places[f"participants.$[p{number}].lastReadMessageId"] = message_id
         for name, value in sent.get(user_id, {}).items():
             places[f"participants.$[p{number}].{name}"] = value
-        # In the filter, so that a read-state never moves back, whichever process is faster.
+        # In the filter, so that a read state never moves back, whichever process is faster.
         filters.append(
             {f"p{number}.userId": user_id, f"p{number}.lastReadSeq": {"$lt": seqs[message_id]}}
         )

@@ -25,7 +25,7 @@ BYTES_OF_A_PARTICIPANT = 200
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A conversation and its epoch; read-states in it may be old.
+    """A conversation and its epoch; read states in it may be old.
 
     `weight` is its size in memory, in participants; `blocked` is whether one of the two users of a
     direct conversation has blocked the other. `hidden` is by user up to which seq messages are not

@@ -1,5 +1,5 @@
 """Threads that concern a user: those they wrote in, are mentioned in, or follow; and how far they
-have read them, beside the contract's read-state."""
+have read them, beside the contract's read state."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, cast

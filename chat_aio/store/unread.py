@@ -2,7 +2,7 @@
 What is hidden from a participant counts as read.
 
 The cost does not depend on how many messages there are: own messages are counted as they are sent
-(`sent_counts.py`). Only where a read-state lies before the newest own messages are those counted
+(`sent_counts.py`). Only where a read state lies before the newest own messages are those counted
 from an index, and a count past a thousand is kept.
 """
 
@@ -38,7 +38,7 @@ class _Reader:
 
     @property
     def behind(self) -> int:
-        """How many messages there are behind `start`. A read-state may be newer than the head,
+        """How many messages there are behind `start`. A read state may be newer than the head,
         which was read before it."""
         return max(0, self.head["seq"] - self.start)
 
@@ -51,7 +51,7 @@ async def count_unread(
     *,
     keep: bool = True,
 ) -> dict[str, int]:
-    """How many messages of others each conversation has beyond `user_id`'s read-state: the counts
+    """How many messages of others each conversation has beyond `user_id`'s read state: the counts
     of `find_unread`."""
     found = await find_unread(database, user_id, conversations, heads, keep=keep)
     return {name: each.count for name, each in found.items()}
@@ -168,7 +168,7 @@ async def _count_own(
 async def _keep(
     database: Database, readers: Mapping[str, _Reader], counted: Mapping[str, int]
 ) -> None:
-    """Store long counts. Losing them is harmless, and a new read-state makes them useless."""
+    """Store long counts. Losing them is harmless, and a new read state makes them useless."""
     long = [readers[name] for name, count in counted.items() if count >= KEPT_FROM]
     updates = [
         _kept(each, counted[each.conversation["_id"]]) for each in long if is_complete(each.head)

@@ -1,4 +1,4 @@
-"""Rows about read-states."""
+"""Rows about read states."""
 
 import asyncio
 import json

@@ -42,6 +42,9 @@ class Load:
         allowed=click.FloatRange(0, 1),
     )
     mongod_cores: float = given(8, "Cores of the primary, of each deployment.", allowed=ABOVE_ZERO)
+    other_writes_per_second: float = given(
+        0, "Documents that other programs write a second into each replica set."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +58,9 @@ class Costs:
     cpu_per_stream: float = given(3, "Heartbeats of a stream, in a second. P6.")
     mongod_per_send: float = given(161, "Of mongod, one cursor included. P1 and for sizing.")
     mongod_per_cursor: float = given(127, "Of mongod, an event for a further process. P1, P3b.")
+    mongod_per_other_write: float = given(
+        15, "Of mongod, another program's document for each change stream. P24."
+    )
     ticks_per_second: float = given(0.2, "Events that prove a feed alive, of a process in use.")
     hot_alone: float = given(2_098, "Sends/s of one process into one. P2.", allowed=ABOVE_ZERO)
     hot_shared: float = given(1_399, "Sends/s of several into one. P3.", allowed=ABOVE_ZERO)
@@ -104,6 +110,10 @@ def mongod_cores(load: Load, costs: Costs) -> dict[str, float]:
     return {
         "sends": sends * costs.mongod_per_send * MICROS,
         "cursors": events * further_cursors * costs.mongod_per_cursor * MICROS,
+        "writes of others": load.other_writes_per_second
+        * processes_of_each(load)
+        * costs.mongod_per_other_write
+        * MICROS,
     }
 
 

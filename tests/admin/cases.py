@@ -171,23 +171,23 @@ CASES: dict[str, Case] = {
         direct({"$set": {"blockedBy": ["bob"]}}), of("direct.blocked-by")
     ),
     "a block taken back by half": Case(no_block, of("direct.blocked-by")),
-    "no read-state": in_group(
-        reader("alice", lambda _: {"lastReadSeq": None}), of("read-state.seq"), mends=True
+    "no read state": in_group(
+        reader("alice", lambda _: {"lastReadSeq": None}), of("read state.seq"), mends=True
     ),
     "all read that is to come": in_group(
-        reader("alice", lambda _: {"lastReadSeq": 99}), of("read-state.ahead"), mends=True
+        reader("alice", lambda _: {"lastReadSeq": 99}), of("read state.ahead"), mends=True
     ),
     "another message read": in_group(
         reader("alice", lambda w: {"lastReadMessageId": w.root}),
-        of("read-state.message"),
+        of("read state.message"),
         mends=True,
     ),
     "no message read": in_group(
-        reader("alice", lambda _: {"lastReadMessageId": None}), of("read-state.message"), mends=True
+        reader("alice", lambda _: {"lastReadMessageId": None}), of("read state.message"), mends=True
     ),
     "a lost message read": in_group(
         reader("alice", lambda _: {"lastReadMessageId": "none"}),
-        of("read-state.message"),
+        of("read state.message"),
         mends=True,
     ),
     "a wrong count of a reader": in_group(

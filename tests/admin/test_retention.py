@@ -44,7 +44,7 @@ async def stored(database: Database, conversation_id: str) -> dict[int, Message]
 
 
 async def require_true_counts(database: Database, group: str, *readers: Person) -> None:
-    """Everybody's unread count is what there is behind their read-state from others."""
+    """Everybody's unread count is what there is behind their read state from others."""
     found = await database["conversations"].find_one({"_id": group})
     assert found is not None
     read = {each["userId"]: each["lastReadSeq"] for each in found["participants"]}

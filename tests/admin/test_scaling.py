@@ -108,6 +108,17 @@ def test_the_part_that_is_full_first(load: Load, name: str) -> None:
     assert full[part] == pytest.approx(1) == max(full.values())
 
 
+def test_each_process_reads_what_others_write() -> None:
+    """Also where nobody uses the chat; each deployment has a replica set of its own."""
+    load = Load(sends_per_second=0, streams=0, processes=10, other_writes_per_second=10_000)
+    costs = replace(NO_TICKS, mongod_per_other_write=7)
+    assert sum(mongod_cores(load, costs).values()) == pytest.approx(0.7)
+    assert sum(mongod_cores(replace(load, deployments=5), costs).values()) == pytest.approx(0.14)
+    assert fullness(load, costs)["mongod"] == pytest.approx(0.7 / load.mongod_cores)
+    name, sends = full_first(replace(load, processes=200), costs)
+    assert (name, sends) == ("mongod", 0)
+
+
 def test_deployments_share_the_load() -> None:
     one = Load(processes=10, hot_share=0)
     ten = replace(one, processes=100, deployments=10, sends_per_second=10_000, streams=100_000)

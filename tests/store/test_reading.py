@@ -1,4 +1,4 @@
-"""Read-states and unread counts against a brute-force count."""
+"""Read states and unread counts against a brute-force count."""
 
 import asyncio
 import random

@@ -19,7 +19,7 @@ READ = (0, 40, 900, 1_300, 2_000)
 
 @pytest.mark.parametrize("floor", [500, 1_299, 6_000])
 async def test_unread_counts_above_a_floor(store: Store, floor: int) -> None:
-    """Read-states and kept counts of own messages on both sides of the floor."""
+    """Read states and kept counts of own messages on both sides of the floor."""
     dice = random.Random(floor)
     group = await store.conversation(*USERS, *(f"reader {n}" for n in READ))
     old, now = utc_now() - timedelta(days=40), utc_now()

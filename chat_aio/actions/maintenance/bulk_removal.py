@@ -40,7 +40,7 @@ async def count(context: Context, plan: BulkRemoval, *, progress: Progress = sil
 async def carry_out(
     context: Context, user_id: str, plan: BulkRemoval, *, progress: Progress = silent
 ) -> Counts:
-    """Leave tombstones, each with its row in the audit log. If this is interrupted, what is done
+    """Leave tombstones, each with its row in the audit trail. If this is interrupted, what is done
     is complete; run it again for the rest."""
     return await _each(context, plan, progress, "Removing", partial(empty, context, user_id))
 

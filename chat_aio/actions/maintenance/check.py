@@ -27,7 +27,7 @@ AT_A_TIME = 8
 COUNTING = {"conversation_seq", "sender_conversation_seq"}
 """The indexes that counting needs. Where one is missing, nothing is counted."""
 
-CAUSES = ("head.seq", "head.floor", "seq.", "message.seq", "sent.", "read-state.", "participants.")
+CAUSES = ("head.seq", "head.floor", "seq.", "message.seq", "sent.", "read state.", "participants.")
 """The kinds of violations that make unread counts wrong."""
 
 

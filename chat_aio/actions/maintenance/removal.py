@@ -1,4 +1,4 @@
-"""Removing a message: as its sender deletes it, but by a moderator, and kept in the audit log.
+"""Removing a message: as its sender deletes it, but by a moderator, and kept in the audit trail.
 
 A plan says what is left to do; it is shown or carried out.
 """
@@ -49,7 +49,7 @@ async def carry_out(
     """Leave a tombstone where a message was; returns it, and whether it is new.
 
     Clients hear of it as of any deletion. If this ends between the tombstone and the row of the
-    audit log, removing the message again adds the row. Raises MessageNotFound.
+    audit trail, removing the message again adds the row. Raises MessageNotFound.
     """
     message_id = plan.found["_id"]
     tombstone = None

@@ -1,4 +1,4 @@
-"""Repairing what follows from other data: heads, read-states, counts. The plan is made behind the
+"""Repairing what follows from other data: heads, read states, counts. The plan is made behind the
 lock of the conversation's head, then written, or shown and thrown away."""
 
 from collections.abc import Iterable
@@ -129,7 +129,7 @@ async def _mend_read_states(snapshot: ConversationSnapshot, plan: RepairPlan) ->
         after = await _read_state(snapshot, *before)
         if after != before:
             plan.read_states[each["userId"]] = after
-            what = f"read-state of {each['userId']}"
+            what = f"read state of {each['userId']}"
             plan.repairs.append(Repair(snapshot.id, what, before, after))
 
 

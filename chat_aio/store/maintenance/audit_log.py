@@ -1,4 +1,4 @@
-"""Reads the audit log for operators, and adds single rows to it."""
+"""Reads the audit trail for operators, and adds single rows to it."""
 
 from datetime import datetime
 from typing import Any, cast
@@ -11,7 +11,7 @@ from chat_aio.store.transactions import Session, Unchanged, transact
 
 
 async def list_newest(database: Database, *, target_id: str | None, limit: int) -> list[AuditEntry]:
-    """Rows of the audit log, newest first: all rows, or those about one target."""
+    """Rows of the audit trail, newest first: all rows, or those about one target."""
     if target_id is None:
         found = await database.read(
             lambda: keyset_query.page(database.audit, {}, None, limit=limit, at="at")

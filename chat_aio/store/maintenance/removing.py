@@ -1,4 +1,4 @@
-"""Leaves tombstones where messages were, together with their rows in the audit log."""
+"""Leaves tombstones where messages were, together with their rows in the audit trail."""
 
 import asyncio
 from collections.abc import Callable, Sequence

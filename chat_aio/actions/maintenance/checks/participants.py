@@ -100,7 +100,7 @@ async def _pair(snapshot: ConversationSnapshot, direct_ids: DirectIds) -> list[V
 
 
 async def _read_states(snapshot: ConversationSnapshot) -> list[Violation]:
-    """A read-state is the number of a message of this conversation, and its id."""
+    """A read state is the number of a message of this conversation, and its id."""
     named = [each.get("lastReadMessageId") for each in snapshot.participants]
     messages = await snapshot.find_messages([each for each in named if isinstance(each, str)])
     return [
@@ -120,19 +120,19 @@ def _read_state(
     )
     top = max(snapshot.last_seq, snapshot.greatest_seq)
     if not is_whole(seq):
-        yield violation_in(snapshot, "read-state.seq", f"{seq} of {who}", "a whole number")
+        yield violation_in(snapshot, "read state.seq", f"{seq} of {who}", "a whole number")
     elif seq > top:
-        yield violation_in(snapshot, "read-state.ahead", f"{seq} of {who}", f"at most {top}")
+        yield violation_in(snapshot, "read state.ahead", f"{seq} of {who}", f"at most {top}")
     elif message_id is None:
         if seq > snapshot.floor:
             found = f"seq {seq} without a message, of {who}"
-            yield violation_in(snapshot, "read-state.message", found, "the message that was read")
+            yield violation_in(snapshot, "read state.message", found, "the message that was read")
     elif (message := messages.get(message_id)) is None:
         if seq > snapshot.floor:
             found = f"message {message_id}, which is not there, of {who}"
-            yield violation_in(snapshot, "read-state.message", found, f"the message with seq {seq}")
+            yield violation_in(snapshot, "read state.message", found, f"the message with seq {seq}")
     elif (message["conversationId"], message["seq"]) != (snapshot.id, seq):
         found = f"seq {message['seq']} of conversation {message['conversationId']}, of {who}"
         yield violation_in(
-            snapshot, "read-state.message", found, f"the message with seq {seq}, of here"
+            snapshot, "read state.message", found, f"the message with seq {seq}, of here"
         )
