@@ -68,7 +68,7 @@ async def browsers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Br
 
 @pytest.fixture
 def font() -> Font:
-    """The font of the test's pages. A module whose layouts depend on it tries both."""
+    """The font of the test's pages; `both_fonts` tries both."""
     return "wide"
 
 

@@ -5,6 +5,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
+import pytest
+
 Font = Literal["narrow", "wide"]
 
 FAMILIES: dict[Font, tuple[str, str]] = {
@@ -33,3 +35,10 @@ def environment(font: Font, folder: Path) -> dict[str, str]:
     fonts = files(package) / "files"
     configuration.write_text(CONFIGURATION.format(fonts=fonts, cache=folder, family=family))
     return {**os.environ, "FONTCONFIG_FILE": str(configuration)}
+
+
+@pytest.fixture(name="font", params=["narrow", "wide"])
+def both_fonts(request: pytest.FixtureRequest) -> Font:
+    """Import this into a module whose layouts depend on the font: its tests run with both."""
+    font: Font = request.param
+    return font

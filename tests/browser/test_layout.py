@@ -8,6 +8,8 @@ from playwright.async_api import Page, Route, expect
 
 from tests.browser.acting import choose, main_list, message, thread, write
 from tests.browser.conftest import Visit
+from tests.browser.fonts import Font
+from tests.browser.fonts import both_fonts as both_fonts
 from tests.browser.looking import fits
 from tests.browser.serving import Complaints, Demo
 
@@ -396,3 +398,18 @@ async def test_a_dialog_scrolls_inside_of_a_small_window(
         await expect(each).to_be_in_viewport()
     await linus.keyboard.press("Escape")
     await expect(dialog).to_be_hidden()
+
+
+async def test_pages_have_one_font_whatever_the_machine_has(empty: Page, font: Font) -> None:
+    """That of the test, which is narrow or wide."""
+    measure = """
+      (family) => {
+        const context = document.createElement("canvas").getContext("2d");
+        context.font = `100px ${family}`;
+        return context.measureText("The quick brown fox").width;
+      }
+    """
+    names = ("sans-serif", "serif", "'DejaVu Sans'")
+    widths = {await empty.evaluate(measure, name) for name in names}
+    assert len(widths) == 1
+    assert (widths.pop() > 870) == (font == "wide")

@@ -12,6 +12,7 @@ from chat_aio.demo import story, telling
 from chat_aio.plugins import Attachments
 from tests.browser.acting import details, main_list, message, thread
 from tests.browser.conftest import Serve, Visit
+from tests.browser.fonts import both_fonts as both_fonts
 from tests.browser.serving import Demo
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

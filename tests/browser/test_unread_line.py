@@ -6,7 +6,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.browser.acting import main_list, write
 from tests.browser.conftest import Visit
 from tests.browser.embedding import MADE, shown
-from tests.browser.fonts import Font
+from tests.browser.fonts import both_fonts as both_fonts
 from tests.browser.hosting import Host
 from tests.browser.serving import Demo
 
@@ -39,12 +39,6 @@ STYLED = """
     }
 """
 DISTANCE = "(log) => log.scrollHeight - log.scrollTop - log.clientHeight"
-
-
-@pytest.fixture(params=["narrow", "wide"])
-def font(request: pytest.FixtureRequest) -> Font:
-    font: Font = request.param
-    return font
 
 
 async def changed(page: Page) -> None:
