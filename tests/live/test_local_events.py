@@ -290,8 +290,12 @@ async def test_what_a_host_hides_is_hidden_from_users(make_chat: MakeChat) -> No
 async def test_it_ends_with_the_chat(database: Database) -> None:
     async with Chat(database, options=Options(ring_seconds=5)) as chat:
         group = await group_of(chat, "ada")
-        async with reading(chat.events()) as host, reading(chat.events(user_id="ada")) as ada:
-            await until(lambda: len(chat._live.hub) == 2)
+        async with (
+            chat.events() as of_all,
+            chat.events(user_id="ada") as of_ada,
+            reading(of_all) as host,
+            reading(of_ada) as ada,
+        ):
             await chat.api.send_message("ada", group, "last")
             await chat._live.feed.catch_up(seconds=PATIENCE_SECONDS)
             await chat.close()
