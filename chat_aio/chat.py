@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Any, Self
 
 from aiohttp import web
@@ -92,13 +93,16 @@ class Chat:
             listening,
             clock or primary,
         )
-        self._api = ServerAPI(self._context)
+        # The host's own code sends with any role (docs/behaviour.md 4.16).
+        any_role = replace(self._context.permissions, allowed_roles=None)
+        in_process = replace(self._context, permissions=any_role)
+        self._api = ServerAPI(in_process)
         self._rooms = RoomsAPI(self._context)
         self._inbox = InboxAPI(self._context)
         self._desk = DeskAPI(self._context)
         self._live = Live(self._context)
         for plugin in self._context.plugins:
-            plugin.api = Services(self._context)
+            plugin.api = Services(in_process)
 
     @property
     def api(self) -> ServerAPI:

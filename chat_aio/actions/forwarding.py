@@ -57,6 +57,7 @@ async def forward_message(
         await load_conversation(context, target_id)
         await require_readable(context, user_id, origin, bare_message_from(source))
         snapshot = await load_writable(context, user_id, target_id)
+        await context.permissions.require_role(user_id, given.role)
     return await _forward(context, user_id, source, snapshot, given)
 
 

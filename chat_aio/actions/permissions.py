@@ -4,14 +4,11 @@ which a host may replace."""
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import get_args
 
 from chat_aio import hooks
 from chat_aio.errors import InternalError, RoleNotAllowed
 from chat_aio.hooks import Hooks, PermissionContext, PermissionRule, RolesHook
 from chat_aio.schema.models import BareMessage, Conversation, Role
-
-ROLES = get_args(Role)
 
 log = logging.getLogger(__name__)
 
@@ -91,16 +88,16 @@ class Permissions:
     async def may_invite(self, user_id: str, conversation: Conversation) -> bool:
         return await self._allows(self.can_invite, user_id, conversation)
 
-    async def require_role(self, user_id: str, role: object) -> None:
-        """Raise RoleNotAllowed for a role that a user's messages may not have over HTTP
-        (docs/behaviour.md 4.16)."""
-        if self.allowed_roles is None or role not in ROLES:  # No role at all is refused later.
+    async def require_role(self, user_id: str, role: Role | None) -> None:
+        """Raise RoleNotAllowed for a role that a user's messages may not have over HTTP; None is
+        `user` (docs/behaviour.md 4.16)."""
+        if self.allowed_roles is None:
             return
         allowed = await hooks.call(self.allowed_roles, user_id, limit=self.limit)
         if not isinstance(allowed, Collection) or isinstance(allowed, str):
             log.error("allowed_roles must return a collection of roles, not %r", type(allowed))
             raise InternalError
-        if role not in allowed:
+        if (role or "user") not in allowed:
             raise RoleNotAllowed
 
     async def _allows(

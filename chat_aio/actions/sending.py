@@ -91,6 +91,7 @@ async def send_message(
             client_message_id=client_message_id,
         )
         snapshot = await load_writable(context, user_id, conversation_id)
+        await context.permissions.require_role(user_id, given.role)
     return await _send(context, user_id, snapshot, given)
 
 

@@ -72,7 +72,7 @@ def check(
         # The exit code is that of the database as it is left.
         return (await look(database) if mended and not dry_run else findings), mended
 
-    with resumable() if repairs else nullcontext():
+    with resumable() if repairs and not dry_run else nullcontext():
         findings, mended = on_database(settings, work)
     show(_outcome(findings, mended, repairs=repairs, dry_run=dry_run), as_json=as_json)
     if findings.violations:

@@ -1,5 +1,6 @@
 """`chat-aio conversations`: whole conversations as JSON lines, written and read."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def import_(file: Path, dry_run: bool, as_json: bool, **place: Any) -> None:
         return _outcome(plan, dry_run=dry_run)
 
     try:
-        with resumable():
+        with nullcontext() if dry_run else resumable():
             outcome = in_session(work, **place)
     except (OSError, WrongFile) as error:
         raise click.ClickException(f"{file}: {error}") from error

@@ -1,6 +1,7 @@
 """`chat-aio indexes`: the indexes and validators that the chat needs."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -62,7 +63,7 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
             await schema_version.note(database)
         return _lacking(found)
 
-    with resumable():
+    with nullcontext() if dry_run else resumable():
         found = on_database(settings_from(**place), work)
     show(_planned(found) if dry_run else _created(found), as_json=as_json)
 

@@ -210,6 +210,7 @@ export class History {
   /** A page, or null: what is asked for is not there, or `loading` is "failed". */
   async #load(timeline, loading, place) {
     timeline.asks(loading);
+    this.#retries.get(timeline)?.stop();
     this.#store.changed();
     try {
       const size = place.around ? MESSAGES_AROUND : MESSAGES_PER_PAGE;
@@ -242,7 +243,7 @@ export class History {
     timeline.asks("failed", part);
     this.#store.changed();
     // When a stream opens, all open lists are loaded.
-    if (this.#store.status !== "live") return;
+    if (!error.isTemporary || this.#store.status !== "live") return;
     const retry = this.#retries.get(timeline) ?? new Again(() => this.#retry(timeline));
     this.#retries.set(timeline, retry);
     retry.failed(error);

@@ -125,6 +125,8 @@ class EventStream:
             log.warning("the stream was refused, attempt %d: %s", self._errors, refusal)
             if self._errors >= self._attempts:
                 raise refusal
+        else:
+            self._errors = 0
         # Other server errors pass: they lead to another attempt after a pause.
         raise ConnectionResetError(str(refusal)) from refusal
 

@@ -41,6 +41,7 @@ def client_of_member(url: str, host: str) -> AsyncMongoClient[dict[str, Any]]:
     options = place["options"] or ""
     if place["srv"]:
         # The defaults of mongodb+srv, which a plain connection string does not have.
+        options = re.sub(r"(^|&)(srvMaxHosts|srvServiceName)=[^&]*", "", options, flags=re.I)
         given = options.lower()
         options += "".join(
             f"&{name}={value}"

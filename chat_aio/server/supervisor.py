@@ -17,7 +17,7 @@ LONGEST_PAUSE_SECONDS = 30.0
 """The pause before a worker is replaced doubles up to this, while workers fail to start."""
 
 LOG_FORMAT_VARIABLE = "CHAT_AIO_WORKER_LOG_FORMAT"
-"""How a worker logs that its settings are wrong: by then it cannot know it from them."""
+"""The log format for errors in a worker's settings, which cannot be read then."""
 
 GRACE_SECONDS = 8.0
 """More than a worker needs: it cuts off by itself what it cannot finish within 5 seconds."""

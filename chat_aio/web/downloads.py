@@ -65,7 +65,7 @@ async def send_file(request: web.Request, file: File) -> web.StreamResponse:
         await response.prepare(request)
         return response
     try:
-        with request.app[DOWNLOADS].admitted(request[USER_ID], end - start):
+        with request.app[DOWNLOADS].admitted(request[USER_ID], file.size):
             await response.prepare(request)
             await _write(request, response, file, start, end)
     except RateLimited:

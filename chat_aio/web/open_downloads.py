@@ -24,7 +24,8 @@ class OpenDownloads:
 
     @contextmanager
     def admitted(self, user_id: str, size: int) -> Iterator[None]:
-        """Count a download of `size` bytes until it ends. Raises RateLimited for one too many."""
+        """Count a download from a file of `size` bytes until it ends, however short its range is: a
+        store reads whole parts. Raises RateLimited for one too many."""
         if size <= AT_ONCE:
             yield
             return

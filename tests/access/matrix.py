@@ -58,7 +58,7 @@ POST /conversations/{conversation_id}/messages send_message
   group           write     write   made    made    made    made    ban     write     401
   channel         write     write   made    made    made    made    ban     write     401
   direct          write     -       -       made    block   block   ban     write     401
-  system, HTTP    role      role    role    role    role    role    ban     role      401
+  system, HTTP    write     write   role    role    role    role    ban     write     401
 GET /conversations/{conversation_id}/messages list_messages
   group           read      read    ok      ok      ok      ok      ban     read      401
   channel         read      read    ok      ok      ok      ok      ban     read      401
@@ -102,7 +102,7 @@ POST /messages/{message_id}/forward forward_message
   to channel      write     write   made    made    made    made    ban     write     401
   to direct       write     -       -       made    block   block   ban     write     401
   from hidden     read      read    gone    made    gone    gone    ban     read      401
-  system, HTTP    role      role    role    role    role    role    ban     role      401
+  system, HTTP    read      read    role    role    role    role    ban     read      401
 POST /messages/{message_id}/reactions add_reaction
   group           write     write   ok      ok      ok      ok      ban     write     401
   direct          write     -       -       ok      block   block   ban     write     401

@@ -60,10 +60,20 @@ async def test_what_is_no_role_is_no_input(serve: MakePeople, role: object) -> N
     assert (answer.status, answer.code) == (400, "INVALID_INPUT")
 
 
-async def test_roles_come_before_all_else(serve: MakePeople) -> None:
-    alice = (await serve(ALLOWED))("alice")
-    answer = await sent(alice, "nowhere", role="system", body="")
-    assert (answer.status, answer.code) == (403, "ROLE_NOT_ALLOWED")
+async def test_roles_are_checked_after_permission_to_write(serve: MakePeople) -> None:
+    """Behind shape, existence and permission, and before idempotency keys."""
+    people = await serve(ALLOWED)
+    alice = people("alice")
+    here = await alice.group()
+    await alice.send(here, "hi", clientMessageId="k")
+    for who, where, body, refusal in (
+        (alice, here, "", (400, "INVALID_INPUT")),
+        (alice, "nowhere", "hi", (404, "CONVERSATION_NOT_FOUND")),
+        (people("stranger"), here, "hi", (403, "FORBIDDEN_WRITE")),
+        (alice, here, "hi", (403, "ROLE_NOT_ALLOWED")),
+    ):
+        answer = await sent(who, where, role="system", body=body, clientMessageId="k")
+        assert (answer.status, answer.code) == refusal
 
 
 async def test_all_roles_are_allowed_in_process_and_without_the_hook(

@@ -257,6 +257,7 @@ TODAY, BEFORE = date(2026, 1, 31), date(2025, 7, 31)
         ("7.0.28", TODAY, "rs0", "ok", "7.0.28"),
         ("8.0.16", TODAY, "rs0", "warning", f"8.0.16 {CVE}"),
         ("8.0.17-rc0", TODAY, "rs0", "ok", "8.0.17-rc0"),
+        ("8.2.2", TODAY, "rs0", "warning", f"8.2.2 {CVE}"),
         ("8.2.3", TODAY, "rs0", "ok", "8.2.3"),
     ],
 )

@@ -254,16 +254,16 @@ async def test_errors_of_the_service_in_a_row(
     pauses: list[Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """As of a login hook that fails. Each is logged; after five the caller is told; a stream that
-    opens in between begins a new row."""
-    error = refuses(500, "INTERNAL_ERROR", "it failed")
-    answers = (*(error,) * 4, streams(b": open\n\n"), *(error,) * 5)
+    opens and another failure begin a new row."""
+    error, away = refuses(500, "INTERNAL_ERROR", "it failed"), says(503, "a proxy's own page")
+    answers = (*(error,) * 4, streams(b": open\n\n"), *(error, away) * 3, *(error,) * 5)
     async with scripted(*answers) as script, ChatClient(script.base) as client:
         with pytest.raises(InternalError, match="it failed"):
             await told(client.stream())
     warnings = [each.message for each in caplog.records if each.levelname == "WARNING"]
     assert warnings == [
         f"the stream was refused, attempt {number}: it failed"
-        for number in (1, 2, 3, 4, 1, 2, 3, 4, 5)
+        for number in (1, 2, 3, 4, 1, 1, 1, 1, 2, 3, 4, 5)
     ]
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pymongo.errors import OperationFailure, PyMongoError
+from pymongo.errors import ConfigurationError, InvalidURI, OperationFailure, PyMongoError
 
 from chat_aio.admin.doctor.points import Point, ok, problem, unknown, warning
+from chat_aio.errors import SetupError
 from chat_aio.server.clients import client_of_member, is_direct
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import deployment
@@ -47,6 +48,8 @@ async def _look_at(url: str, host: str, answered: Mapping[str, Any]) -> Member:
     try:
         async with client_of_member(url, host) as client:
             return _member_from(host, await client.admin.command("hello"))
+    except (ConfigurationError, InvalidURI) as error:
+        raise SetupError(f"no connection string for {host}: {error}") from error
     except OperationFailure:
         # The member runs. An arbiter has no users, so nobody can log in there.
         return Member(host, "arbiter" if host in answered.get("arbiters", []) else "running")

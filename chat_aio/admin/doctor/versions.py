@@ -12,7 +12,7 @@ from chat_aio.store.maintenance import deployment
 NAME = "MongoDB's version"
 OLDEST = (6, 0)
 END_OF_LIFE = {(6, 0): date(2025, 7, 31)}
-FIX_OF_CVE_2025_14847 = {(6, 0): 27, (7, 0): 28, (8, 0): 17}
+FIX_OF_CVE_2025_14847 = {(6, 0): 27, (7, 0): 28, (8, 0): 17, (8, 2): 3}
 """The first patch of each series that does not show memory to clients without a login."""
 
 

@@ -105,7 +105,7 @@ class Uploading:
             info = FileInfo(
                 user_id=user_id,
                 conversation_id=conversation_id,
-                name=with_ending(cleaned(upload.name), kind),
+                name=cleaned(with_ending(cleaned(upload.name), kind)),
                 content_type=kind,
                 size=coming.size,
             )
