@@ -59,7 +59,7 @@ class Costs:
     mongod_per_send: float = given(161, "Of mongod, one cursor included. P1 and for sizing.")
     mongod_per_cursor: float = given(127, "Of mongod, an event for a further process. P1, P3b.")
     mongod_per_other_write: float = given(
-        15, "Of mongod, another program's document for each change stream. P24."
+        12, "Of mongod, another program's document for each change stream. P24."
     )
     ticks_per_second: float = given(0.2, "Events that prove a feed alive, of a process in use.")
     hot_alone: float = given(2_098, "Sends/s of one process into one. P2.", allowed=ABOVE_ZERO)

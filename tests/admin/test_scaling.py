@@ -151,6 +151,7 @@ def test_the_defaults_are_those_of_the_measurements() -> None:
         "P4": f"{costs.cpu_per_delivery} µs of CPU each",
         "P6": "0.3 % of a core for 1,000",
         "P13": f"**{costs.cpu_per_heard_event} µs** of CPU an event",
+        "P24": f"**{costs.mongod_per_other_write} µs**",
     }.items():
         assert re.search(rf"^\| {row} \|.*{re.escape(figure)}", text, re.M), row
     assert f"costs it about {costs.cpu_per_send} µs" in text
