@@ -26,7 +26,7 @@ OPTIONS = (
 )
 
 needs_tsc = pytest.mark.skipif(
-    TSC is None and "CI" not in os.environ,
+    None in (TSC, NODE) and "CI" not in os.environ,
     reason="no tsc: apt-get install --no-install-recommends node-typescript",
 )
 needs_node = pytest.mark.skipif(
