@@ -47,12 +47,13 @@ async def test_a_failover_is_two_lines(tmp_path: Path) -> None:
             await until(lambda: "the primary of MongoDB is back after" in service.log)
             assert service.log.count("the primary of MongoDB is away") == 1
             assert service.log.count("the primary of MongoDB is back") == 1
-            assert "slow:" not in service.log
+            # On a busy machine the new primary may be slow for a while, which is logged.
+            slow = service.log.count("slow: POST")
             new = await mongods.wait_primary(other_than=old)
             blocked: dict[str, Any] = {"blockConnection": True, "blockTimeMS": 1_500}
             async with failing(new.client, ["insert"], app_name=APP_NAME, **blocked):
                 assert await send(21) == 201
-            assert service.log.count("slow: POST") == 1
+            assert service.log.count("slow: POST") == slow + 1
 
 
 class Topology:
