@@ -1,4 +1,8 @@
-"""Notices that the primary is away, and logs that once instead of every request that waits."""
+"""Notices that the primary is away, and logs that once instead of every request that waits.
+
+A new primary can be written to before a majority follows it: the other members look for it once a
+second. Only then are writes confirmed, so only then is the primary back.
+"""
 
 import asyncio
 import logging
@@ -7,17 +11,21 @@ from collections import deque
 from contextvars import Context
 from typing import Any
 
+from pymongo.errors import PyMongoError
+
+from chat_aio.errors import StorageUnavailable
 from chat_aio.store.database import Database
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.25
+ANSWER_SECONDS = 1.0
 MOST_ABSENCES = 8
 
 
 class PrimaryWatch:
-    """Looks at the topology that the driver keeps anyway, so nothing is sent to MongoDB."""
+    """Looks at the topology that the driver keeps. MongoDB is only asked after an absence."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -45,18 +53,28 @@ class PrimaryWatch:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            self.look()
+            await self.look()
 
-    def look(self) -> None:
+    async def look(self) -> None:
         """Log that the primary has gone, or has come back. A new client has not found it yet."""
-        client, is_there = self._database.client, _has_primary(self._database.client)
-        if is_there:
-            self._client = client
-            if self._away_since is not None:
-                self._note_back(self._away_since)
-        elif self._away_since is None and self._client is client:
-            self._away_since = time.monotonic()
-            log.warning("the primary of MongoDB is away: calls wait for the next primary")
+        client = self._database.client
+        if not _has_primary(client):
+            if self._away_since is None and self._client is client:
+                self._away_since = time.monotonic()
+                log.warning("the primary of MongoDB is away: calls wait for the next primary")
+            return
+        self._client = client
+        if self._away_since is not None and await self._is_followed():
+            self._note_back(self._away_since)
+
+    async def _is_followed(self) -> bool:
+        """Whether a majority has written something of the primary's own term."""
+        try:
+            hello = await self._database.hello(seconds=ANSWER_SECONDS)
+        except (StorageUnavailable, PyMongoError):
+            return False
+        written = hello.get("lastWrite")  # Not in the answer of mongos.
+        return written is None or bool(written["majorityOpTime"]["t"] == written["opTime"]["t"])
 
     def _note_back(self, since: float) -> None:
         now = time.monotonic()

@@ -47,13 +47,12 @@ async def test_a_failover_is_two_lines(tmp_path: Path) -> None:
             await until(lambda: "the primary of MongoDB is back after" in service.log)
             assert service.log.count("the primary of MongoDB is away") == 1
             assert service.log.count("the primary of MongoDB is back") == 1
-            # On a busy machine the new primary may be slow for a while, which is logged.
-            slow = service.log.count("slow: POST")
+            assert "slow:" not in service.log
             new = await mongods.wait_primary(other_than=old)
             blocked: dict[str, Any] = {"blockConnection": True, "blockTimeMS": 1_500}
             async with failing(new.client, ["insert"], app_name=APP_NAME, **blocked):
                 assert await send(21) == 201
-            assert service.log.count("slow: POST") == slow + 1
+            assert service.log.count("slow: POST") == 1
 
 
 class Topology:
@@ -82,28 +81,28 @@ def watch(database: Database, topology: Topology) -> PrimaryWatch:
     return PrimaryWatch(store)
 
 
-def test_only_the_absence_counts(
+async def test_only_the_absence_counts(
     watch: PrimaryWatch, topology: Topology, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(100, 200))
     monkeypatch.setattr(primary, "time", type("Clock", (), {"monotonic": lambda: next(clock)}))
-    watch.look()
+    await watch.look()
     topology.is_there = False
-    watch.look()  # At 100.
+    await watch.look()  # At 100.
     assert watch.away_since(90) == 1
     assert watch.away_since(101) == 1
     topology.is_there = True
-    watch.look()  # At 103.
+    await watch.look()  # At 103.
     assert watch.away_since(0) == 3
     assert watch.away_since(102) == 1
     assert watch.away_since(103) == 0
 
 
-def test_a_new_client_is_not_away(
+async def test_a_new_client_is_not_away(
     watch: PrimaryWatch, topology: Topology, caplog: pytest.LogCaptureFixture
 ) -> None:
     topology.is_there = False
-    watch.look()
+    await watch.look()
     assert (caplog.text, watch.away_since(time.monotonic() - 60)) == ("", 0)
 
 
@@ -113,5 +112,5 @@ async def test_a_client_without_a_topology_is_there(database: Database) -> None:
         store = Store(client["x"])
         store.client = SimpleNamespace()
         watch = PrimaryWatch(store)
-        watch.look()
+        await watch.look()
         assert watch.away_since(0) == 0
