@@ -143,6 +143,12 @@ async def test_a_hold_on_a_user_keeps_their_records(
     assert (done["reports"], done["join_requests"]) == (1, 1)
 
 
+async def test_a_hold_on_an_unknown_user_is_refused(tool: Tool, database: Database) -> None:
+    refused = await tool("legal-hold", "place", "user", "nobody", "--reason", "case 12", *AS_MOD)
+    assert (refused.code, "names the user nobody" in refused.errors) == (4, True)
+    assert await database["legal_holds"].count_documents({}) == 0
+
+
 @pytest.mark.parametrize("mode", [(), ("--remove",)])
 async def test_a_hold_stops_retention(
     people: People, tool: Tool, database: Database, mode: tuple[str, ...]
