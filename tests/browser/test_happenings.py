@@ -61,6 +61,7 @@ async def test_it_stands_where_it_happened(visit: Visit, demo: Demo) -> None:
     await shown(dennis, linus, "ended the freeze")
     newest = await demo.newest("linus", place)
     await demo.post("linus", f"{path}/pins", messageId=newest["id"])
+    await shown(dennis, linus, "pinned a message")
     await demo.send("linus", place, "after")
     await demo.delete("grace", f"{path}/participants", userId="grace")
     told = [
