@@ -74,8 +74,7 @@ def _new_direct(
         roles=dict.fromkeys(pair, "admin"),
         at=context.clock(),
         change_id=context.new_id(),
-        type="direct",
-        pairKey=":".join(pair),
+        pair_key=":".join(pair),
         metadata=escaped(metadata),
     )
 

@@ -26,6 +26,7 @@ from chat_aio.actions.writing import load_open, require_open, still_allowed
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
+from chat_aio.plugins.verdicts import Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits
@@ -70,7 +71,8 @@ async def edit_message(
     changed = await _write(context, asked, given.mentions, found, snapshot)
     message = message_from(changed, parents)
     await notify_host(context, user_id, "updated", message, snapshot.conversation)
-    await file_report(context, verdict, message)
+    if isinstance(verdict, Report):
+        await file_report(context, verdict, message)
     return message
 
 

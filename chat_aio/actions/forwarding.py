@@ -10,15 +10,15 @@ from chat_aio.actions.guards import (
     load_writable,
     require_readable,
 )
-from chat_aio.actions.holding import require_unheld
-from chat_aio.actions.sending import Sent, find_repeated, key_fields, post
+from chat_aio.actions.outgoing import Outgoing, request_key
+from chat_aio.actions.sending import Sent, find_repeated, post
 from chat_aio.actions.writing import require_open
 from chat_aio.errors import MessageDeleted
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import inputs
-from chat_aio.schema.models import Role
-from chat_aio.store.documents import ForwardedFromDocument, MessageDocument
-from chat_aio.store.mapping import attachments_from, bare_message_from, forwarded_from_of
+from chat_aio.schema.models import ForwardedFrom, Role
+from chat_aio.store.documents import MessageDocument
+from chat_aio.store.mapping import attachments_from, bare_message_from
 from chat_aio.store.messages import WITH_TERMS
 from chat_aio.store.snapshots import Snapshot
 
@@ -69,11 +69,9 @@ async def _forward(
     given: inputs.Forwarding,
 ) -> Sent:
     target_id, copied = given.to_conversation_id, source["_id"]
-    key = key_fields(given, copied=copied)
-    if key and (repeated := await find_repeated(context, user_id, target_id, key)):
-        return repeated
-    if key:
-        await require_unheld(context, user_id, target_id, key)
+    key = request_key(given, copied=copied)
+    if key and (sent := await find_repeated(context, user_id, target_id, key)):
+        return sent
 
     # The host's hook may take seconds, in which the source can be deleted.
     async def require_still_there() -> None:
@@ -82,9 +80,9 @@ async def _forward(
     async with context.rate_limits.counting(user_id, "forward_message"):
         snapshot = await require_open(context, user_id, snapshot)
         _require_alive(source)
-        mentioned, reference = tuple(given.mentions or ()), _reference(source)
+        mentioned = tuple(given.mentions or ())
         snapshot = await require_open(context, user_id, snapshot, mentioned)
-        asked = BeforeMessageSend(
+        content = BeforeMessageSend(
             user_id=user_id,
             kind="forward",
             conversation=snapshot.conversation,
@@ -92,21 +90,17 @@ async def _forward(
             role=given.role or "user",
             metadata=given.metadata or {},
             mentions=mentioned,
-            forwarded_from=forwarded_from_of(reference),
+            forwarded_from=ForwardedFrom(
+                message_id=copied,
+                conversation_id=source["conversationId"],
+                sender_id=source["senderId"],
+            ),
             attachments=attachments_from(source.get("attachments")),
         )
-        fields = {**key, "forwardedFrom": reference, "terms": source.get("terms")}
-        return await post(context, asked, fields, snapshot=snapshot, recheck=require_still_there)
+        outgoing = Outgoing(content=content, snapshot=snapshot, key=key, terms=source.get("terms"))
+        return await post(context, outgoing, recheck=require_still_there)
 
 
 def _require_alive(source: MessageDocument) -> None:
     if source["deletedAt"]:
         raise MessageDeleted("a deleted message cannot be forwarded")
-
-
-def _reference(source: MessageDocument) -> ForwardedFromDocument:
-    return {
-        "messageId": source["_id"],
-        "conversationId": source["conversationId"],
-        "senderId": source["senderId"],
-    }

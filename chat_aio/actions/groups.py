@@ -77,10 +77,10 @@ async def create_group_conversation(
         roles={user_id: "admin", **dict.fromkeys(members, "member")},
         at=context.clock(),
         change_id=context.new_id(),
-        **({} if given.name is None else {"name": given.name, AUTHORS["name"]: user_id}),
+        name=given.name,
         metadata=escaped(given.metadata or {}),
         visibility=given.visibility or "private",
-        joinPolicy=given.join_policy or "approval",
+        join_policy=given.join_policy or "approval",
     )
     return await _create(context, user_id, new, members)
 

@@ -1,14 +1,13 @@
 """What moderators do with held messages: look, release, discard (docs/behaviour.md 12.8)."""
 
-from typing import Any
-
 from chat_aio.actions.answers import shapes_of
 from chat_aio.actions.attachments import release_attached
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_writable
 from chat_aio.actions.moderators import require_moderator
-from chat_aio.actions.sending import find_repeated, put, require_place
+from chat_aio.actions.outgoing import Outgoing
+from chat_aio.actions.sending import Sent, put, repeated, require_place
 from chat_aio.actions.writing import require_open
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
@@ -16,9 +15,10 @@ from chat_aio.hooks import BeforeMessageSend
 from chat_aio.schema import pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import HeldMessage, HeldMessagePage, Message
-from chat_aio.store import audit, held_messages
+from chat_aio.store import audit, held_messages, messages
 from chat_aio.store.documents import AuditEntry, HeldMessageDocument
 from chat_aio.store.mapping import attachments_from, held_message_from
+from chat_aio.store.messages import Place, RequestKey
 from chat_aio.store.metadata import unescaped
 from chat_aio.store.rows import MOST_BYTES
 from chat_aio.store.shapes import one_readable
@@ -53,7 +53,7 @@ async def require_releasable(context: Context, user_id: str, held_id: str) -> He
     `release_held_message`."""
     await _require_moderator(context, user_id, "release_held_message")
     held = await _load(context, held_id)
-    if not await find_repeated(context, *_place(held), _key(held)):
+    if not await _find_sent(context, held):
         await _require_sendable(context, held)
     return held_message_from(held)
 
@@ -81,7 +81,7 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
     """
     await _require_moderator(context, user_id, "release_held_message")
     held = await _load(context, held_id)
-    if sent := await find_repeated(context, *_place(held), _key(held)):
+    if sent := await _find_sent(context, held):
         # An earlier call has sent it and ended before it removed the row.
         await held_messages.remove(context.database, held_id)
         return sent.message
@@ -89,14 +89,7 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
     entry = _entry(context, "release-held", user_id, held)
     if not await held_messages.decide_release(context.database, held_id, entry):
         raise HeldMessageNotFound
-    fields = {
-        "message_id": held_id,
-        **_key(held),
-        "replyToMessageId": held["replyToMessageId"],
-        "thread_root_message_id": held["threadRootMessageId"],
-        "also_in_main": held["alsoInMain"],
-    }
-    sent = await put(context, _question(held, snapshot), fields, snapshot=snapshot, slow=False)
+    sent = await put(context, _outgoing(held, snapshot))
     await held_messages.remove(context.database, held_id)
     return sent.message
 
@@ -120,13 +113,11 @@ async def _require_moderator(context: Context, user_id: str, action: str) -> Non
     require(context, Capability.MODERATION)
 
 
-def _place(held: HeldMessageDocument) -> tuple[str, str]:
-    return held["senderId"], held["conversationId"]
-
-
-def _key(held: HeldMessageDocument) -> dict[str, Any]:
-    """Its idempotency key, by which it is sent once."""
-    return {"clientMessageId": held["clientMessageId"], "requestHash": held["requestHash"]}
+async def _find_sent(context: Context, held: HeldMessageDocument) -> Sent | None:
+    """The message, if an earlier release has sent it."""
+    scope = held["conversationId"], held["senderId"], held["clientMessageId"]
+    stored = await messages.find_repeated(context.database, scope)
+    return await repeated(context, stored, held["requestHash"]) if stored else None
 
 
 async def _load(context: Context, held_id: str) -> HeldMessageDocument:
@@ -145,23 +136,34 @@ async def _require_sendable(context: Context, held: HeldMessageDocument) -> Snap
         raise UserBanned("the sender of this message is banned") from None
     snapshot = await load_writable(context, sender_id, held["conversationId"])
     snapshot = await require_open(context, sender_id, snapshot)
-    parents = (held["replyToMessageId"], held["threadRootMessageId"])
-    await require_place(context, sender_id, snapshot, *parents)
+    await require_place(context, sender_id, snapshot, _place(held))
     return snapshot
 
 
-def _question(held: HeldMessageDocument, snapshot: Snapshot) -> BeforeMessageSend:
-    """The message as it is sent; who has left the conversation meanwhile is not mentioned."""
-    inside = snapshot.conversation.roles
-    return BeforeMessageSend(
+def _place(held: HeldMessageDocument) -> Place:
+    return Place(held["replyToMessageId"], held["threadRootMessageId"], held["alsoInMain"])
+
+
+def _outgoing(held: HeldMessageDocument, snapshot: Snapshot) -> Outgoing:
+    """The message as it is sent; users who have left the conversation are not mentioned."""
+    roles = snapshot.conversation.roles
+    content = BeforeMessageSend(
         user_id=held["senderId"],
         kind="send",
         conversation=snapshot.conversation,
         body=held["body"],
         role=held["role"],
         metadata=unescaped(held["metadata"]),
-        mentions=tuple(each for each in held["mentions"] if each in inside),
+        mentions=tuple(user_id for user_id in held["mentions"] if user_id in roles),
         attachments=attachments_from(held.get("attachments")),
+    )
+    return Outgoing(
+        content=content,
+        snapshot=snapshot,
+        place=_place(held),
+        key=RequestKey(held["clientMessageId"], held["requestHash"]),
+        message_id=held["_id"],
+        in_slow_mode=False,
     )
 
 

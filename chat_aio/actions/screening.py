@@ -43,8 +43,7 @@ async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | 
     return verdict
 
 
-async def file_report(context: Context, verdict: Verdict | None, message: Message) -> None:
-    """Report a message that was written, if this is the verdict, and publish the report."""
-    if isinstance(verdict, Report):
-        publish = partial(publish_report, context, "report.created")
-        await context.filed_reports.file(verdict, message, publish)
+async def file_report(context: Context, verdict: Report, message: Message) -> None:
+    """Report a message that was written, and publish the report."""
+    publish = partial(publish_report, context, "report.created")
+    await context.filed_reports.file(verdict, message, publish)

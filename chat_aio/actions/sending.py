@@ -1,12 +1,9 @@
 """Sending: the path of every new message, from its checks to the host's hook after the commit."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from typing import Any
-
-import orjson
 
 from chat_aio.actions.attachments import keep_attached, load_attached, require_attaching
 from chat_aio.actions.context import Context
@@ -19,6 +16,7 @@ from chat_aio.actions.guards import (
 )
 from chat_aio.actions.holding import hold, require_unheld
 from chat_aio.actions.host_hooks import ask_host, notify_host
+from chat_aio.actions.outgoing import Outgoing, request_key
 from chat_aio.actions.reading import load_parents, load_parents_of_own
 from chat_aio.actions.screening import file_report, screen
 from chat_aio.actions.writing import WriteRule, load_open, require_open, still_allowed
@@ -33,12 +31,19 @@ from chat_aio.errors import (
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins.verdicts import Hold
+from chat_aio.plugins.verdicts import Hold, Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.mapping import attached_from, bare_message_from, message_from
+from chat_aio.store.mapping import (
+    Parents,
+    attached_from,
+    bare_message_from,
+    message_from,
+    reference_of,
+)
+from chat_aio.store.messages import Place, RequestKey
 from chat_aio.store.metadata import escaped
 from chat_aio.store.numbering import Appended, EpochMoved
 from chat_aio.store.shapes import readable
@@ -114,20 +119,22 @@ async def _send(
 ) -> Sent:
     # Before counting and all further checks: a client that lost the answer must get its message,
     # whatever has happened since (docs/behaviour.md 1.8 and 4.9).
-    key = key_fields(given)
-    if key and (repeated := await find_repeated(context, user_id, snapshot.conversation.id, key)):
-        return repeated
-    if key:
-        await require_unheld(context, user_id, snapshot.conversation.id, key)
+    key = request_key(given)
+    if key and (sent := await find_repeated(context, user_id, snapshot.conversation.id, key)):
+        return sent
     async with context.rate_limits.counting(user_id, "send_message"):
         snapshot = await require_open(context, user_id, snapshot)
-        parents = (given.reply_to_message_id, given.thread_root_message_id)
-        await require_place(context, user_id, snapshot, *parents)
+        place = Place(
+            given.reply_to_message_id,
+            given.thread_root_message_id,
+            given.also_send_to_main or False,
+        )
+        await require_place(context, user_id, snapshot, place)
+        # The mentions last: a thread or a parent that is not there is the more basic error.
         mentioned = tuple(given.mentions or ())
         snapshot = await require_open(context, user_id, snapshot, mentioned)
         named = given.attachment_ids or ()
-        attached = await load_attached(context, user_id, snapshot.conversation.id, named)
-        asked = BeforeMessageSend(
+        content = BeforeMessageSend(
             user_id=user_id,
             kind="send",
             conversation=snapshot.conversation,
@@ -135,61 +142,42 @@ async def _send(
             role=given.role or "user",
             metadata=given.metadata or {},
             mentions=mentioned,
-            attachments=attached,
+            attachments=await load_attached(context, user_id, snapshot.conversation.id, named),
         )
-        place = {
-            "replyToMessageId": given.reply_to_message_id,
-            "thread_root_message_id": given.thread_root_message_id,
-            "also_in_main": given.also_send_to_main or False,
-        }
-        return await post(context, asked, {**key, **place}, snapshot=snapshot)
+        return await post(
+            context, Outgoing(content=content, snapshot=snapshot, place=place, key=key)
+        )
 
 
-async def require_place(
-    context: Context,
-    user_id: str,
-    snapshot: Snapshot,
-    reply_to_message_id: str | None,
-    thread_root_message_id: str | None,
-) -> None:
+async def require_place(context: Context, user_id: str, snapshot: Snapshot, place: Place) -> None:
     """Check that the message replied to and the thread's root are in this conversation, that the
     user may read both, and that the root is in the main list."""
-    conversation_id = snapshot.conversation.id
-    for message_id in (reply_to_message_id, thread_root_message_id):
+    conversation_id, root_id = snapshot.conversation.id, place.thread_root_message_id
+    for message_id in (place.reply_to_message_id, root_id):
         if message_id is None:
             continue
         found = await load_within(context, conversation_id, message_id)
         await require_readable(context, user_id, snapshot, bare_message_from(found))
-        is_root = message_id == thread_root_message_id
-        if is_root and conversation_id not in found["timelines"]:
+        if message_id == root_id and conversation_id not in found["timelines"]:
             raise InvalidInput("threadRootMessageId must not be a thread reply itself")
 
 
-def key_fields(
-    given: inputs.NewMessage | inputs.Forwarding, *, copied: str | None = None
-) -> dict[str, Any]:
-    """The fields by which a repeated request is recognised; none without an idempotency key. The
-    hash is of all that was requested but the key, before the host's hook."""
-    if given.client_message_id is None:
-        return {}
-    request = given.model_dump(exclude={"client_message_id"}, exclude_none=True)
-    if copied is not None:
-        request["forwarded"] = copied
-    hashed = sha256(orjson.dumps(request, option=orjson.OPT_SORT_KEYS)).digest()
-    return {"clientMessageId": given.client_message_id, "requestHash": hashed}
-
-
 async def find_repeated(
-    context: Context, user_id: str, conversation_id: str, key: Mapping[str, Any]
+    context: Context, user_id: str, conversation_id: str, key: RequestKey
 ) -> Sent | None:
     """The message that an earlier request with the same idempotency key has stored. Raises
-    MessageConflict if that was a different request (docs/behaviour.md 4.9)."""
-    scope = conversation_id, user_id, key["clientMessageId"]
-    stored = await messages.find_repeated(context.database, scope)
-    return await _repeated(context, stored, key["requestHash"]) if stored else None
+    MessageConflict if that was a different request (docs/behaviour.md 4.9), and MessageHeld if the
+    earlier one is held."""
+    scope = conversation_id, user_id, key.client_message_id
+    if stored := await messages.find_repeated(context.database, scope):
+        return await repeated(context, stored, key.request_hash)
+    await require_unheld(context, user_id, conversation_id, key)
+    return None
 
 
-async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
+async def repeated(context: Context, stored: MessageDocument, hashed: bytes) -> Sent:
+    """The message that another request with the same idempotency key has stored, as it is now.
+    Raises MessageConflict unless that request had this hash."""
     if stored.get("requestHash") != hashed or not readable("messages", [stored]):
         raise MessageConflict
     notify(context.observers, Observer.message_sent, "repeated")
@@ -199,93 +187,80 @@ async def _repeated(context: Context, stored: MessageDocument, hashed: bytes) ->
 
 async def post(
     context: Context,
-    asked: BeforeMessageSend,
-    fields: dict[str, Any],
+    outgoing: Outgoing,
     *,
-    snapshot: Snapshot,
     recheck: Callable[[], Awaitable[None]] | None = None,
 ) -> Sent:
-    """Ask the host and the plugins about a message that was checked on `snapshot`, store the
-    message, and notify the host.
-
-    `fields` are further arguments of `new_message`; `recheck` is called after the hook.
-    """
-    agreed = await ask_host(context, asked)
+    """Ask the host and the plugins about a message, store it, and notify the host. `recheck` is
+    called after they have answered, which may take seconds."""
+    agreed = await ask_host(context, outgoing.content)
     verdict = await screen(context, agreed)
     if recheck is not None:
         await recheck()
+    if agreed.body != outgoing.content.body:
+        outgoing = replace(outgoing, terms=None)  # They are those of the body before.
+    outgoing = replace(outgoing, content=agreed)
     if isinstance(verdict, Hold):
-        await hold(context, agreed, fields, verdict.reason)
-    if agreed.body != asked.body:
-        fields = {**fields, "terms": None}  # Those of a forward are of the body that it copies.
-    sent = await put(context, agreed, fields, snapshot=snapshot)
-    if not sent.repeated:
+        await hold(context, outgoing, verdict.reason)
+    sent = await put(context, outgoing)
+    if isinstance(verdict, Report) and not sent.repeated:
         await file_report(context, verdict, sent.message)
     return sent
 
 
-async def put(
-    context: Context,
-    agreed: BeforeMessageSend,
-    fields: Mapping[str, Any],
-    *,
-    snapshot: Snapshot,
-    slow: bool = True,
-) -> Sent:
-    """Store a message that the host has agreed to, and notify the host. Without `slow`, slow mode
-    does not apply."""
-    message = await _compose(context, agreed, fields)
+async def put(context: Context, outgoing: Outgoing) -> Sent:
+    """Store a message that the host has agreed to, and notify the host."""
+    content, place = outgoing.content, outgoing.place
+    message = await _compose(context, outgoing)
     # Read before the commit: a failure after it would say that nothing was written.
-    is_reply = message["replyToMessageId"] is not None
-    hidden = snapshot.hidden_from(agreed.user_id)
-    parents = await load_parents(context, agreed.user_id, [message], hidden) if is_reply else {}
-    await keep_attached(context, agreed.attachments)
-    appended = await _append(context, message, agreed.mentions, snapshot, slow=slow)
+    parents: Parents = {}
+    if place.reply_to_message_id is not None:
+        hidden = outgoing.snapshot.hidden_from(content.user_id)
+        parents = await load_parents(context, content.user_id, [message], hidden)
+    await keep_attached(context, content.attachments)
+    appended = await _append(context, outgoing, message)
     # Two requests with the same key at once: the batch found the other one's message.
     if appended.repeated:
-        return await _repeated(context, appended.message, message["requestHash"])
+        return await repeated(context, appended.message, message["requestHash"])
     notify(context.observers, Observer.message_sent, "stored")
     sent = message_from(appended.message, parents)
-    await notify_host(context, agreed.user_id, "created", sent, agreed.conversation)
+    await notify_host(context, content.user_id, "created", sent, content.conversation)
     return Sent(sent, repeated=False)
 
 
-async def _compose(
-    context: Context, agreed: BeforeMessageSend, fields: Mapping[str, Any]
-) -> MessageDocument:
-    """The document that is handed to the sequencer."""
-    fields = {"message_id": context.new_id(), **fields}
-    if agreed.attachments:
-        fields["attachments"] = attached_from(agreed.attachments)
+async def _compose(context: Context, outgoing: Outgoing) -> MessageDocument:
+    """The document that is given to the sequencer."""
+    content = outgoing.content
     make = partial(
         messages.new_message,
-        conversation_id=agreed.conversation.id,
-        sender_id=agreed.user_id,
-        body=agreed.body,
+        outgoing.message_id or context.new_id(),
+        content.conversation.id,
+        content.user_id,
+        content.body,
         at=context.clock(),
-        role=agreed.role,
-        metadata=escaped(agreed.metadata),
-        mentioned=agreed.mentions,
+        role=content.role,
+        place=outgoing.place,
+        mentioned=content.mentions,
+        forwarded_from=reference_of(content.forwarded_from),
+        attachments=attached_from(content.attachments),
+        metadata=escaped(content.metadata),
+        key=outgoing.key,
         searchable=Capability.SEARCH in context.capabilities,
+        terms=outgoing.terms,
         older_tokens=context.database.older_tokens,
-        **fields,
     )
-    return await context.database.turns.on_text(agreed.body, make)
+    return await context.database.turns.on_text(content.body, make)
 
 
-async def _append(
-    context: Context,
-    message: MessageDocument,
-    mentioned: Collection[str],
-    snapshot: Snapshot,
-    *,
-    slow: bool,
-) -> Appended:
-    """Hand a checked message to the sequencer. If membership has changed since the checks, check
+async def _append(context: Context, outgoing: Outgoing, message: MessageDocument) -> Appended:
+    """Give a checked message to the sequencer. If membership has changed since the checks, check
     again; the host's hook is not called again."""
-    user_id = message["senderId"]
+    user_id, mentioned = outgoing.content.user_id, outgoing.content.mentions
+    snapshot = outgoing.snapshot
     for _ in within(context):
-        seconds = WriteRule.of_snapshot(snapshot).slow_seconds_for(user_id) if slow else None
+        seconds = None
+        if outgoing.in_slow_mode:
+            seconds = WriteRule.of_snapshot(snapshot).slow_seconds_for(user_id)
         try:
             return await context.sequencer.append(
                 message,

@@ -13,9 +13,8 @@ from chat_aio.schema import inputs, pagination
 from chat_aio.schema.inbox import ThreadPage, ViewedThread
 from chat_aio.schema.wire import aware
 from chat_aio.store import thread_states
-from chat_aio.store.documents import MessageDocument
+from chat_aio.store.documents import MessageDocument, ThreadStateDocument
 from chat_aio.store.hidden import hidden_from
-from chat_aio.store.inbox_documents import ThreadStateDocument
 from chat_aio.store.mapping import message_from
 from chat_aio.store.rows import Rows
 

@@ -8,7 +8,7 @@ from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
 from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.ephemeral_filter import EphemeralFilter
-from chat_aio.live.event import Event
+from chat_aio.live.event import ConversationChanged, DurableEvent, Event, MessageCreated
 from chat_aio.live.hub import Hub
 from chat_aio.live.read_filter import ReadFilter
 from chat_aio.live.replay.buffer import ReplayBuffer
@@ -110,15 +110,16 @@ class Delivery:
         return False
 
     async def _publish(self, event: Event) -> None:
-        if event.durable:
+        if isinstance(event, DurableEvent):
             self._buffer.append(event)
         # Most processes have no listener for most messages: those are not even encoded.
-        if event.created and not self._hub.has_listeners(event.conversation_id):
+        if isinstance(event, MessageCreated) and not self._hub.has_listeners(event.conversation_id):
             return
         if not _is_encodable(event):
             return
         # A stream that this event lets in gets nothing until the host's `can_read` has answered.
-        held = self._read_filter.hold(event)
+        added = event.added if isinstance(event, ConversationChanged) else ()
+        held = self._read_filter.hold(added)
         await self._hub.publish(event)
         self._read_filter.release(held, event.conversation_id)
         self._delivered_bytes += len(event.frame.chunk)
@@ -139,5 +140,5 @@ def _is_encodable(event: Event) -> bool:
     try:
         return bool(event.frame)
     except Exception as error:
-        log.error("no event can be made of %r: %r", event.message_id, error)
+        log.error("no event can be made of %r: %r", event.conversation_id, error)
         return False

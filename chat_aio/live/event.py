@@ -1,10 +1,10 @@
-"""An event: what is delivered to streams, for which conversation, and whom it adds or removes."""
+"""The events that streams deliver, one class for each kind of change."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Self, cast
+from typing import Self, TypeAlias, cast
 
 from chat_aio.live.frames import Frame, position_frame, unquoted
 from chat_aio.plugins.base import DeliveredMessage
@@ -12,7 +12,7 @@ from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 
 Name = tuple[str, int]
-"""The message that a durable event is about: its conversation and seq."""
+"""The message that an event is about: its conversation and seq."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,55 +26,55 @@ class ShownMessage:
 
 @dataclass(eq=False, kw_only=True)
 class Event:
-    """One event for everyone in a conversation; `index` is its place in this process's feed.
+    """An event for the streams of a conversation. One that is only this is ephemeral.
 
-    `encode` makes the frame, when a stream first needs it. Durable events are the message events
-    that clients resume from; `written_at` is when what they tell was written. `changed_at` is when
-    the message was last edited or deleted in the state that is shown, in events of reactions too.
-    `added` and `removed` are the users that this event adds to and removes from the conversation;
-    `delivered` is False if the event does nothing else. If the event shows a later state than its
-    change, `audience` limits it to the participants of that later state: users who were removed in
-    between must not see it. `hidden` is by user, of those added, up to which seq messages are
-    hidden from them; `quoted` is the seq of the message that is quoted, 0 without one. `shown` is
-    set where the host's `can_read` is asked about each message.
+    `index` is its place in this process's feed, 0 for an ephemeral event. `encode` makes the frame
+    when a stream first needs it. If the event shows a later state than its change, `audience`
+    limits it to the participants of that later state: users who were removed in between must not
+    see it.
     """
 
     index: int
     conversation_id: str
     encode: Callable[[], Frame]
-    delivered: bool = True
     audience: frozenset[str] | None = None
-    added: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    hidden: Mapping[str, int] | None = None
-    seq: int = 0
-    quoted: int = 0
-    created: bool = False
-    durable: bool = False
-    written_at: datetime | None = None
-    changed_at: datetime | None = None
-    message_id: str = ""
-    sender_id: str = ""
-    shown: ShownMessage | None = None
 
     @cached_property
     def frame(self) -> Frame:
         """What all streams get. Raises if the document, of another program, has a wrong shape."""
         return self.encode()
 
-    @cached_property
-    def position(self) -> Frame:
-        """What moves a client's Last-Event-ID behind this event."""
-        return position_frame(*self.name)
+    def behind(self, upto: int) -> Self | None:
+        """The event for a reader from whom messages up to a seq are hidden; None if it is about one
+        of these."""
+        return self
 
-    @property
-    def delivered_message(self) -> DeliveredMessage:
-        """The message of a created event, in the form that plugins get."""
-        return DeliveredMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
+
+@dataclass(eq=False, kw_only=True)
+class ConversationChanged(Event):
+    """A conversation was created or changed. `added` and `removed` are the users that this event
+    adds to it and removes from it; `delivered` is False if the event does nothing else. `hidden`
+    is by user, of those added, up to which seq messages are hidden from them."""
+
+    delivered: bool = True
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    hidden: Mapping[str, int] | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class MessageEvent(Event):
+    """The base of the events about a message. `changed_at` is when it was last edited or deleted in
+    the state that is shown. `quoted` is the seq of the message that it quotes, 0 without one.
+    `shown` is set where the host's `can_read` is asked about each message."""
+
+    seq: int
+    changed_at: datetime | None = None
+    quoted: int = 0
+    shown: ShownMessage | None = None
 
     @property
     def name(self) -> Name:
-        """The message that a durable event is about."""
         return self.conversation_id, self.seq
 
     @cached_property
@@ -88,11 +88,45 @@ class Event:
         return self._unquoted
 
     def behind(self, upto: int) -> Self | None:
-        """The event for a reader from whom messages up to a seq are hidden; None if it is about one
-        of these."""
-        if 0 < self.seq <= upto:
+        if self.seq <= upto:
             return None
         return self.without_quote() if 0 < self.quoted <= upto else self
+
+
+class ReactionChanged(MessageEvent):
+    """A reaction was added or removed."""
+
+
+@dataclass(eq=False, kw_only=True)
+class MessageChanged(MessageEvent):
+    """A message was edited or deleted."""
+
+    message_id: str
+
+    @property
+    def written_at(self) -> datetime | None:
+        return self.changed_at
+
+
+@dataclass(eq=False, kw_only=True)
+class MessageCreated(MessageEvent):
+    message_id: str
+    sender_id: str
+    written_at: datetime | None
+
+    @cached_property
+    def position(self) -> Frame:
+        """What moves a client's Last-Event-ID behind this event."""
+        return position_frame(*self.name)
+
+    @property
+    def delivered_message(self) -> DeliveredMessage:
+        """The message in the form that plugins get."""
+        return DeliveredMessage(self.message_id, self.conversation_id, self.seq, self.sender_id)
+
+
+DurableEvent: TypeAlias = MessageCreated | MessageChanged
+"""The events that clients resume from."""
 
 
 def quoted_seq(message: MessageDocument, parents: Parents) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from chat_aio import hooks
 from chat_aio.errors import RateLimited
 from chat_aio.live.ephemeral import EphemeralDelivery
-from chat_aio.live.event import Event
+from chat_aio.live.event import ConversationChanged, Event
 from chat_aio.live.stream import Stream
 from chat_aio.observability.observer import Ending
 from chat_aio.store.hidden import NOTHING, Hidden
@@ -83,8 +83,9 @@ class Hub:
         """Subscribe added users, deliver the event, then unsubscribe removed users: both the added
         and the removed see the event. Other tasks, the sender's response among them, run between
         slices of streams."""
-        self._admit(event)
-        if event.delivered:
+        if isinstance(event, ConversationChanged):
+            self._admit(event)
+        if not isinstance(event, ConversationChanged) or event.delivered:
             subscribed = self._by_conversation.get(event.conversation_id, ())
             streams = (*subscribed, *self._hearing_all)
             self.deliveries += len(streams)
@@ -95,7 +96,8 @@ class Hub:
                 for stream in streams[start : start + SLICE]:
                     if audience is None or stream.user_id in audience or stream.is_hosts:
                         stream.deliver(event)
-        self._dismiss(event)
+        if isinstance(event, ConversationChanged):
+            self._dismiss(event)
 
     def audience(self, ephemeral: EphemeralDelivery) -> set[str]:
         """The users whose streams an ephemeral event addresses."""
@@ -185,7 +187,7 @@ class Hub:
             if start + SLICE < len(streams):
                 await asyncio.sleep(0)
 
-    def _admit(self, event: Event) -> None:
+    def _admit(self, event: ConversationChanged) -> None:
         for user_id in event.added:
             upto = event.hidden.get(user_id) if event.hidden else None
             for stream in self._by_user.get(user_id, ()):
@@ -195,7 +197,7 @@ class Hub:
                 else:  # Its conversations are still being read; `subscribe` applies this later.
                     stream.membership[event.conversation_id] = True
 
-    def _dismiss(self, event: Event) -> None:
+    def _dismiss(self, event: ConversationChanged) -> None:
         for user_id in event.removed:
             for stream in self._by_user.get(user_id, ()):
                 if not stream.subscribed:

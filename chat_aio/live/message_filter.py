@@ -9,7 +9,7 @@ from typing import TypeVar
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import ChatError, StorageUnavailable
-from chat_aio.live.event import Event, ShownMessage
+from chat_aio.live.event import Event, MessageEvent, ShownMessage
 from chat_aio.live.replay.replay import ReplayedEvent
 from chat_aio.live.stream import Stream
 from chat_aio.store.documents import MessageDocument
@@ -39,7 +39,7 @@ class MessageFilter:
         # must queue behind the events that are being decided.
         waiting = self._waiting.get(stream)
         if waiting is None:
-            if event.shown is None or stream.is_over:
+            if not isinstance(event, MessageEvent) or event.shown is None or stream.is_over:
                 return False
             self._waiting[stream] = [event]
             # A fresh context: the deadline of whoever caused this must not limit the host's answer.
@@ -54,7 +54,8 @@ class MessageFilter:
 
     async def sift(self, user_id: str, told: Sequence[Delivered]) -> list[Delivered]:
         """The events that a user may read; a quote of a refused message shows as deleted."""
-        refused = await self._refused(user_id, [each.shown for each in told if each.shown])
+        about = [event for event in told if isinstance(event, MessageEvent | ReplayedEvent)]
+        refused = await self._refused(user_id, [event.shown for event in about if event.shown])
         return list(_allowed(told, lambda message: id(message) in refused))
 
     async def _ask_for(self, stream: Stream) -> None:
@@ -105,10 +106,10 @@ class MessageFilter:
 def _allowed(
     told: Sequence[Delivered], is_refused: Callable[[MessageDocument], bool]
 ) -> Iterator[Delivered]:
-    for each in told:
-        shown = each.shown
-        if shown is None:
-            yield each
-        elif not is_refused(shown.message):
-            is_quoted = shown.parent is not None and is_refused(shown.parent)
-            yield each.without_quote() if is_quoted else each
+    for event in told:
+        if not isinstance(event, MessageEvent | ReplayedEvent) or event.shown is None:
+            yield event
+        elif not is_refused(event.shown.message):
+            parent = event.shown.parent
+            hides_quote = parent is not None and is_refused(parent)
+            yield event.without_quote() if hides_quote else event

@@ -8,7 +8,6 @@ from contextvars import Context as Variables
 from chat_aio import hooks
 from chat_aio.actions.context import Context
 from chat_aio.errors import ChatError
-from chat_aio.live.event import Event
 from chat_aio.live.hub import Hub
 from chat_aio.live.stream import Stream
 
@@ -34,10 +33,10 @@ class ReadFilter:
             asked |= new
             stream.denied |= new - await self._readable(stream.user_id, new)
 
-    def hold(self, event: Event) -> list[Stream]:
-        """Hold back all events of the streams that this event lets in, until `release`; the host
-        is asked first. Returns these streams."""
-        streams = self._hub.subscribed_of(event.added) if self.asks else []
+    def hold(self, added: Iterable[str]) -> list[Stream]:
+        """Hold back all events of the streams of users who are added to a conversation, until
+        `release`; the host is asked first. Returns these streams."""
+        streams = self._hub.subscribed_of(added) if self.asks else []
         for stream in streams:
             stream.hold()
         return streams

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import Protocol
 
-from chat_aio.live.event import Event
+from chat_aio.live.event import Event, MessageChanged, MessageCreated, MessageEvent
 from chat_aio.live.frames import HEARTBEAT, Frame, joined
 from chat_aio.live.replay.replay import Cover, Replay
 from chat_aio.observability.observer import Ending
@@ -173,13 +173,13 @@ class Stream:
             self._held.append(event)
             if len(self._held) > self._max_events:
                 self.end("overflow")
-        elif self._cover is not None and self._covers(event):
+        elif self._cover is not None and isinstance(event, MessageEvent) and self._covers(event):
             return
-        elif event.created:
+        elif isinstance(event, MessageCreated):
             self._position = event.position
             if self._write(event.frame) and self._on_message is not None:
                 self._on_message(self.user_id, event.delivered_message)
-        elif event.durable and self._position:
+        elif isinstance(event, MessageChanged) and self._position:
             # An edit has the id of its message, which may be old: the position after it moves the
             # client's Last-Event-ID back to the newest created event (docs/behaviour.md 7.4).
             self._write(joined(event.frame, self._position))
@@ -212,7 +212,7 @@ class Stream:
         if not passed.cancelled() and passed.exception() is None:
             self._covered = self._delivered
 
-    def _covers(self, event: Event) -> bool:
+    def _covers(self, event: MessageEvent) -> bool:
         """Whether the replay contains the event. Drops the cover with the first event after it."""
         if self._covered is not None and event.index > self._covered:
             self._cover = None

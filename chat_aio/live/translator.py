@@ -7,7 +7,17 @@ from functools import partial
 from typing import Any, cast
 
 from chat_aio.live.ephemeral import EphemeralDelivery, ephemeral_deliveries_from
-from chat_aio.live.event import Event, ShownMessage, quoted_seq, shown_message
+from chat_aio.live.event import (
+    ConversationChanged,
+    Event,
+    MessageChanged,
+    MessageCreated,
+    MessageEvent,
+    ReactionChanged,
+    ShownMessage,
+    quoted_seq,
+    shown_message,
+)
 from chat_aio.live.frames import Frame, event_frame, message_frame
 from chat_aio.schema.events import (
     ConversationEvent,
@@ -161,13 +171,11 @@ class Translator:
             isinstance(each, str) for each in (message_id, conversation_id, sender_id)
         ):
             raise ValueError("not a message")
-        return Event(
+        return MessageCreated(
             index=self.index + 1,
             conversation_id=conversation_id,
             encode=partial(message_frame, "message.created", document, fetched.parents),
             seq=seq,
-            created=True,
-            durable=True,
             written_at=document.get("createdAt"),
             message_id=message_id,
             sender_id=sender_id,
@@ -177,37 +185,45 @@ class Translator:
 
     def _message_changed(
         self, change: Change, document: MessageDocument, fetched: Fetched
-    ) -> Event:
-        """The event of an edit or deletion, which is durable, or of a reaction, which is not."""
+    ) -> MessageEvent:
+        """The event of an edit, a deletion or a reaction."""
         message = message_from(document, fetched.parents)
-        is_reaction = "emoji" in change
-        frame = (
-            _reaction_frame(change, message)
-            if is_reaction
-            else message_frame(change["kind"], document, fetched.parents)
-        )
-        return Event(
+        conversation_id, changed_at = message.conversation_id, document.get("changedAt")
+        audience = fetched.inside.get(conversation_id)
+        quoted, shown = quoted_seq(document, fetched.parents), self._shown(document, fetched)
+        if "emoji" in change:
+            frame = _reaction_frame(change, message)
+            return ReactionChanged(
+                index=self.index + 1,
+                conversation_id=conversation_id,
+                audience=audience,
+                encode=lambda: frame,
+                seq=message.seq,
+                changed_at=changed_at,
+                quoted=quoted,
+                shown=shown,
+            )
+        frame = message_frame(change["kind"], document, fetched.parents)
+        return MessageChanged(
             index=self.index + 1,
-            conversation_id=message.conversation_id,
-            audience=fetched.inside.get(message.conversation_id),
+            conversation_id=conversation_id,
+            audience=audience,
             encode=lambda: frame,
             seq=message.seq,
-            durable=not is_reaction,
-            written_at=document.get("changedAt"),
-            changed_at=document.get("changedAt"),
-            message_id="" if is_reaction else message.id,
-            quoted=quoted_seq(document, fetched.parents),
-            shown=self._shown(document, fetched),
+            message_id=message.id,
+            changed_at=changed_at,
+            quoted=quoted,
+            shown=shown,
         )
 
-    def _conversation_created(self, document: ConversationDocument) -> Event:
+    def _conversation_created(self, document: ConversationDocument) -> ConversationChanged:
         """A new group with members is delivered to its participants, a direct conversation is an
         extra event; any other one, and an imported one, only subscribes its participants."""
         change = document["change"]
         is_new_direct = self._extra_events and document["type"] == "direct"
         is_new = "importedAt" not in document
         frame = self._membership_frame(change, document)
-        return Event(
+        return ConversationChanged(
             index=self.index + 1,
             conversation_id=document["_id"],
             encode=lambda: frame,
@@ -216,7 +232,9 @@ class Translator:
             hidden=by_user(document),
         )
 
-    def _conversation_changed(self, change: Change, document: ConversationDocument) -> Event:
+    def _conversation_changed(
+        self, change: Change, document: ConversationDocument
+    ) -> ConversationChanged:
         removed = _ids(change.get("removedUserIds", ()))
         is_later = document["change"]["id"] != change["id"]
         frame = self._membership_frame(change, document)
@@ -224,7 +242,7 @@ class Translator:
         upto = seq_of(change.get("hiddenUpto", 0))
         # Users removed by this change see it. Users removed later must not see the later state;
         # they get the event of their own removal.
-        return Event(
+        return ConversationChanged(
             index=self.index + 1,
             conversation_id=document["_id"],
             encode=lambda: frame,

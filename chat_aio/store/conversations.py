@@ -153,22 +153,27 @@ def new_conversation(
     roles: Mapping[str, Literal["admin", "member"]],
     at: datetime,
     change_id: str,
-    **given: Any,
+    pair_key: str | None = None,
+    name: str | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    visibility: Literal["private", "public"] = "private",
+    join_policy: Literal["open", "approval"] = "approval",
 ) -> ConversationDocument:
-    """A new conversation; `given` are the fields that differ from those of a private group.
+    """A new conversation: a direct one if it has a `pair_key`, else a group. `metadata` is as it is
+    stored (`store/metadata.py`).
 
     If `roles` has members, its stamp makes the event that they were added.
     """
     members = [user_id for user_id, role in roles.items() if role == "member"]
-    plain: ConversationDocument = {
+    conversation: ConversationDocument = {
         "_id": conversation_id,
-        "type": "group",
-        "pairKey": None,
-        "name": None,
+        "type": "group" if pair_key is None else "direct",
+        "pairKey": pair_key,
+        "name": name,
         "createdAt": at,
-        "metadata": {},
-        "visibility": "private",
-        "joinPolicy": "approval",
+        "metadata": dict(metadata or {}),
+        "visibility": visibility,
+        "joinPolicy": join_policy,
         "epoch": 0,
         # In the order of ids, because all join at the same time (docs/behaviour.md 3.4).
         "participants": [new_participant(each, role=roles[each], at=at) for each in sorted(roles)],
@@ -180,7 +185,9 @@ def new_conversation(
             "addedUserIds": members,
         },
     }
-    return cast(ConversationDocument, {**plain, **given})
+    if name is not None:
+        conversation["namedBy"] = creator_id
+    return conversation
 
 
 def new_participant(

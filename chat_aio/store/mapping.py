@@ -26,10 +26,10 @@ from chat_aio.schema.models import (
     ViewedConversation,
 )
 from chat_aio.schema.wire import Wire, aware, timestamp
-from chat_aio.store.attachment_documents import AttachedDocument
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (
+    AttachedDocument,
     BanDocument,
     BlockDocument,
     ConversationBanDocument,
@@ -255,6 +255,17 @@ def _attached_fields(document: AttachedDocument) -> dict[str, object]:
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:
     """The source of a forwarded message, None if it is not a forward."""
     return document and ForwardedFrom.model_validate(_forwarded_fields(document))
+
+
+def reference_of(source: ForwardedFrom | None) -> ForwardedFromDocument | None:
+    """The source of a forwarded message as the message has it in the database."""
+    if source is None:
+        return None
+    return {
+        "messageId": source.message_id,
+        "conversationId": source.conversation_id,
+        "senderId": source.sender_id,
+    }
 
 
 def _forwarded_fields(document: ForwardedFromDocument) -> dict[str, object]:

@@ -1,13 +1,19 @@
 """Messages: building, finding and listing them. The sequencer numbers and inserts them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from chat_aio.schema.models import Message
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import MessageDocument, ParentDocument
+from chat_aio.store.documents import (
+    AttachedDocument,
+    ForwardedFromDocument,
+    MessageDocument,
+    ParentDocument,
+)
 from chat_aio.store.mapping import EXCERPT_LENGTH, Parents, message_from
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows
 from chat_aio.store.tokenizer import search_fields
@@ -18,6 +24,34 @@ READ = {"terms": 0, "search": 0}
 WITH_TERMS = {"search": 0}
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message is in its conversation: by default in the main list, as no reply. A message
+    of a thread is in the main list as well if it is `also_in_main`."""
+
+    reply_to_message_id: str | None = None
+    thread_root_message_id: str | None = None
+    also_in_main: bool = False
+
+    def timelines(self, conversation_id: str) -> list[str]:
+        if self.thread_root_message_id is None:
+            return [conversation_id]
+        if self.also_in_main:
+            return [conversation_id, self.thread_root_message_id]
+        return [self.thread_root_message_id]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestKey:
+    """The idempotency key of a request, and a hash of what was requested with it."""
+
+    client_message_id: str
+    request_hash: bytes
+
+
+MAIN_LIST = Place()
+
+
 def new_message(
     message_id: str,
     conversation_id: str,
@@ -25,44 +59,49 @@ def new_message(
     body: str,
     *,
     at: datetime,
+    role: Literal["user", "assistant", "system"] = "user",
+    place: Place = MAIN_LIST,
     mentioned: Iterable[str] = (),
-    thread_root_message_id: str | None = None,
-    also_in_main: bool = False,
+    forwarded_from: ForwardedFromDocument | None = None,
+    attachments: list[AttachedDocument] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    key: RequestKey | None = None,
     searchable: bool = True,
     terms: list[str] | None = None,
     older_tokens: bool = False,
-    **given: Any,
 ) -> MessageDocument:
-    """A message without the `seq` and time that the sequencer gives it. `given` are the fields that
-    differ from those of a plain message in the main list; `terms` are the body's, if they are
-    known; `older_tokens` is as in `Database`."""
-    plain: MessageDocument = {
+    """A message without the `seq` and time that the sequencer gives it.
+
+    `metadata` is as it is stored (`store/metadata.py`). A searchable message has search fields;
+    `terms` are the body's, if they are known; `older_tokens` is as in `Database`.
+    """
+    message: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,
         "seq": 0,
         "senderId": sender_id,
         "body": body,
-        "role": "user",
+        "role": role,
         "createdAt": at,
         "editedAt": None,
         "deletedAt": None,
-        "replyToMessageId": None,
-        "threadRootMessageId": thread_root_message_id,
-        "timelines": _timelines(conversation_id, thread_root_message_id, also_in_main),
+        "replyToMessageId": place.reply_to_message_id,
+        "threadRootMessageId": place.thread_root_message_id,
+        "timelines": place.timelines(conversation_id),
         "reactions": [],
-        "mentions": [{"userId": each, "createdAt": at} for each in sorted(set(mentioned))],
-        "forwardedFrom": None,
-        "metadata": {},
+        "mentions": [{"userId": name, "createdAt": at} for name in sorted(set(mentioned))],
+        "forwardedFrom": forwarded_from,
+        "metadata": dict(metadata or {}),
     }
+    if attachments:
+        message["attachments"] = attachments
+    if key is not None:
+        message["clientMessageId"] = key.client_message_id
+        message["requestHash"] = key.request_hash
     if searchable:
-        given |= search_fields(conversation_id, body, terms=terms, older=older_tokens)
-    return cast(MessageDocument, {**plain, **given})
-
-
-def _timelines(conversation_id: str, root_id: str | None, also_in_main: bool) -> list[str]:
-    if root_id is None:
-        return [conversation_id]
-    return [conversation_id, root_id] if also_in_main else [root_id]
+        found = search_fields(conversation_id, body, terms=terms, older=older_tokens)
+        message["terms"], message["search"] = found["terms"], found["search"]
+    return message
 
 
 async def find(

@@ -15,12 +15,7 @@ from typing_extensions import get_type_hints, is_typeddict
 from chat_aio.observability import process_wide
 from chat_aio.observability.observer import Observer
 from chat_aio.store import (
-    attachment_documents,
     documents,
-    draft_documents,
-    inbox_documents,
-    notification_documents,
-    presence_documents,
 )
 
 DOCUMENTS: dict[str, Any] = {
@@ -33,26 +28,26 @@ DOCUMENTS: dict[str, Any] = {
     "conversation_bans": documents.ConversationBanDocument,
     "blocks": documents.BlockDocument,
     "mutes": documents.MuteDocument,
-    "thread_states": inbox_documents.ThreadStateDocument,
+    "thread_states": documents.ThreadStateDocument,
     "reports": documents.ReportDocument,
     "held_messages": documents.HeldMessageDocument,
     "bans": documents.BanDocument,
     "audit": documents.AuditEntry,
     "legal_holds": documents.LegalHoldDocument,
     "settings": documents.SettingDocument,
-    "presence": presence_documents.PresenceDocument,
-    "processes": presence_documents.ProcessDocument,
+    "presence": documents.PresenceDocument,
+    "processes": documents.ProcessDocument,
     "signals": documents.SignalDocument,
     "daily_stats": documents.DailyStatsDocument,
-    "notification_messages": notification_documents.NotificationMessageDocument,
-    "notifications": notification_documents.NotificationDocument,
-    "notification_settings": notification_documents.NotificationSettingDocument,
-    "notification_shown": notification_documents.ShownDocument,
-    "push_subscriptions": notification_documents.PushSubscriptionDocument,
-    "drafts": draft_documents.DraftDocument,
-    "attachments": attachment_documents.AttachmentDocument,
-    "attachment_bytes.files": attachment_documents.StoredFileDocument,
-    "attachment_bytes.chunks": attachment_documents.StoredChunkDocument,
+    "notification_messages": documents.NotificationMessageDocument,
+    "notifications": documents.NotificationDocument,
+    "notification_settings": documents.NotificationSettingDocument,
+    "notification_shown": documents.ShownDocument,
+    "push_subscriptions": documents.PushSubscriptionDocument,
+    "drafts": documents.DraftDocument,
+    "attachments": documents.AttachmentDocument,
+    "attachment_bytes.files": documents.StoredFileDocument,
+    "attachment_bytes.chunks": documents.StoredChunkDocument,
 }
 
 REVISION = 3

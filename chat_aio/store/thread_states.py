@@ -6,9 +6,8 @@ from typing import Any, cast
 
 from chat_aio.store import keyset_query, shapes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import MessageDocument
+from chat_aio.store.documents import MessageDocument, ThreadStateDocument
 from chat_aio.store.hidden import Hidden, unless_hidden
-from chat_aio.store.inbox_documents import ThreadStateDocument
 from chat_aio.store.messages import READ
 from chat_aio.store.pipelines import IS_TEXT, union
 from chat_aio.store.rows import MOST_BYTES, Rows, read_rows

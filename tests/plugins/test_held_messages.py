@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
@@ -11,6 +12,7 @@ import pytest
 
 from chat_aio.actions import held_messages as acting
 from chat_aio.actions import sending
+from chat_aio.actions.outgoing import Outgoing
 from chat_aio.errors import StorageUnavailable
 from chat_aio.hooks import Hooks, MessageMutation
 from chat_aio.plugins import (
@@ -228,11 +230,9 @@ async def test_many_releases_at_once_send_one_message(
 
     put = sending.put
 
-    async def put_without_key(context: Any, asked: Any, fields: Any, **others: Any) -> Any:
-        """Each call makes a message of its own."""
-        left = {"message_id", "clientMessageId", "requestHash"}
-        kept = {name: value for name, value in fields.items() if name not in left}
-        return await put(context, asked, kept, **others)
+    async def put_without_key(context: Any, outgoing: Outgoing) -> Any:
+        """Each call makes another message."""
+        return await put(context, replace(outgoing, key=None, message_id=None))
 
     await prove(scenario, sabotage=patch.object(acting, "put", put_without_key))
 

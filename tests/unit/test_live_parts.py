@@ -12,7 +12,13 @@ from unittest.mock import Mock
 import pytest
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.live.event import Event, ShownMessage
+from chat_aio.live.event import (
+    DurableEvent,
+    MessageChanged,
+    MessageCreated,
+    ReactionChanged,
+    ShownMessage,
+)
 from chat_aio.live.frames import Frame, event_frame, frame_from, position_frame
 from chat_aio.live.message_filter import MessageFilter
 from chat_aio.live.replay.buffer import BufferedEvent, ReplayBuffer
@@ -40,19 +46,27 @@ def event(
     created: bool = True,
     changed_at: datetime | None = None,
     seconds: float | None = None,
-) -> Event:
+) -> DurableEvent:
     """A durable event of message `name`, such as "c:5", written some seconds after noon."""
     conversation_id, seq = name.split(":")
-    kind = "created" if created else "updated"
-    return Event(
+    written_at = NOON + timedelta(seconds=index if seconds is None else seconds)
+    if created:
+        return MessageCreated(
+            index=index,
+            conversation_id=conversation_id,
+            encode=lambda: frame_from(f"created {name}".encode()),
+            seq=int(seq),
+            changed_at=changed_at,
+            written_at=written_at,
+            message_id=name,
+            sender_id="alice",
+        )
+    return MessageChanged(
         index=index,
         conversation_id=conversation_id,
-        encode=lambda: frame_from(f"{kind} {name}".encode()),
+        encode=lambda: frame_from(f"updated {name}".encode()),
         seq=int(seq),
-        created=created,
-        changed_at=changed_at,
-        durable=True,
-        written_at=NOON + timedelta(seconds=index if seconds is None else seconds),
+        changed_at=changed_at or written_at,
         message_id=name,
     )
 
@@ -341,7 +355,9 @@ def test_a_reaction_to_what_a_replay_has_changed_is_told() -> None:
     name, future = ("a", 3), Mock()
     cover = Cover(created=frozenset(), changed={name: NOON}, shown={name: NOON}, passed=future)
     change = event(7, "a:3", created=False, changed_at=NOON)
-    reaction = replace(change, durable=False)
+    reaction = ReactionChanged(
+        index=8, conversation_id="a", encode=change.encode, seq=3, changed_at=NOON
+    )
     assert (cover.covers(change), cover.covers(reaction)) == (True, False)
 
 

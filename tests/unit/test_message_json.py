@@ -23,11 +23,11 @@ VARIED: dict[str, dict[str, Any]] = {
     "plain": {},
     "reply": {"replyToMessageId": "p"},
     "reply to what is gone": {"replyToMessageId": "gone"},
-    "thread reply": {"thread_root_message_id": "r"},
-    "thread reply in both": {"thread_root_message_id": "r", "also_in_main": True},
+    "thread reply": {"threadRootMessageId": "r", "timelines": ["r"]},
+    "thread reply in both": {"threadRootMessageId": "r", "timelines": ["c1", "r"]},
     "root": {"thread": {"replyCount": 3, "lastReplyAt": LATER}},
     "forward": {"forwardedFrom": SOURCE},
-    "mentions": {"mentioned": ["zoe", "bob"]},
+    "mentions": {"mentions": [{"userId": name, "createdAt": NOON} for name in ("bob", "zoe")]},
     "key": {"clientMessageId": "k-1"},
     "edited": {"editedAt": LATER},
     "deleted": {"body": "", "deletedAt": LATER},
@@ -42,8 +42,7 @@ VARIED: dict[str, dict[str, Any]] = {
 
 
 def document(body: str = 'a\u2028"b"\n', **more: Any) -> Any:
-    body = more.pop("body", body)
-    return new_message("m1", "c1", "alice", body, at=NOON, **more)
+    return {**new_message("m1", "c1", "alice", body, at=NOON), **more}
 
 
 @pytest.mark.parametrize("of", VARIED)

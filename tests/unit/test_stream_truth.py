@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chat_aio.live.event import Event
+from chat_aio.live.event import Event, MessageCreated
 from chat_aio.live.frames import frame_from
 from chat_aio.live.replay.replay import Replay
 from chat_aio.live.stream import BURST, Stream
@@ -24,13 +24,12 @@ def pipe_with(*, unsent: int = 0, closed: bool = False) -> Pipe:
 
 
 def message(message_id: str, seq: int) -> Event:
-    return Event(
+    return MessageCreated(
         index=seq,
         conversation_id="c",
         encode=lambda: frame_from(message_id.encode()),
         seq=seq,
-        created=True,
-        durable=True,
+        written_at=None,
         message_id=message_id,
         sender_id="alice",
     )

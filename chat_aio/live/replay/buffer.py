@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from chat_aio.live.event import Event, Name
+from chat_aio.live.event import DurableEvent, MessageCreated, Name
 from chat_aio.live.replay.positions import SKEW
 from chat_aio.store.clock import Clock
 
@@ -65,25 +65,26 @@ class ReplayBuffer:
         """The approximate number of bytes held."""
         return self._bytes
 
-    def append(self, event: Event) -> None:
+    def append(self, event: DurableEvent) -> None:
         """Add a durable event; the oldest ones are dropped when there are too many. A created event
         that is already held changes nothing: after a loss the feed may deliver a few changes again.
         """
         name, conversation_id = event.name, event.conversation_id
-        if event.created and name in self._created:
+        created = isinstance(event, MessageCreated)
+        if created and name in self._created:
             return
         # Another program's row may have no time: it counts as not later than those before it.
         at = event.written_at if isinstance(event.written_at, datetime) else self._latest
         # Nor may a time of the far future outlast all that come after it.
         at = min(at, self._clock() + SKEW)
         self._latest = max(self._latest, at)
-        kept = BufferedEvent(event.index, name, event.message_id, event.created, at, self._latest)
+        kept = BufferedEvent(event.index, name, event.message_id, created, at, self._latest)
         self._events.append(kept)
         if (events := self._by_conversation.get(conversation_id)) is None:
             events = self._by_conversation[conversation_id] = deque()
         events.append(kept)
         self._bytes += kept.size
-        if event.created:
+        if created:
             self._created[name] = self._newest[conversation_id] = kept
         else:
             self._changed[name] = kept

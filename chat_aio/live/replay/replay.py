@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Self
 
-from chat_aio.live.event import Event, Name, ShownMessage, quoted_seq, shown_message, without_parent
+from chat_aio.live.event import (
+    MessageChanged,
+    MessageCreated,
+    MessageEvent,
+    Name,
+    ShownMessage,
+    quoted_seq,
+    shown_message,
+    without_parent,
+)
 from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame, unquoted
 from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
@@ -29,9 +38,9 @@ class Cover:
     shown: Mapping[Name, datetime]
     passed: asyncio.Future[None]
 
-    def covers(self, event: Event) -> bool:
+    def covers(self, event: MessageEvent) -> bool:
         """Whether a live event repeats the replay, or shows an older state than it did."""
-        if event.created:
+        if isinstance(event, MessageCreated):
             # Also where the replay showed its deletion instead: after that, the text of the
             # creation would stand for good, since the deletion is not told again.
             return event.name in self.created or event.name in self.shown
@@ -40,9 +49,11 @@ class Cover:
             return False
         if event.changed_at is None or event.changed_at < shown:
             return True
-        # A reaction, which is not durable, is not covered: it may be newer than the replay even if
-        # the text that it shows is the same.
-        return event.durable and self.changed.get(event.name) == event.changed_at
+        # A reaction is not covered: it may be newer than the replay even if the text that it shows
+        # is the same.
+        return (
+            isinstance(event, MessageChanged) and self.changed.get(event.name) == event.changed_at
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,17 +5,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from chat_aio.actions.maintenance.moving.exporting import conversation_line, digest, message_line
 from chat_aio.schema.lines import ConversationLine, MessageLine, ParticipantPart, WrongLine
 from chat_aio.store.documents import (
+    AttachedDocument,
     ConversationDocument,
     CounterDocument,
+    ForwardedFromDocument,
     MessageDocument,
     ParticipantDocument,
 )
-from chat_aio.store.messages import new_message
+from chat_aio.store.messages import Place, new_message
 from chat_aio.store.metadata import escaped, escaped_key
 from chat_aio.store.sent_counts import known
 
@@ -101,31 +103,35 @@ class Incoming:
         if root and self._places.get(root, 1) < 0:
             raise WrongLine("threadRootMessageId must not be a thread reply itself")
         self._seq += 1
+        attached = [part.model_dump(by_alias=True) for part in line.attachments]
         message = new_message(
             message_id,
             self.conversation_id,
             line.sender_id,
             line.body,
             at=line.created_at,
-            thread_root_message_id=root,
-            also_in_main=line.also_in_main,
-            replyToMessageId=reply,
             role=line.role,
-            seq=self._seq,
+            place=Place(reply, root, line.also_in_main),
+            forwarded_from=self._origin_of(line),
+            attachments=cast(list[AttachedDocument], attached),
+            metadata=escaped(line.metadata or {}),
             searchable=searchable and line.deleted_at is None,
             older_tokens=older_tokens,
-            **_parts(line),
         )
-        message["metadata"] = escaped(line.metadata or {})
-        if line.forwarded_from:
-            origin = line.forwarded_from
-            message["forwardedFrom"] = {
-                "messageId": id_here("message", origin.message_id),
-                "conversationId": self._name_of(origin.conversation_id),
-                "senderId": origin.sender_id,
-            }
+        message["seq"] = self._seq
+        _set_history(message, line)
         self._note(message)
         return message
+
+    def _origin_of(self, line: MessageLine) -> ForwardedFromDocument | None:
+        origin = line.forwarded_from
+        if origin is None:
+            return None
+        return {
+            "messageId": id_here("message", origin.message_id),
+            "conversationId": self._name_of(origin.conversation_id),
+            "senderId": origin.sender_id,
+        }
 
     def finish(self) -> tuple[ConversationDocument, CounterDocument, str]:
         """The conversation, its head and the digest of its lines. Raises WrongLine."""
@@ -274,32 +280,31 @@ class _Marks:
         return top, last_id, sent.get(user_id, 0)
 
 
-def _parts(line: MessageLine) -> dict[str, Any]:
-    """The fields of a message that are not those of a plain new one. Raises WrongLine."""
-    mentioned = [each.user_id for each in line.mentions]
+def _set_history(message: MessageDocument, line: MessageLine) -> None:
+    """Set what has happened to a message since it was sent. Raises WrongLine."""
+    mentioned = [mention.user_id for mention in line.mentions]
     if len(set(mentioned)) < len(mentioned):
         raise WrongLine("mentions must name each user once")
-    reacted = [(each.emoji, each.user_id) for each in line.reactions]
+    reacted = [(reaction.emoji, reaction.user_id) for reaction in line.reactions]
     if len(set(reacted)) < len(reacted):
         raise WrongLine("reactions must have each emoji of a user once")
     at = line.created_at
-    parts: dict[str, Any] = {
-        "mentions": [
-            {"userId": each.user_id, "createdAt": each.created_at or at} for each in line.mentions
-        ],
-        "reactions": [
-            {"emoji": each.emoji, "userId": each.user_id, "createdAt": each.created_at or at}
-            for each in line.reactions
-        ],
-        "editedAt": line.edited_at,
-        "deletedAt": line.deleted_at,
-    }
+    message["mentions"] = [
+        {"userId": mention.user_id, "createdAt": mention.created_at or at}
+        for mention in line.mentions
+    ]
+    message["reactions"] = [
+        {
+            "emoji": reaction.emoji,
+            "userId": reaction.user_id,
+            "createdAt": reaction.created_at or at,
+        }
+        for reaction in line.reactions
+    ]
+    message["editedAt"], message["deletedAt"] = line.edited_at, line.deleted_at
     if changed_at := line.changed_at or line.deleted_at or line.edited_at:
-        parts["changedAt"] = changed_at
-    if line.attachments:
-        parts["attachments"] = [each.model_dump(by_alias=True) for each in line.attachments]
+        message["changedAt"] = changed_at
     if line.client_message_id is not None:
-        parts["clientMessageId"] = line.client_message_id
+        message["clientMessageId"] = line.client_message_id
     if line.request_hash is not None:
-        parts["requestHash"] = bytes.fromhex(line.request_hash)
-    return parts
+        message["requestHash"] = bytes.fromhex(line.request_hash)

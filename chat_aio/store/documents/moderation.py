@@ -1,0 +1,92 @@
+"""Reports, bans, held messages, legal holds and the audit trail."""
+
+from datetime import datetime
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from chat_aio.store.documents.attachments import AttachedDocument
+
+
+class ReportDocument(TypedDict):
+    """`openKey` is set while the report is open or triaged. Its unique index allows one open report
+    for each reporter and target."""
+
+    _id: str
+    reporterUserId: str
+    targetType: Literal["user", "message", "conversation"]
+    targetId: str
+    reason: str
+    status: Literal["open", "triaged", "resolved", "dismissed"]
+    moderatorNote: str | None
+    evidence: dict[str, Any]
+    createdAt: datetime
+    updatedAt: datetime
+    resolvedBy: str | None
+    openKey: NotRequired[str]
+
+
+class HeldMessageDocument(TypedDict):
+    """A message that waits for a moderator; `_id` becomes the message's. Without an idempotency key
+    it has one of its own. `releasedBy` is set before the message is sent, and the row removed
+    afterwards."""
+
+    _id: str
+    conversationId: str
+    senderId: str
+    body: str
+    role: Literal["user", "assistant", "system"]
+    metadata: dict[str, Any]
+    mentions: list[str]
+    attachments: NotRequired[list[AttachedDocument]]
+    replyToMessageId: str | None
+    threadRootMessageId: str | None
+    alsoInMain: bool
+    clientMessageId: str
+    requestHash: bytes
+    reason: str
+    createdAt: datetime
+    expiresAt: NotRequired[datetime]
+    releasedBy: str | None
+
+
+class LegalHoldDocument(TypedDict):
+    """Keeps all of a user, or of a conversation, from removal. `_id` is such as `user:mallory`."""
+
+    _id: str
+    targetType: Literal["user", "conversation"]
+    targetId: str
+    reason: str
+    createdByUserId: str
+    createdAt: datetime
+
+
+class BanDocument(TypedDict):
+    """`activeUserId` is set until the ban is revoked or replaced. Its unique index allows one such
+    ban for each user. A ban of another program is in force if it has the required fields."""
+
+    _id: str
+    userId: str
+    createdByUserId: NotRequired[str]
+    reason: NotRequired[str | None]
+    createdAt: NotRequired[datetime]
+    expiresAt: NotRequired[datetime | None]
+    revokedAt: NotRequired[datetime | None]
+    revokedByUserId: NotRequired[str | None]
+    activeUserId: NotRequired[str]
+
+
+AuditEntry = TypedDict(
+    "AuditEntry",
+    {
+        "_id": str,
+        "at": datetime,
+        "actorUserId": str,
+        "action": str,
+        "targetId": str,
+        "from": str | None,
+        "to": str | None,
+        "details": dict[str, Any],
+    },
+)
+"""One decision of a moderator; it is never changed."""
