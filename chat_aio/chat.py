@@ -9,11 +9,19 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio.actions.api import (
+    DeskAPI,
+    HeldMessagesAPI,
+    InboxAPI,
+    ModerationAPI,
+    RoomsAPI,
+    ServerAPI,
+    methods_of,
+)
 from chat_aio.actions.context import Context, new_id
 from chat_aio.actions.filed_reports import FiledReports
 from chat_aio.actions.permissions import Permissions
-from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.actions.profiles import Profiles
 from chat_aio.actions.rate_limits import Limits, RateLimits, rate_limits_from
 from chat_aio.capabilities import Capability, require
@@ -26,7 +34,7 @@ from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
 from chat_aio.observability.timing import database_timer, timed_hook, timed_hooks
 from chat_aio.options import Options
-from chat_aio.plugins.base import Plugin
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.store import indexes, schema_version
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
@@ -102,7 +110,7 @@ class Chat:
         self._desk = DeskAPI(self._context)
         self._live = Live(self._context)
         for plugin in self._context.plugins:
-            plugin.api = Services(in_process)
+            plugin.api = PluginAPI(in_process)
 
     @property
     def api(self) -> ServerAPI:
@@ -359,7 +367,7 @@ def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
 def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     """The names under which rate limits count calls: the methods of the server API, what only a
     route has, and the routes of plugins."""
-    for api in (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, DeskAPI):
+    for api in (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, DeskAPI, HeldMessagesAPI):
         yield from methods_of(api)
     yield from (each.documented.__name__ for each in ROUTES if isinstance(each, Operation))
     for plugin in plugins:

@@ -14,6 +14,7 @@ from chat_aio.actions import (
     editing,
     forwarding,
     groups,
+    held_messages,
     inbox,
     invites,
     join_requests,
@@ -172,6 +173,14 @@ class DeskAPI(_API):
     find_reports = method(report_groups.find_reports)
     list_report_groups = method(report_groups.list_report_groups)
     resolve_reports = method(report_groups.resolve_reports)
+
+
+class HeldMessagesAPI(_API):
+    """What moderators do with messages that a plugin has held, with the same rules as over HTTP."""
+
+    list_held_messages = method(held_messages.list_held_messages)
+    release_held_message = method(held_messages.release_held_message)
+    discard_held_message = method(held_messages.discard_held_message)
 
 
 class ServerAPI(_API):

@@ -11,7 +11,7 @@ from chat_aio.actions.desk.guarding import note_look, require_desk
 from chat_aio.actions.reading import MOST_LOOKED_AT, readable_anywhere
 from chat_aio.errors import AttachmentsUnsupported, ModerationUnsupported, NotModerator
 from chat_aio.observability.dispatch import notify
-from chat_aio.plugins.base import Plugin
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema.models import Attachment
 from chat_aio.store import attachments
 

@@ -5,18 +5,28 @@ Every question is asked once for all messages and users together.
 
 import logging
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from chat_aio import hooks
 from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
-from chat_aio.plugins.api import Audience
+from chat_aio.schema.models import BareMessage, Conversation
 from chat_aio.schema.wire import aware
 from chat_aio.store import blocks, conversations, messages, mutes
 from chat_aio.store.documents import ConversationDocument, MessageDocument
 from chat_aio.store.mapping import bare_message_from, conversation_from
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audience:
+    """A message, its conversation, and the users who have not read it and may be notified."""
+
+    message: BareMessage
+    mentions: frozenset[str]
+    conversation: Conversation
+    user_ids: tuple[str, ...]
 
 
 async def audiences_of(context: Context, message_ids: Collection[str]) -> dict[str, Audience]:

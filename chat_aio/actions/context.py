@@ -14,7 +14,7 @@ from chat_aio.capabilities import Capability
 from chat_aio.hooks import Hooks
 from chat_aio.observability.observer import Observer
 from chat_aio.options import Options
-from chat_aio.plugins.base import Plugin
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.store.bans import Bans
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database

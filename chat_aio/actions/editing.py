@@ -26,7 +26,7 @@ from chat_aio.actions.writing import load_open, require_open, still_allowed
 from chat_aio.capabilities import Capability
 from chat_aio.errors import MessageDeleted, NotMessageSender, StorageUnavailable
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.plugins.verdicts import Report
+from chat_aio.plugin_types.verdicts import Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message
 from chat_aio.store import edits

@@ -8,7 +8,7 @@ from contextvars import Context as Variables
 from datetime import datetime
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.plugins.verdicts import Report
+from chat_aio.plugin_types.verdicts import Report
 from chat_aio.schema.fields import MAX_REASON_LENGTH
 from chat_aio.schema.models import Message
 from chat_aio.schema.wire import timestamp

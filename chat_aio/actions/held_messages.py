@@ -12,7 +12,7 @@ from chat_aio.actions.writing import require_open
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import HeldMessageNotFound, HeldMessageReleased, UserBanned
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.schema import pagination
+from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import HeldMessage, HeldMessagePage, Message
 from chat_aio.store import audit, held_messages, messages
@@ -74,13 +74,14 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
     It is sent once, whatever happens: its idempotency key sees to that. The release is decided
     before, so that a call after a crash goes on with it, and nobody can discard it.
 
-    Raises NotModerator, ModerationUnsupported and HeldMessageNotFound; MessageConflict if the
-    sender has used the key for another message since; and for a sender who may not send it now
-    UserBanned, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen,
-    MessageNotFound, AttachmentNotFound and ForbiddenRead.
+    Raises InvalidInput, NotModerator, ModerationUnsupported and HeldMessageNotFound;
+    MessageConflict if the sender has used the key for another message since; and for a sender who
+    may not send it now UserBanned, ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked,
+    ConversationFrozen, MessageNotFound, AttachmentNotFound and ForbiddenRead.
     """
+    given = inputs.read(inputs.HeldMessageChoice, held_id=held_id)
     await _require_moderator(context, user_id, "release_held_message")
-    held = await _load(context, held_id)
+    held = await _load(context, given.held_id)
     if sent := await _find_sent(context, held):
         # An earlier call has sent it and ended before it removed the row.
         await held_messages.remove(context.database, held_id)
@@ -95,10 +96,11 @@ async def release_held_message(context: Context, user_id: str, held_id: str) -> 
 
 
 async def discard_held_message(context: Context, user_id: str, held_id: str) -> None:
-    """Remove a held message for good. Raises NotModerator, ModerationUnsupported,
+    """Remove a held message for good. Raises InvalidInput, NotModerator, ModerationUnsupported,
     HeldMessageNotFound and HeldMessageReleased."""
+    given = inputs.read(inputs.HeldMessageChoice, held_id=held_id)
     await _require_moderator(context, user_id, "discard_held_message")
-    held = await _load(context, held_id)
+    held = await _load(context, given.held_id)
     entry = _entry(context, "discard-held", user_id, held)
     found = await held_messages.discard(context.database, held_id, entry)
     if found is None:

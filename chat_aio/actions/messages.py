@@ -21,7 +21,7 @@ from chat_aio.actions.reading import fill, readable_in, show
 from chat_aio.actions.timelines import Timeline, read_wanted
 from chat_aio.errors import InvalidInput, MessageNotFound, ThreadsUnsupported
 from chat_aio.observability.dispatch import notify
-from chat_aio.plugins.base import Plugin
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema import inputs, pagination
 from chat_aio.schema.fields import is_id
 from chat_aio.schema.models import Message, PagePart

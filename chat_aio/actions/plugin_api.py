@@ -1,26 +1,23 @@
-"""The plugin API (`chat_aio.plugins.PluginAPI`) of one chat."""
+"""The plugin API: what a plugin, ours or a host's, may call."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from chat_aio.actions.api import ServerAPI
+from chat_aio.actions.api import HeldMessagesAPI, ServerAPI
 from chat_aio.actions.attachments import may_read_attachment
-from chat_aio.actions.audience import audiences_of
+from chat_aio.actions.audience import Audience, audiences_of
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import load_readable, load_writable, require_user
-from chat_aio.actions.held_messages import (
-    discard_held_message,
-    list_held_messages,
-    release_held_message,
-)
 from chat_aio.actions.presence import noticeable
 from chat_aio.actions.writing import require_open
+from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
-from chat_aio.plugins.api import Audience, PluginAPI
-from chat_aio.schema.models import Conversation, HeldMessagePage, Message
+from chat_aio.schema.models import Attachment, Conversation
 from chat_aio.schema.wire import timestamp
 from chat_aio.store import attachments, conversations, created_messages
+from chat_aio.store.attachments import KEPT_FOR_A_SEND
+from chat_aio.store.change_stream import HistoryLost as PositionLost
 from chat_aio.store.created_messages import CreatedMessage, CreatedMessages, Position
 from chat_aio.store.maintenance.legal_holds import kept_users
 from chat_aio.store.many_writes import Write, write_many
@@ -28,23 +25,44 @@ from chat_aio.store.signals import EphemeralEvent
 from chat_aio.store.transactions import Session, transact_unique
 from chat_aio.store.turns import SHORT_TEXT
 
+__all__ = [
+    "KEPT_FOR_A_SEND",
+    "Attachment",
+    "Audience",
+    "BeforeMessageSend",
+    "Conversation",
+    "CreatedMessage",
+    "CreatedMessages",
+    "EphemeralEvent",
+    "PluginAPI",
+    "Position",
+    "PositionLost",
+    "Session",
+    "Write",
+]
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class Services(PluginAPI):
-    """Implements the plugin API with the actions and the store of one chat."""
+class PluginAPI:
+    """One chat, as its plugins see it."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._server_api = ServerAPI(context)
+        self.server = ServerAPI(context)
+        """The server API, as `chat.api`: a plugin sends messages and manages groups with it."""
+        self.held_messages = HeldMessagesAPI(context)
+        """What moderators do with held messages."""
 
     @property
     def hook_timeout_seconds(self) -> float:
+        """How long a send waits for `message_sending`: the option of this name."""
         return self._context.options.hook_timeout_seconds
 
     @property
     def max_message_length(self) -> int:
+        """How many code points a message may have: the option of this name."""
         return self._context.options.max_message_length
 
     def now(self) -> datetime:
@@ -54,9 +72,14 @@ class Services(PluginAPI):
         return self._context.new_id()
 
     def publish(self, *events: EphemeralEvent) -> None:
+        """Send ephemeral events to the streams of all processes.
+
+        Returns at once. The events are not stored, and may be lost.
+        """
         self._context.signals.publish(*events)
 
     async def publish_within(self, session: Session, event: EphemeralEvent) -> None:
+        """Send an event within a transaction: it is delivered if and when that is committed."""
         await self._context.signals.write([event], session=session)
 
     def ephemeral(
@@ -70,6 +93,14 @@ class Services(PluginAPI):
         to_users: Collection[str] = (),
         needs_exchange: bool = False,
     ) -> EphemeralEvent:
+        """An event in the contract's shape, for the other participants of one conversation or of
+        several, or for some users among them; never for the sender.
+
+        With `Options(separate_blocked=True)` users whom the sender has blocked, or who have blocked
+        the sender, do not receive it. With `Options(presence_needs_exchange=True)` an event that
+        `needs_exchange`, such as presence, reaches only users who have written in one of its
+        conversations in which the sender has written too.
+        """
         here = {} if conversation_id is None else {"conversationId": conversation_id}
         data = {
             "ephemeral": True,
@@ -90,82 +121,111 @@ class Services(PluginAPI):
         )
 
     async def require_user(self, user_id: str) -> None:
+        """Raise InvalidInput for what can be no user, and UserBanned, as every method does."""
         await require_user(self._context, user_id)
 
     async def require_writable(self, user_id: str, conversation_id: str) -> None:
+        """Raise ConversationNotFound, ForbiddenWrite, DirectInteractionBlocked, ConversationFrozen
+        as a send would."""
         snapshot = await load_writable(self._context, user_id, conversation_id)
         await require_open(self._context, user_id, snapshot)
 
     async def load_readable(self, user_id: str, conversation_id: str) -> Conversation:
+        """A conversation. Raises ConversationNotFound and ForbiddenRead as a read would."""
         return (await load_readable(self._context, user_id, conversation_id)).conversation
 
     async def may_read_attachment(self, user_id: str, attachment_id: str) -> bool:
+        """Whether a user may read, as of now, a message that is not deleted and carries this
+        attachment; moderators may, if they have a desk, which is noted in the audit trail."""
         return await may_read_attachment(self._context, user_id, attachment_id)
 
     async def carried_attachments(self, attachment_ids: Sequence[str]) -> set[str]:
+        """Those of some attachments that any message carries, or a held one, or an earlier version
+        of a message that is kept for moderators."""
         return await attachments.carried(self._context.database, attachment_ids)
 
     async def users_on_hold(self) -> set[str]:
+        """The users of whom a legal hold keeps everything."""
         return set(await kept_users(self._context.database))
 
     async def follow_created(self, after: Position | None = None) -> CreatedMessages:
+        """Follow the messages that are created after a position, or from now on. Imported ones are
+        left out.
+
+        Raises PositionLost if the database no longer has what came after the position: go on with
+        `created_since`. Raises StorageUnavailable.
+        """
         database, clock = self._context.database, self._context.clock
         return await created_messages.follow(database, clock=clock, after=after)
 
     def created_since(self, at: datetime) -> AsyncIterator[Sequence[CreatedMessage]]:
+        """The stored messages that were created since a minute before a time. The heads of all
+        conversations are read. Raises StorageUnavailable."""
         return created_messages.created_since(self._context.database, at)
 
     async def audiences_of(self, message_ids: Collection[str]) -> dict[str, Audience]:
+        """Whom some messages still concern, by message id, as of now, without deleted messages.
+
+        They are the participants who have not read it, who were there when it was sent, may read
+        it, are not banned and have not muted the conversation; never its sender, nor anybody in a
+        direct conversation with a block. With `Options(separate_blocked=True)` a block between the
+        sender and a participant counts in groups as well.
+        """
         return await audiences_of(self._context, message_ids)
 
     def notify_observers(
         self, event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs
     ) -> None:
+        """Call a method of the chat's observers, such as `Observer.notification_ended`."""
         notify(self._context.observers, event, *said, **named)
 
     async def conversation_ids_of(self, user_id: str) -> list[str]:
+        """The conversations of which a user is a participant."""
         return await conversations.ids_of_user(self._context.database, user_id)
 
     async def who_share(self, user_id: str, others: Collection[str]) -> set[str]:
+        """Those of `others` who share a conversation with a user."""
         return await conversations.who_share(self._context.database, user_id, others)
 
     async def whom_to_notice(self, user_id: str, others: Collection[str]) -> set[str]:
+        """Those of `others` whose presence a user may see: they share a conversation, and neither
+        `Options.separate_blocked` nor `Options.presence_needs_exchange` keeps them apart."""
         return await noticeable(self._context, user_id, await self.who_share(user_id, others))
 
     async def read(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Run a read: `await api.read(lambda: collection.find_one({"_id": name}))`.
+
+        The call is limited in time and never cancelled: if the caller is cancelled, the call goes
+        on and ends by itself. Raises StorageUnavailable if the database is out of reach.
+        """
         return await self._context.database.read(call)
 
     async def write(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Run a write of one document, as `read` does; it is retried after a conflict."""
         return await self._context.database.write(call)
 
     async def aggregate(self, collection: str, stages: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """All results of an aggregation of a collection of the chat's database, as `read` runs
+        it."""
         return await self._context.database.aggregate(self.collection(collection), stages)
 
     async def write_many(self, collection: str, writes: Sequence[Write]) -> None:
+        """Run many writes of a collection of the chat's database, each of one document: (query,
+        update), which makes the document where there is none. They may be repeated, and be done in
+        any order; there is no limit on their number."""
         await write_many(self._context.database, self.collection(collection), writes)
 
     def collection(self, name: str) -> Any:
+        """A collection of the chat's database for the plugin's own documents, with majority writes.
+        Call this for each use: the client behind the collection may be replaced."""
         return self._context.database.collection(name)
 
     async def transact(self, body: Callable[[Session], Awaitable[T]]) -> T:
+        """Run `body` in a transaction, again after a conflict. Raises StorageUnavailable."""
         return await transact_unique(self._context.database, body)
 
     async def on_text(self, text: str, work: Callable[[], T]) -> T:
+        """Run work that takes longer the longer a text is. On a long one it waits for its turn, and
+        other requests get as much time afterwards (docs/decisions/0020)."""
         turns = self._context.database.turns
         return work() if len(text) <= SHORT_TEXT else await turns.alone(work)
-
-    async def send_message(
-        self, user_id: str, conversation_id: str, body: str, **given: Any
-    ) -> Message:
-        return await self._server_api.send_message(user_id, conversation_id, body, **given)
-
-    async def list_held_messages(
-        self, user_id: str, *, limit: int | None = None, cursor: str | None = None
-    ) -> HeldMessagePage:
-        return await list_held_messages(self._context, user_id, limit=limit, cursor=cursor)
-
-    async def release_held_message(self, user_id: str, held_id: str) -> Message:
-        return await release_held_message(self._context, user_id, held_id)
-
-    async def discard_held_message(self, user_id: str, held_id: str) -> None:
-        await discard_held_message(self._context, user_id, held_id)

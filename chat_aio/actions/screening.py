@@ -10,7 +10,7 @@ from chat_aio.actions.host_hooks import lent_message
 from chat_aio.actions.optional_events import publish_report
 from chat_aio.errors import InternalError, MessageRejected
 from chat_aio.hooks import BeforeMessageSend
-from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict, strictest
+from chat_aio.plugin_types.verdicts import Hold, Refuse, Report, Verdict, strictest
 from chat_aio.schema.models import Message
 
 log = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from chat_aio.errors import (
 from chat_aio.hooks import BeforeMessageSend
 from chat_aio.observability.dispatch import notify
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins.verdicts import Hold, Report
+from chat_aio.plugin_types.verdicts import Hold, Report
 from chat_aio.schema import inputs
 from chat_aio.schema.models import Message, Role
 from chat_aio.store import messages

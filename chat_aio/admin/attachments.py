@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import reading
 from chat_aio.admin.printing import Outcome, progress_bar, show, table_of
@@ -33,7 +33,7 @@ def status(as_json: bool, **place: Any) -> None:
             "bytes": {"$sum": "$size"},
         }
         stages: list[dict[str, Any]] = [{"$group": summed}, {"$sort": {"_id": 1}}]
-        found = await Services(session.context).aggregate("attachments", stages)
+        found = await PluginAPI(session.context).aggregate("attachments", stages)
         rows = [{**each.pop("_id"), **each} for each in found]
         shown = [[str(each[name]) for name in FIELDS] for each in rows]
         return Outcome({"attachments": rows}, table_of([name.upper() for name in FIELDS], shown))
@@ -67,6 +67,6 @@ def sweep(**place: Any) -> None:
 
 
 async def _sweeper(session: Session) -> Sweeper:
-    services, store = Services(session.context), GridFS()
+    services, store = PluginAPI(session.context), GridFS()
     await store.open(services)
     return Sweeper(services, Rows(services, store=store.name), store, seconds=0)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.admin.options import an_id, limit, listing, reading
 from chat_aio.admin.printing import Outcome, card_of, listed, show, table_of
 from chat_aio.admin.session import Session, in_session
@@ -27,7 +27,7 @@ def status(as_json: bool, **place: Any) -> None:
     """Say who delivers notifications, how far it has come, and how many wait."""
 
     async def work(session: Session) -> Outcome:
-        rows = Rows(Services(session.context))
+        rows = Rows(PluginAPI(session.context))
         backlog, due = await rows.backlog(), await rows.next_due()
         held = await session.database.read(
             lambda: session.database.settings.find_one({"_id": NAME})
@@ -54,7 +54,7 @@ def dead(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
     """List the notifications that were given up, with what went wrong at last."""
 
     async def work(session: Session) -> Outcome:
-        found = await Rows(Services(session.context)).dead(limit=limit + 1)
+        found = await Rows(PluginAPI(session.context)).dead(limit=limit + 1)
         head = ("USER", "MESSAGE", "CONVERSATION", "TRIES", "LAST TRY BEFORE", "ERROR")
         table = table_of(head, [[each[name] for name in FIELDS] for each in found[:limit]])
         return listed("dead", [*map(_entry, found)], table, limit=limit)
@@ -75,7 +75,7 @@ def retry(
         raise click.UsageError("give --user or --message, or --all")
 
     async def work(session: Session) -> Outcome:
-        count = await Rows(Services(session.context)).retry(user_id, message_id)
+        count = await Rows(PluginAPI(session.context)).retry(user_id, message_id)
         return Outcome({"retried": count}, f"{count:,} are tried again.")
 
     show(in_session(work, **place), as_json=as_json)

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Self, TypeAlias, cast
 
 from chat_aio.live.frames import Frame, position_frame, unquoted
-from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 

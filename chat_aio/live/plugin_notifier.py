@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from chat_aio.observability.dispatch import notify, notify_and_wait
-from chat_aio.plugins.base import DeliveredMessage, Plugin
+from chat_aio.plugin_types.base import DeliveredMessage, Plugin
 
 OPENING_SECONDS = 1.0
 """How long a stream waits for plugins before its response headers are sent."""

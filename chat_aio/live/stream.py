@@ -11,7 +11,7 @@ from chat_aio.live.event import Event, MessageChanged, MessageCreated, MessageEv
 from chat_aio.live.frames import HEARTBEAT, Frame, joined
 from chat_aio.live.replay.replay import Cover, Replay
 from chat_aio.observability.observer import Ending
-from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.store.hidden import NOTHING, Hidden
 
 PATIENCE_SECONDS = 10.0

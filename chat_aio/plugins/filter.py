@@ -2,36 +2,15 @@
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Literal, get_args
 
-from chat_aio.errors import (
-    AttachmentNotFound,
-    ConversationFrozen,
-    ConversationNotFound,
-    DirectInteractionBlocked,
-    ForbiddenRead,
-    ForbiddenWrite,
-    HeldMessageNotFound,
-    HeldMessageReleased,
-    InvalidInput,
-    MessageConflict,
-    MessageNotFound,
-    ModerationUnsupported,
-    NotModerator,
-    UserBanned,
-)
-from chat_aio.plugins.api import BeforeMessageSend
-from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.actions.plugin_api import BeforeMessageSend
+from chat_aio.plugin_types.base import Plugin
+from chat_aio.plugin_types.verdicts import Refuse, Verdict, strictest
 from chat_aio.plugins.breaker import Breaker
 from chat_aio.plugins.folding import FoldedText
 from chat_aio.plugins.rules import Checked, Rule
-from chat_aio.plugins.verdicts import Refuse, Verdict, strictest
-from chat_aio.schema.fields import Id
-from chat_aio.schema.inputs import Input, Page
-from chat_aio.schema.models import Done, HeldMessagePage, Message
-from chat_aio.schema.pagination import limit_from_query
-from chat_aio.schema.wire import Wire
 from chat_aio.tasks import answered
 
 log = logging.getLogger(__name__)
@@ -40,35 +19,12 @@ Classifier = Callable[[BeforeMessageSend], Awaitable[Verdict | None]]
 
 FAILURES = 5
 OPEN_SECONDS = 30.0
-MODERATING = (NotModerator, ModerationUnsupported)
-UNSENDABLE = (
-    AttachmentNotFound,
-    ConversationFrozen,
-    ConversationNotFound,
-    DirectInteractionBlocked,
-    ForbiddenRead,
-    ForbiddenWrite,
-    MessageConflict,
-    MessageNotFound,
-    UserBanned,
-)
-"""Why a message may have become one that its sender cannot send."""
-
 UNCHECKED = "This message could not be checked; try again later."
-
-
-class HeldMessageChoice(Input):
-    held_id: Id
-
-
-class ReleasedMessage(Wire):
-    message: Message
 
 
 class Filter(Plugin):
     """Asks its rules about each message that is sent, edited or forwarded, then its classifier; the
-    strictest verdict counts (docs/filters.md). It also has the routes with which moderators work on
-    held messages, which a Filter without rules is enough for.
+    strictest verdict counts (docs/filters.md).
 
     `reporter_id` is who reports. The classifier is an async function of yours. It is waited for
     `classifier_timeout` seconds and never cancelled. After five failures in a row it is asked once
@@ -96,36 +52,6 @@ class Filter(Plugin):
         self._fails_closed = on_failure == "closed"
         self._reporter_id = reporter_id
         self._breaker = Breaker(failures=FAILURES, open_seconds=OPEN_SECONDS, clock=clock)
-        self.routes = self._routes()
-
-    def _routes(self) -> tuple[PluginRoute, ...]:
-        path = "/moderation/held"
-        return (
-            PluginRoute(
-                method="GET",
-                path=path,
-                handler=self._list,
-                takes=Page,
-                gives=HeldMessagePage,
-                errors=(*MODERATING, InvalidInput),
-            ),
-            PluginRoute(
-                method="POST",
-                path=f"{path}/release",
-                handler=self._release,
-                takes=HeldMessageChoice,
-                gives=ReleasedMessage,
-                errors=(*MODERATING, InvalidInput, HeldMessageNotFound, *UNSENDABLE),
-            ),
-            PluginRoute(
-                method="POST",
-                path=f"{path}/discard",
-                handler=self._discard,
-                takes=HeldMessageChoice,
-                gives=Done,
-                errors=(*MODERATING, InvalidInput, HeldMessageNotFound, HeldMessageReleased),
-            ),
-        )
 
     async def open(self) -> None:
         """Raises ValueError if the chat would give up before the classifier's time is over."""
@@ -167,37 +93,3 @@ class Filter(Plugin):
             return failed
         self._breaker.succeeded()
         return verdict
-
-    async def _list(self, request: PluginRequest) -> Mapping[str, object]:
-        """List the messages that wait for a moderator, newest first.
-
-        Raises InvalidInput, NotModerator and ModerationUnsupported.
-        """
-        limit = limit_from_query(request.query.get("limit"))
-        cursor = request.query.get("cursor")
-        page = await self.api.list_held_messages(request.user_id, limit=limit, cursor=cursor)
-        return {"heldMessages": page.held_messages, "nextCursor": page.next_cursor}
-
-    async def _release(self, request: PluginRequest) -> Mapping[str, object]:
-        """Send a held message in the name of its sender, who must still be allowed to write. It is
-        sent once, however often this is asked for.
-
-        Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound,
-        AttachmentNotFound, ConversationFrozen, ConversationNotFound, DirectInteractionBlocked,
-        ForbiddenRead, ForbiddenWrite, MessageConflict, MessageNotFound and UserBanned.
-        """
-        held_id = _chosen(request)
-        return {"message": await self.api.release_held_message(request.user_id, held_id)}
-
-    async def _discard(self, request: PluginRequest) -> Mapping[str, object]:
-        """Remove a held message for good.
-
-        Raises InvalidInput, NotModerator, ModerationUnsupported, HeldMessageNotFound and
-        HeldMessageReleased.
-        """
-        await self.api.discard_held_message(request.user_id, _chosen(request))
-        return {"ok": True}
-
-
-def _chosen(request: PluginRequest) -> str:
-    return request.read(HeldMessageChoice).held_id

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context
 
 from chat_aio.errors import InvalidInput, StorageUnavailable
-from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.presence_store import Attendance
 from chat_aio.schema.events import Attending, PresenceEvent
 from chat_aio.schema.fields import is_id

@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import StorageUnavailable
-from chat_aio.plugins.api import PluginAPI
 from chat_aio.schema.wire import timestamp
 
 MOST_SWEPT = 500

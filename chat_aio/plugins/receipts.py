@@ -3,8 +3,8 @@
 import asyncio
 from collections import OrderedDict
 
-from chat_aio.plugins.api import EphemeralEvent
-from chat_aio.plugins.base import DeliveredMessage, Plugin
+from chat_aio.actions.plugin_api import EphemeralEvent
+from chat_aio.plugin_types.base import DeliveredMessage, Plugin
 from chat_aio.schema.events import DeliveredEvent, ReadReceiptEvent
 
 GATHER_SECONDS = 0.05

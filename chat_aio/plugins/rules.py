@@ -9,10 +9,10 @@ from hashlib import blake2b
 from itertools import chain
 from typing import Any, Literal
 
-from chat_aio.plugins.api import BeforeMessageSend, Conversation
+from chat_aio.actions.plugin_api import BeforeMessageSend, Conversation
+from chat_aio.plugin_types.verdicts import Hold, Refuse, Report, Verdict
 from chat_aio.plugins.folding import FoldedText, Lexicon
 from chat_aio.plugins.links import MAX_LINKS, host_of, hosts_of, links_in
-from chat_aio.plugins.verdicts import Hold, Refuse, Report, Verdict
 
 Action = Literal["refuse", "hold", "report"]
 

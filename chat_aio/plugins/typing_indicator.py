@@ -12,7 +12,7 @@ from chat_aio.errors import (
     ForbiddenWrite,
     InvalidInput,
 )
-from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.schema.events import TypingEvent
 from chat_aio.schema.inputs import Input
 from chat_aio.schema.models import Done

@@ -225,6 +225,10 @@ class MutedConversation(Input):
     conversation_id: Id
 
 
+class HeldMessageChoice(Input):
+    held_id: Id
+
+
 class NewReport(Input):
     target_type: TargetType
     target_id: Id

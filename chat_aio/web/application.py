@@ -30,7 +30,7 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     if options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    for each in (*routes_with(options), *operations_of(context.plugins)):
+    for each in (*routes_with(options, context.plugins), *operations_of(context.plugins)):
         path = _pattern(each.path)
         app.router.add_route(each.method, path, each.handle)
         # HEAD on the stream would open one and never end.

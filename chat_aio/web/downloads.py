@@ -6,7 +6,7 @@ import logging
 from aiohttp import web
 
 from chat_aio.errors import RangeNotSatisfiable, RateLimited
-from chat_aio.plugins.files import File, Redirect, disposition
+from chat_aio.plugin_types.files import File, Redirect, disposition
 from chat_aio.store.calls import paused
 from chat_aio.web.keys import CONTEXT, DOWNLOADS, USER_ID
 from chat_aio.web.open_downloads import AT_ONCE

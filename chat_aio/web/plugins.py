@@ -8,8 +8,8 @@ from aiohttp import web
 
 from chat_aio.actions.bans import require_unbanned
 from chat_aio.errors import ChatError
-from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
-from chat_aio.plugins.files import File, Redirect
+from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugin_types.files import File, Redirect
 from chat_aio.store.calls import paused
 from chat_aio.web.downloads import redirect, send_file
 from chat_aio.web.keys import CONTEXT, USER_ID

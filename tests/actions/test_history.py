@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chat_aio import Hooks
-from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.plugin_api import PluginAPI
 from tests.conftest import Database, MakeChat, MakePeople
 from tests.support.people import Answer, Person
 from tests.support.verify import verify_action
@@ -175,7 +175,7 @@ async def test_nobody_is_notified_of_what_is_hidden(
     await chat.api.add_participants("alice", group, ["carol"])
     moved = {"participants.$[].joinedAt": sent.created_at}
     await database.conversations.update_one({"_id": group}, {"$set": moved})
-    found = await Services(chat._context).audiences_of([sent.id])
+    found = await PluginAPI(chat._context).audiences_of([sent.id])
     assert found[sent.id].user_ids == ("bob",)
 
 

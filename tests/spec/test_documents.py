@@ -39,6 +39,7 @@ from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.mapping import conversation_from, message_from
 from chat_aio.store.tokenizer import search_fields
 from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, FILES, READ, STORED
 from chat_aio.web.plugins import operations_of
@@ -73,6 +74,7 @@ def test_every_route_is_documented() -> None:
         ("Method with `room_controls`", ROOM_ROUTES),
         ("Method with `inbox`", INBOX_ROUTES),
         ("Method with `moderation_desk`", DESK_ROUTES),
+        ("Method with such a plugin", HELD_MESSAGE_ROUTES),
     ):
         documented = [(row[0].strip("| "), row[1]) for row in table(f"{title} | Path")]
         assert documented == [(each.method, each.path) for each in routes]
@@ -123,7 +125,14 @@ def test_every_error_is_documented_at_its_routes() -> None:
     documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
     assert documented == {
         f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
-        for each in (*ROUTES, *ROOM_ROUTES, *INBOX_ROUTES, *DESK_ROUTES, *operations_of(plugins))
+        for each in (
+            *ROUTES,
+            *ROOM_ROUTES,
+            *INBOX_ROUTES,
+            *DESK_ROUTES,
+            *HELD_MESSAGE_ROUTES,
+            *operations_of(plugins),
+        )
     }
 
 

@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 from pymongo.errors import OperationFailure
 
 from chat_aio import Chat, Hooks, Options
-from chat_aio.plugins.base import DeliveredMessage, PluginRequest
+from chat_aio.plugin_types.base import DeliveredMessage, PluginRequest
 from chat_aio.plugins.notifications.rows import Rows
 from chat_aio.store import indexes
 from chat_aio.store.database import Database

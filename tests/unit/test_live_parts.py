@@ -32,7 +32,7 @@ from chat_aio.live.replay.replay import (
     replay_of_nothing,
 )
 from chat_aio.live.stream import Stream
-from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.schema.events import ResetEvent
 from tests.support.pipes import Connected
 

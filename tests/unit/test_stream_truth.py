@@ -8,7 +8,7 @@ from chat_aio.live.event import Event, MessageCreated
 from chat_aio.live.frames import frame_from
 from chat_aio.live.replay.replay import Replay
 from chat_aio.live.stream import BURST, Stream
-from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.plugin_types.base import DeliveredMessage
 from tests.support.pipes import Connected
 from tests.unit.test_live_parts import Pipe
 

@@ -20,7 +20,7 @@ from chat_aio.live.event import (
 from chat_aio.live.frames import Frame, message_frame, position_frame, reset_frame, unquoted
 from chat_aio.live.replay.buffer import BufferedEvent
 from chat_aio.observability.observer import Reset, Source
-from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.plugin_types.base import DeliveredMessage
 from chat_aio.store.documents import MessageDocument
 from chat_aio.store.mapping import Parents
 

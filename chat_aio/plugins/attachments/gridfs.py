@@ -7,7 +7,7 @@ cancels no call of the driver. PyMongo's own bucket would not survive that, nor 
 from collections.abc import AsyncIterator
 from typing import Any
 
-from chat_aio.plugins.api import PluginAPI
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.plugins.attachments.stores import Store
 
 BUCKET = "attachment_bytes"

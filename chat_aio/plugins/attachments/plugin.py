@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 
+from chat_aio.actions.plugin_api import Attachment
 from chat_aio.errors import (
     AttachmentLimitExceeded,
     AttachmentNotFound,
@@ -16,7 +17,8 @@ from chat_aio.errors import (
     ForbiddenWrite,
     PayloadTooLarge,
 )
-from chat_aio.plugins.api import Attachment
+from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugin_types.files import File, Redirect, Upload
 from chat_aio.plugins.attachments.gridfs import GridFS
 from chat_aio.plugins.attachments.kinds import may_be_shown
 from chat_aio.plugins.attachments.rows import DailyLimits, Row, Rows, attachment_from
@@ -25,8 +27,6 @@ from chat_aio.plugins.attachments.stores import Store
 from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
 from chat_aio.plugins.attachments.thumbnails import Thumbnails
 from chat_aio.plugins.attachments.uploading import Rules, Uploading, in_pieces
-from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
-from chat_aio.plugins.files import File, Redirect, Upload
 from chat_aio.schema.attachments import Attached
 from chat_aio.schema.fields import is_id
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from chat_aio.actions.plugin_api import KEPT_FOR_A_SEND, Attachment, PluginAPI
 from chat_aio.errors import AttachmentLimitExceeded, AttachmentNotFound
-from chat_aio.plugins.api import KEPT_FOR_A_SEND, Attachment, PluginAPI
 
 Row = Mapping[str, Any]
 

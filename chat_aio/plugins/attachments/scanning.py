@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from chat_aio.errors import AttachmentRejected
-from chat_aio.plugins.verdicts import Refuse
+from chat_aio.plugin_types.verdicts import Refuse
 from chat_aio.tasks import answered
 
 log = logging.getLogger(__name__)

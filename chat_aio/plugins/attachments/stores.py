@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 
-from chat_aio.plugins.api import Attachment, PluginAPI
+from chat_aio.actions.plugin_api import Attachment, PluginAPI
 
 
 class Store(ABC):

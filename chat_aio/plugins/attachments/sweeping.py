@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import Context
 
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import StorageUnavailable
-from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.attachments.rows import Row, Rows
 from chat_aio.plugins.attachments.stores import Store
 from chat_aio.tasks import cancel_and_wait

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
+from chat_aio.actions.plugin_api import Attachment
 from chat_aio.errors import AttachmentTypeUnsupported, InvalidInput, StorageUnavailable
-from chat_aio.plugins.api import Attachment
+from chat_aio.plugin_types.files import Upload
 from chat_aio.plugins.attachments.kinds import HEAD_BYTES, is_among, kind_of, with_ending
 from chat_aio.plugins.attachments.names import cleaned
 from chat_aio.plugins.attachments.rows import DailyLimits, Rows
@@ -16,7 +17,6 @@ from chat_aio.plugins.attachments.scanning import FileInfo, Scan, require_clean
 from chat_aio.plugins.attachments.stores import Store
 from chat_aio.plugins.attachments.sweeping import THUMBNAIL, Sweeper
 from chat_aio.plugins.attachments.thumbnails import Drawn, Thumbnails
-from chat_aio.plugins.files import Upload
 
 log = logging.getLogger(__name__)
 

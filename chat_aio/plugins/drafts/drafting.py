@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import (
     ChatError,
     DraftConflict,
@@ -9,7 +10,6 @@ from chat_aio.errors import (
     ForbiddenWrite,
     InvalidInput,
 )
-from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.drafts.outbox import Outbox
 from chat_aio.plugins.drafts.rows import Row, Rows
 from chat_aio.schema.drafts import (
@@ -128,7 +128,7 @@ class Drafting:
         return row
 
     async def _send(self, row: Row, given: DraftEnd) -> Message:
-        return await self._api.send_message(
+        return await self._api.server.send_message(
             row["senderId"],
             row["conversationId"],
             "".join(row["parts"]),

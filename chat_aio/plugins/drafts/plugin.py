@@ -10,7 +10,7 @@ from typing import Any
 from chat_aio import errors
 from chat_aio.drafting import ALIVE_SECONDS, DraftWriter
 from chat_aio.errors import ChatError, StorageUnavailable
-from chat_aio.plugins.base import Plugin, PluginRequest, PluginRoute
+from chat_aio.plugin_types.base import Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.drafts.drafting import Drafting
 from chat_aio.plugins.drafts.rows import Rows
 from chat_aio.schema import inputs

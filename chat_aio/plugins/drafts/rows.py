@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from chat_aio.plugins.api import PluginAPI
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.schema.drafts import NewDraft, NewPart
 
 DRAFTS = "drafts"

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from hashlib import sha256
 
-from chat_aio.plugins.api import Conversation, PluginAPI
+from chat_aio.actions.plugin_api import Conversation, PluginAPI
 from chat_aio.schema.models import BareMessage
 from chat_aio.schema.wire import timestamp
 from chat_aio.tasks import answered

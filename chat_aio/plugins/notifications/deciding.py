@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chat_aio.plugins.api import Audience, PluginAPI
+from chat_aio.actions.plugin_api import Audience, PluginAPI
 from chat_aio.plugins.notifications.preferences import (
     Pair,
     Preferences,

@@ -14,9 +14,9 @@ from datetime import timedelta
 from itertools import islice
 from typing import Any
 
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import NotificationOutcome, Observer
-from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.plugins.notifications.deciding import Decider, Recipients
 from chat_aio.plugins.notifications.lease import Lease, LeaseLost

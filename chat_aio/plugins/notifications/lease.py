@@ -8,7 +8,7 @@ import time
 from datetime import datetime
 from typing import Any
 
-from chat_aio.plugins.api import PluginAPI, Position
+from chat_aio.actions.plugin_api import PluginAPI, Position
 
 NAME = "notifications"
 

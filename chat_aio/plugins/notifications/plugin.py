@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 
 from chat_aio.errors import ConversationNotFound, ForbiddenRead, InvalidInput, PushUnsupported
-from chat_aio.plugins.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
+from chat_aio.plugin_types.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
 from chat_aio.plugins.notifications.channels import Channel, Deliver, Function
 from chat_aio.plugins.notifications.deciding import FRESH_SECONDS, Decider
 from chat_aio.plugins.notifications.delivering import Delivery

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Literal, cast
 
-from chat_aio.plugins.api import Conversation, PluginAPI
+from chat_aio.actions.plugin_api import Conversation, PluginAPI
 from chat_aio.plugins.notifications.quiet_hours import checked
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import InvalidInput, SetupError
-from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.plugins.notifications.endpoints import PUSH_HOSTS, PublicResolver, host_of
 from chat_aio.plugins.notifications.rows import Row, has_types

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from chat_aio.actions.plugin_api import CreatedMessage, PluginAPI, Write
 from chat_aio.observability.observer import NotificationBacklog
-from chat_aio.plugins.api import CreatedMessage, PluginAPI, Write
 
 Row = Mapping[str, Any]
 

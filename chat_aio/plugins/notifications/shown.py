@@ -12,9 +12,9 @@ from contextvars import Context
 from datetime import datetime
 from typing import Any
 
+from chat_aio.actions.plugin_api import Audience, PluginAPI, Write
 from chat_aio.errors import StorageUnavailable
-from chat_aio.plugins.api import Audience, PluginAPI, Write
-from chat_aio.plugins.base import DeliveredMessage
+from chat_aio.plugin_types.base import DeliveredMessage
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
+from chat_aio.actions.plugin_api import PluginAPI
 from chat_aio.errors import SetupError
-from chat_aio.plugins.api import PluginAPI
 from chat_aio.plugins.notifications.channels import Channel, DeliveryFailed, Notification
 from chat_aio.schema.wire import json_from, timestamp
 

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from datetime import timedelta
 
+from chat_aio.actions.plugin_api import CreatedMessages, PluginAPI, Position, PositionLost
 from chat_aio.errors import StorageUnavailable
 from chat_aio.observability.observer import Observer
-from chat_aio.plugins.api import CreatedMessages, PluginAPI, Position, PositionLost
 from chat_aio.plugins.notifications.deciding import Decider, rows_of
 from chat_aio.plugins.notifications.delivering import Delivery
 from chat_aio.plugins.notifications.lease import Lease, LeaseLost

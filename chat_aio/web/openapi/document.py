@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
 from chat_aio.options import Options
-from chat_aio.plugins.base import Plugin
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
 from chat_aio.web.openapi.prose import Described, name_of, prose_of, summary_of
 from chat_aio.web.openapi.schemas import Schemas, gives_file, links_to
@@ -62,7 +62,7 @@ def describe(
     mount: str = "/api/chat",
 ) -> Json:
     """The whole description of a chat with these plugins and options below this mount."""
-    operations: list[Described] = [*routes_with(options), *operations_of(plugins)]
+    operations: list[Described] = [*routes_with(options, plugins), *operations_of(plugins)]
     events = [
         *EVENTS,
         *(EXTRA_EVENTS if options.extra_events else ()),

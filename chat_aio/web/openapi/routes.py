@@ -7,7 +7,7 @@ from functools import cache, partial
 from aiohttp import web
 
 from chat_aio.options import Options
-from chat_aio.plugins.base import Plugin
+from chat_aio.plugin_types.base import Plugin
 from chat_aio.web.keys import CONTEXT
 from chat_aio.web.mounts import add_beside, chats_in
 from chat_aio.web.openapi.document import describe

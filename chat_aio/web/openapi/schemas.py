@@ -6,7 +6,7 @@ from typing import Any, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
-from chat_aio.plugins.files import File
+from chat_aio.plugin_types.files import File
 from chat_aio.schema.models import Done
 from chat_aio.web.openapi.prose import Described, name_of
 from chat_aio.web.operations import Operation, Streaming

@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat, Hooks
+from chat_aio.actions.plugin_api import KEPT_FOR_A_SEND
 from chat_aio.errors import StorageUnavailable
 from chat_aio.plugins import Attachments
-from chat_aio.plugins.api import KEPT_FOR_A_SEND
 from chat_aio.plugins.attachments.gridfs import CHUNK_BYTES, GridFS
 from chat_aio.plugins.attachments.rows import Rows
 from tests.conftest import Database, MakePeople

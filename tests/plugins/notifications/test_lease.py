@@ -8,9 +8,8 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat
-from chat_aio.actions.plugin_api import Services
+from chat_aio.actions.plugin_api import PluginAPI, Position
 from chat_aio.observability.observer import NotificationBacklog, Observer
-from chat_aio.plugins.api import Position
 from chat_aio.plugins.notifications.lease import NAME, Lease, LeaseLost
 from chat_aio.plugins.notifications.working import Worker
 from tests.conftest import Database, MakeChat
@@ -21,7 +20,7 @@ from tests.support.saboteurs import prove
 
 
 async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
-    one, other = (Lease(Services(chat._context), seconds=0.5) for _ in range(2))
+    one, other = (Lease(PluginAPI(chat._context), seconds=0.5) for _ in range(2))
     assert await one.take()
     assert not await other.take()
     await one.renew()
@@ -39,7 +38,7 @@ async def test_one_has_it_until_it_expires_or_is_released(chat: Chat) -> None:
 
 
 async def test_of_many_who_ask_one_gets_it(chat: Chat) -> None:
-    leases = [Lease(Services(chat._context), seconds=30) for _ in range(12)]
+    leases = [Lease(PluginAPI(chat._context), seconds=30) for _ in range(12)]
     assert sum(await asyncio.gather(*(each.take() for each in leases))) == 1
 
 
@@ -48,7 +47,7 @@ async def test_a_holder_that_was_paused_moves_nothing(chat: Chat) -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
 
     async def scenario() -> None:
-        one, other = (Lease(Services(chat._context), seconds=0.2) for _ in range(2))
+        one, other = (Lease(PluginAPI(chat._context), seconds=0.2) for _ in range(2))
         while not await one.take():  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         while not await other.take():  # noqa: ASYNC110

@@ -1,16 +1,20 @@
-"""The base class of plugins: their routes, and the notifications that they can override."""
+"""The base class of plugins: their routes, and the methods that they can override."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
 from chat_aio.errors import ChatError
-from chat_aio.plugins.api import Attachment, BeforeMessageSend, PluginAPI
-from chat_aio.plugins.files import File, Redirect, Upload
-from chat_aio.plugins.verdicts import Verdict
+from chat_aio.hooks import BeforeMessageSend
+from chat_aio.plugin_types.files import File, Redirect, Upload
+from chat_aio.plugin_types.verdicts import Verdict
 from chat_aio.schema import inputs
+from chat_aio.schema.models import Attachment
+
+if TYPE_CHECKING:
+    from chat_aio.actions.plugin_api import PluginAPI
 
 I = TypeVar("I", bound=inputs.Input)  # noqa: E741
 
@@ -79,7 +83,7 @@ class Plugin:
     events: tuple[type[BaseModel], ...] = ()
     """The models of the events that it publishes, for the API's description."""
 
-    api: PluginAPI
+    api: "PluginAPI"
 
     async def open(self) -> None:
         """The chat opens; it already follows the database."""

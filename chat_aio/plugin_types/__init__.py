@@ -1,0 +1,1 @@
+"""What the chat knows of plugins: their base class, files and verdicts."""
