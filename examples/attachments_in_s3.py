@@ -23,10 +23,8 @@ from pymongo import AsyncMongoClient
 from yarl import URL
 
 from chat_aio import Chat
-from chat_aio.plugins import Attachments, PluginAPI
-from chat_aio.actions.plugin_api import Attachment
+from chat_aio.plugins import Attachment, Attachments, PluginAPI, disposition
 from chat_aio.plugins.attachments import Store
-from chat_aio.plugin_types.files import disposition
 
 PART_BYTES = 8 * 1024 * 1024
 TIMEOUT = ClientTimeout(total=None, sock_connect=10, sock_read=60)

@@ -1,8 +1,8 @@
 """Plugins: `Chat(..., plugins=[Typing(), Presence(), Receipts()])`, or a host's own."""
 
-from chat_aio.actions.plugin_api import BeforeMessageSend, PluginAPI
+from chat_aio.actions.plugin_api import Attachment, BeforeMessageSend, PluginAPI
 from chat_aio.plugin_types.base import DeliveredMessage, Plugin, PluginRequest, PluginRoute
-from chat_aio.plugin_types.files import File, Redirect, Upload
+from chat_aio.plugin_types.files import File, Redirect, Upload, disposition
 from chat_aio.plugin_types.verdicts import Hold, Refuse, Report, Verdict
 from chat_aio.plugins.attachments import Attachments
 from chat_aio.plugins.drafts import Drafts
@@ -15,6 +15,7 @@ from chat_aio.plugins.typing_indicator import Typing
 
 __all__ = [
     "Attached",
+    "Attachment",
     "Attachments",
     "BeforeMessageSend",
     "Checked",
@@ -43,4 +44,5 @@ __all__ = [
     "Verdict",
     "Webhook",
     "Words",
+    "disposition",
 ]
