@@ -25,7 +25,8 @@ PEOPLE = 72
 @pytest.fixture
 async def chats(database: Database) -> AsyncIterator[list[Chat]]:
     """Three processes, as far as the database knows."""
-    found = [Chat(database, options=Options(ring_seconds=1)) for _ in range(3)]
+    options = Options(ring_seconds=1, storage_timeout_seconds=60)
+    found = [Chat(database, options=options) for _ in range(3)]
     for each in found:
         await each.open()
     yield found
