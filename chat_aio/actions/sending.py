@@ -267,7 +267,6 @@ async def _compose(
         metadata=escaped(agreed.metadata),
         mentioned=agreed.mentions,
         searchable=Capability.SEARCH in context.capabilities,
-        older_tokens=context.database.older_tokens,
         **fields,
     )
     return await context.database.turns.on_text(agreed.body, make)

@@ -15,8 +15,8 @@ from chat_aio.admin.session import on_database
 from chat_aio.live.replay.from_storage import RESTORED_FOR
 from chat_aio.schema.wire import timestamp
 from chat_aio.server.sources import settings_from
-from chat_aio.store import schema_version
 from chat_aio.store.database import Database
+from chat_aio.store.maintenance import migrate as stored
 from chat_aio.store.maintenance import restore
 from chat_aio.store.maintenance.restore import Behind
 from chat_aio.store.settings import Settings
@@ -39,9 +39,9 @@ def migrate(*, finish: bool, dry_run: bool, yes: bool, **given: Any) -> None:
         """Nothing: a migration continues where it is."""
 
     async def plan(database: Database, _: None) -> Plan:
-        found = await schema_version.pending(database, finish=finish)
+        found = await stored.pending(database, finish=finish)
         sizes = [
-            f"go through {await schema_version.size_of(database, migration):,} documents of "
+            f"go through {await stored.size_of(database, migration):,} documents of "
             f"{migration.collection}"
             for migration in found
         ]
@@ -52,10 +52,10 @@ def migrate(*, finish: bool, dry_run: bool, yes: bool, **given: Any) -> None:
         return Plan(what=what, remark=remark if finish else None)
 
     async def carry_out(database: Database, _: None) -> Outcome:
-        version = await schema_version.migrate(database, finish=finish, progress=progress_bar)
+        version = await stored.migrate(database, finish=finish, progress=progress_bar)
         left = (
             "when no process of an earlier version is left: chat-aio migrate --finish"
-            if version < schema_version.newest()
+            if version < stored.newest()
             else None
         )
         return Outcome({}, f"the database is of schema version {version}", left)

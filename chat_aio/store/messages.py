@@ -30,12 +30,11 @@ def new_message(
     also_in_main: bool = False,
     searchable: bool = True,
     terms: list[str] | None = None,
-    older_tokens: bool = False,
     **given: Any,
 ) -> MessageDocument:
     """A message without the `seq` and time that the sequencer gives it. `given` are the fields that
     differ from those of a plain message in the main list; `terms` are the body's, if they are
-    known; `older_tokens` is as in `Database`."""
+    known."""
     plain: MessageDocument = {
         "_id": message_id,
         "conversationId": conversation_id,
@@ -55,7 +54,7 @@ def new_message(
         "metadata": {},
     }
     if searchable:
-        given |= search_fields(conversation_id, body, terms=terms, older=older_tokens)
+        given |= search_fields(conversation_id, body, terms=terms)
     return cast(MessageDocument, {**plain, **given})
 
 

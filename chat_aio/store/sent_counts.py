@@ -2,8 +2,8 @@
 to count them (docs/decisions/0054).
 
 The head of a conversation has the counts in `sent`, by user, and in `counted` how many messages
-they are about. Messages of an earlier version, which does not count, leave `counted` behind `seq`;
-then the counts say nothing until a repair or the migration has counted anew (store/maintenance).
+they are about. Messages of a program that does not count leave `counted` behind `seq`; then lists
+ignore the counts until a repair has recounted (store/maintenance/repair.py).
 """
 
 from collections import Counter

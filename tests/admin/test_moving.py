@@ -245,7 +245,6 @@ async def test_what_an_import_of_another_file_has_left_is_named(
         "importedAt": utc_now(),
     }
     whole: dict[str, Any] = {**PLAIN, **left}
-    await tool("migrate", "--finish", "--yes")
     await database["messages"].insert_one(whole)
     refused = (await tool("conversations", "import", str(moved.file))).refusal_at_work
     assert "left by an import of another file" in refused

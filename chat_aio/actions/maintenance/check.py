@@ -17,7 +17,6 @@ from chat_aio.actions.maintenance.checks.restored import after_restore
 from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.errors import ConversationNotFound
 from chat_aio.options import Options
-from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import checking
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, in_snapshot, is_whole
@@ -51,7 +50,6 @@ async def check(
     """
     if conversation_id is not None and not await checking.is_known(database, conversation_id):
         raise ConversationNotFound
-    await schema_version.look(database)
     length = 1 if conversation_id else await checking.count_conversations(database)
     with progress("Checking", length) as advance:
         findings = await rows.all_indexes(database)

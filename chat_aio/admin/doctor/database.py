@@ -14,10 +14,10 @@ from chat_aio.admin.doctor.versions import OLDEST, check_version, numbers_of
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.server.clients import client_of
 from chat_aio.server.settings import ServeSettings
-from chat_aio.store import indexes, orphans, privileges, schema_version
+from chat_aio.store import indexes, orphans, privileges
 from chat_aio.store.change_stream import ChangesBroken
 from chat_aio.store.database import Database, is_unauthorized
-from chat_aio.store.maintenance import deployment
+from chat_aio.store.maintenance import deployment, migrate
 
 MOST_CLOCK_SECONDS = 1.0
 ENOUGH_OPLOG_SECONDS = 6 * 3600
@@ -176,11 +176,11 @@ async def check_validators(database: Database) -> Point:
 async def check_schema(database: Database) -> Point:
     name = "schema version"
     try:
-        await schema_version.require(database)
+        await migrate.require_current(database)
     except SetupError as error:
         return problem(name, str(error), "see docs/database.md, Upgrading")
-    version = await schema_version.find(database)
-    if version < schema_version.newest():
+    version = await migrate.find(database)
+    if version < migrate.newest():
         advice = "when no process of an earlier version is left: `chat-aio migrate --finish`"
         return warning(name, str(version), advice)
     return ok(name, str(version))

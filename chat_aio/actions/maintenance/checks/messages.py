@@ -15,7 +15,7 @@ from chat_aio.options import Options
 from chat_aio.schema.fields import MAX_MENTIONS
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import checking
-from chat_aio.store.maintenance.retoken import has_wrong_tokens
+from chat_aio.store.maintenance.repair import has_wrong_tokens
 from chat_aio.store.maintenance.snapshot import is_whole
 
 POINTERS = {"replyToMessageId": "message.reply", "threadRootMessageId": "thread.root"}
@@ -65,7 +65,7 @@ async def walk_messages(database: Database, conversation_id: object, options: Op
         for message in page:
             _follow(walk, message)
             walk.violations += _alone(message, options)
-            if has_wrong_tokens(message, older=database.older_tokens):
+            if has_wrong_tokens(message):
                 found = "others" if "search" in message else "none"
                 walk.violations.append(_of(message, "message.tokens", found, "those of its terms"))
             _point(walk, message, targets)

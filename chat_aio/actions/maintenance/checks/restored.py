@@ -5,9 +5,8 @@ from collections import Counter
 from chat_aio.actions.maintenance.checks.findings import Findings, Violation
 from chat_aio.errors import SetupError
 from chat_aio.schema.wire import timestamp
-from chat_aio.store import schema_version
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance import restore
+from chat_aio.store.maintenance import migrate, restore
 from chat_aio.store.settings import RESTORED, Settings
 
 NOT_NOTED = "restore.noted"
@@ -18,12 +17,10 @@ async def after_restore(database: Database) -> Findings:
     lost messages silently miss new ones with the same numbers."""
     findings = Findings(checked=Counter(settings=1))
     try:
-        await schema_version.require(database)
+        await migrate.require_current(database)
     except SetupError as error:
         findings.violations.append(
-            Violation(
-                "schema.version", "settings", schema_version.SCHEMA, str(error), "one of ours"
-            )
+            Violation("schema.version", "settings", migrate.SCHEMA, str(error), "one of ours")
         )
     noted = await Settings(database).restored_at()
     newest = await restore.newest_activity(database)

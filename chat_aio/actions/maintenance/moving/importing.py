@@ -25,7 +25,6 @@ from chat_aio.actions.maintenance.moving.reading import (
 from chat_aio.actions.maintenance.operators import Counts, Progress, silent
 from chat_aio.capabilities import Capability
 from chat_aio.errors import ConversationNotFound
-from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
 from chat_aio.store.maintenance import moving
@@ -66,7 +65,6 @@ class ImportPlan:
 async def plan_import(context: Context, path: Path, *, progress: Progress = silent) -> ImportPlan:
     """Read a file and compare it with what is there. Raises WrongFile for the first line that is
     wrong, and for a conversation that is there with other content."""
-    await schema_version.look(context.database)
     names = Names(context.settings)
     planned = await _read(path, names, progress)
     if names.came_late:  # Digests of forwards have ids of the file that have others here.
@@ -78,7 +76,7 @@ async def plan_import(context: Context, path: Path, *, progress: Progress = sile
 async def _read(path: Path, names: Names, progress: Progress) -> list[Planned]:
     """The conversations of a file. Raises WrongFile."""
     planned: dict[str, Planned] = {}
-    reader = Reader(path, names, searchable=lambda _: False, older_tokens=False)
+    reader = Reader(path, names, searchable=lambda _: False)
     with progress("Reading", reader.size) as advance:
         async for batch in reader.batches(advance):
             if batch.finished is None:
@@ -100,7 +98,6 @@ async def carry_out(context: Context, plan: ImportPlan, *, progress: Progress = 
         plan.path,
         plan.names,
         searchable=lambda conversation_id: searchable and conversation_id in new,
-        older_tokens=context.database.older_tokens,
     )
     try:
         with progress("Importing", reader.size if new else 0) as advance:

@@ -90,8 +90,8 @@ class Incoming:
     def count(self) -> int:
         return self._seq - self.line.floor_seq
 
-    def take(self, line: MessageLine, *, searchable: bool, older_tokens: bool) -> MessageDocument:
-        """The document of the next message; the flags are as in `new_message`. Raises WrongLine."""
+    def take(self, line: MessageLine, *, searchable: bool) -> MessageDocument:
+        """The document of the next message; `searchable` as in `new_message`. Raises WrongLine."""
         self._check_place(line)
         message_id = self._id_of(line)
         if message_id in self._places:
@@ -113,7 +113,6 @@ class Incoming:
             role=line.role,
             seq=self._seq,
             searchable=searchable and line.deleted_at is None,
-            older_tokens=older_tokens,
             **_parts(line),
         )
         message["metadata"] = escaped(line.metadata or {})

@@ -96,10 +96,9 @@ class Reader:
         names: Names,
         *,
         searchable: Callable[[str], bool],
-        older_tokens: bool,
     ) -> None:
         self._path, self._names = path, names
-        self._searchable, self._older_tokens = searchable, older_tokens
+        self._searchable = searchable
         self.size = path.stat().st_size
 
     async def batches(self, advance: Advance) -> AsyncIterator[Batch]:
@@ -132,7 +131,7 @@ class Reader:
     def _take(self, incoming: Incoming, number: int, line: MessageLine) -> MessageDocument:
         try:
             searchable = self._searchable(incoming.conversation_id)
-            return incoming.take(line, searchable=searchable, older_tokens=self._older_tokens)
+            return incoming.take(line, searchable=searchable)
         except WrongLine as error:
             raise wrong(number, error) from None
 
