@@ -75,13 +75,13 @@ def _planned(found: Sequence[Difference]) -> Outcome:
 
 
 def _created(found: Sequence[Difference]) -> Outcome:
-    made = "\n".join(f"Created: {_name(each)}." for each in found)
+    made = "\n".join(f"Created: {_name(difference)}." for difference in found)
     document = {"created": [*map(difference_entry, found)]}
     return Outcome(document, made or "Nothing done: all indexes are there.")
 
 
 def _lacking(found: Sequence[Difference]) -> list[Difference]:
-    return [each for each in found if each.state != "surplus"]
+    return [difference for difference in found if difference.state != "surplus"]
 
 
 def _name(found: Difference) -> str:

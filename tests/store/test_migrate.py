@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chat_aio import Chat, Options, SetupError
-from chat_aio.actions.maintenance.operators import Advance
 from chat_aio.admin.cli import main
 from chat_aio.store.database import Database as Store
 from chat_aio.store.maintenance import migrate
 from chat_aio.store.maintenance.migrate import Migration
+from chat_aio.store.maintenance.progress import Advance
 from tests.conftest import Database, MakeChat
 
 Patch = pytest.MonkeyPatch

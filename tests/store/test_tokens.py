@@ -3,7 +3,7 @@
 from typing import Any
 
 from chat_aio import Chat
-from chat_aio.actions.maintenance.check import violations_in
+from chat_aio.actions.maintenance.check.database import violations_in
 from chat_aio.actions.maintenance.repair import repair
 from chat_aio.store.database import Database as Store
 from chat_aio.store.maintenance import repair as stored

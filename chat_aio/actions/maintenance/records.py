@@ -6,9 +6,9 @@ from typing import Any
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
-from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.store import audit
-from chat_aio.store.maintenance import audit_log, legal_holds, records
+from chat_aio.store.maintenance import legal_holds, records
+from chat_aio.store.maintenance.progress import Progress, silent
 
 ACTION = "retention-of-records"
 
@@ -60,4 +60,4 @@ async def _record(
         **{f"{name}Before": moment for name, moment in before.items()},
         **details,
     )
-    await audit_log.add_once(context.database, row)
+    await audit.add_once(context.database, row)

@@ -6,17 +6,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from chat_aio.actions.maintenance.checks.findings import Violation
-from chat_aio.actions.maintenance.checks.heads import (
+from chat_aio.actions.maintenance.check.findings import Violation
+from chat_aio.actions.maintenance.check.heads import (
     has_readable_counts,
     lacks_counts,
     untrue_counts,
 )
-from chat_aio.actions.maintenance.checks.restored import NOT_NOTED
-from chat_aio.actions.maintenance.operators import Progress, silent
+from chat_aio.actions.maintenance.check.restored import NOT_NOTED
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import repair as stored
-from chat_aio.store.maintenance import restore
+from chat_aio.store.maintenance import restored
+from chat_aio.store.maintenance.progress import Progress, silent
 from chat_aio.store.maintenance.repair import Repair, RepairPlan
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 
@@ -31,22 +31,24 @@ async def repair_all(
     """Repair the conversations in which something does not hold, as far as that can be; and note a
     restore that is not noted."""
     found = [*violations]
-    ids = dict.fromkeys(each.conversation_id for each in found if each.conversation_id is not None)
+    ids = dict.fromkeys(
+        violation.conversation_id for violation in found if violation.conversation_id is not None
+    )
     # First: the chat must not be started without, however much else is repaired.
     repairs = [
-        await _note_restore(database, each, dry_run=dry_run)
-        for each in found
-        if each.kind == NOT_NOTED
+        await _note_restore(database, violation, dry_run=dry_run)
+        for violation in found
+        if violation.kind == NOT_NOTED
     ]
     with progress("Repairing", len(ids)) as advance:
-        for each in ids:
-            repairs += await repair(database, each, dry_run=dry_run)
+        for conversation_id in ids:
+            repairs += await repair(database, conversation_id, dry_run=dry_run)
             advance(1)
     return repairs
 
 
 async def _note_restore(database: Database, violation: Violation, *, dry_run: bool) -> Repair:
-    after = "the present time" if dry_run else await restore.note(database)
+    after = "the present time" if dry_run else await restored.note(database)
     return Repair(None, "time of the restore", violation.found, after)
 
 
@@ -122,12 +124,12 @@ async def _floor_of(snapshot: ConversationSnapshot) -> int:
 
 
 async def _repair_read_states(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
-    for each in snapshot.participants:
-        before = each.get("lastReadSeq"), each.get("lastReadMessageId")
+    for participant in snapshot.participants:
+        before = participant.get("lastReadSeq"), participant.get("lastReadMessageId")
         after = await _read_state(snapshot, *before)
         if after != before:
-            plan.read_states[each["userId"]] = after
-            what = f"read state of {each['userId']}"
+            plan.read_states[participant["userId"]] = after
+            what = f"read state of {participant['userId']}"
             plan.repairs.append(Repair(snapshot.id, what, before, after))
 
 

@@ -40,7 +40,7 @@ class Erasure:
         }
 
     def renamed(self, user_ids: Sequence[str]) -> list[str]:
-        return [self.pseudonym if each == self.user_id else each for each in user_ids]
+        return [self.pseudonym if user_id == self.user_id else user_id for user_id in user_ids]
 
 
 class Traces(NamedTuple):
@@ -195,7 +195,7 @@ async def list_bans_in_force(database: Database, user_id: str, *, at: datetime) 
     """The ids of the bans that keep a user out now."""
     chosen = active(user_id, at=at)
     found = await database.read(lambda: database.bans.find(chosen, {"_id": 1}).to_list(None))
-    return [str(each["_id"]) for each in found]
+    return [str(row["_id"]) for row in found]
 
 
 async def count_shared_files(database: Database, user_id: str) -> int:

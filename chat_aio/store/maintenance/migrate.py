@@ -1,15 +1,12 @@
 """The schema version of the database, stored in `settings`, and the migrations between versions."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from chat_aio.errors import SetupError
 from chat_aio.store.database import Database
-
-Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
-"""Opens a stage: its name, and about how many documents it reads."""
+from chat_aio.store.maintenance.progress import Advance, Progress, silent
 
 SCHEMA = "schema"
 FIRST = 1
@@ -117,7 +114,7 @@ async def migrate(
     database: Database,
     *,
     finish: bool = False,
-    progress: Progress = lambda *_: nullcontext(lambda _: None),
+    progress: Progress = silent,
 ) -> int:
     """Migrate a database as far as the previous version of the chat may still run, or to the end
     with `finish`; returns the version that it has then. Continues after an interruption.
@@ -135,7 +132,7 @@ async def migrate(
     return await find(database)
 
 
-async def _run(database: Database, migration: Migration, advance: Callable[[int], object]) -> None:
+async def _run(database: Database, migration: Migration, advance: Advance) -> None:
     # Each write is conditional on the version: a second `migrate` that is behind changes nothing.
     before = {"_id": SCHEMA, "version": migration.to - 1}
     row = await database.read(lambda: database.settings.find_one(before))

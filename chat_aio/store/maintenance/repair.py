@@ -54,7 +54,7 @@ class RepairPlan:
     def begin_epoch(self, snapshot: ConversationSnapshot) -> int:
         """Give head and conversation a new epoch, later than both of theirs; returns it."""
         rows = (snapshot.head or {}, snapshot.conversation or {})
-        epoch = max([each["epoch"] for each in rows if is_whole(each.get("epoch"))], default=0) + 1
+        epoch = max([row["epoch"] for row in rows if is_whole(row.get("epoch"))], default=0) + 1
         self.head["epoch"] = self.conversation["epoch"] = epoch
         return epoch
 
@@ -109,7 +109,7 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
         user_id: f"participants.$[p{place}]" for place, user_id in enumerate(plan.read_states)
     }
     if fields := {**plan.conversation, **dict(_read_states(plan, places))}:
-        filters = [{f"p{place}.userId": each} for place, each in enumerate(plan.read_states)]
+        filters = [{f"p{place}.userId": user_id} for place, user_id in enumerate(plan.read_states)]
         await database.conversations.update_one(
             here, {"$set": fields}, array_filters=filters or None, session=session
         )
