@@ -27,7 +27,8 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
-from chat_aio.store.calls import Call, Calls, LateCall, deadline_within, maybe_await
+from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.privileges import missing_right
 from chat_aio.store.turns import Turns
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TypedDict
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
@@ -18,6 +17,7 @@ from chat_aio.store.documents import (
     MessageDocument,
     ParticipantDocument,
 )
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.metadata import escaped_key
 from chat_aio.store.shapes import WHOLE
 from chat_aio.store.transactions import Session

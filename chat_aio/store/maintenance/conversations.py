@@ -11,9 +11,9 @@ from pymongo import UpdateOne
 from pymongo.errors import BulkWriteError
 
 from chat_aio.store.blocks import block_id, pair_of
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.maintenance.snapshot import SNAPSHOT_SECONDS
 from chat_aio.store.shapes import one_readable
 from chat_aio.store.transactions import Session, transact

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.change_stream import ChangesBroken, open_changes
 from chat_aio.store.clock import HELLO_SECONDS
 from chat_aio.store.database import Database
+from chat_aio.store.drivers import maybe_await
 
 FULL = 0.9
 """An oplog that is filled to this part has begun, or is about to begin, to forget."""

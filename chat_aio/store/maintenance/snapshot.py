@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeGuard, TypeVar, cast
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.sent_counts import OWN_INDEX, count_sent
 from chat_aio.store.transactions import Session, transact
 from chat_aio.store.unread import count_unread
