@@ -23,7 +23,7 @@ from chat_aio.store.maintenance import migrate as stored
 def migrate(*, finish: bool, dry_run: bool, yes: bool, **given: Any) -> None:
     """Bring the database to this version's schema, while the chat is at work.
 
-    Without --finish, processes of the previous version go on beside it; they do not start again.
+    Without --finish, processes of the previous version continue; they do not start again.
     If it is interrupted, run it again: it continues where it was.
     """
 

@@ -48,9 +48,9 @@ async def plan_ban(
 
 
 async def ban(context: Context, plan: BanPlan) -> tuple[Ban, bool]:
-    """The ban that stands, and whether it is the planned one."""
-    stands = await bans.put_ban(context, plan.new, replaces=True)
-    return stands, stands.id == plan.new["_id"]
+    """The ban in force, and whether it is the planned one."""
+    in_force = await bans.put_ban(context, plan.new, replaces=True)
+    return in_force, in_force.id == plan.new["_id"]
 
 
 async def plan_unban(context: Context, user_id: str, ban_id: str) -> Ban:

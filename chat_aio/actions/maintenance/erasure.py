@@ -43,7 +43,7 @@ Act = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to erase: the kind that it is counted as, and a write, or an action of its own."""
+    """One thing to erase: the kind that it is counted as, and a write or a separate action."""
 
     kind: str
     how: Write | Act
@@ -219,7 +219,7 @@ def _version_steps(of: Erasure, version: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def _renames(of: Erasure, document: Any, places: Mapping[str, str]) -> Iterator[Step]:
-    """The pseudonym wherever the id stands; `places` has the kind of each."""
+    """The pseudonym in place of the id; `places` has the kind of each place."""
     for place, kind in places.items():
         if value_at(document, place) == of.user_id:
             yield Step(kind, erasure.rename_at(of, document["_id"], place))

@@ -1,4 +1,4 @@
-"""What an export says of a person: lines in the form that the HTTP API has, each with its kind. Of
+"""The lines of an export of a person, in the form that the HTTP API has, each with its kind. Of
 others there are no more than ids."""
 
 from collections import Counter

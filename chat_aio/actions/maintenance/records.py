@@ -25,7 +25,7 @@ async def remove_records(
     context: Context, user_id: str, before: Mapping[str, datetime], *, progress: Progress = silent
 ) -> dict[str, int]:
     """Remove what is over in each collection since its moment, but for what a legal hold keeps;
-    returns how many rows. Two rows of the audit trail, before and after, say so. Raises UserBanned.
+    returns how many rows. Two audit entries, before and after, record it. Raises UserBanned.
     """
     await require_user(context, user_id)
     await legal_holds.keep_expiring(context.database)

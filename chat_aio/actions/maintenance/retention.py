@@ -1,4 +1,4 @@
-"""Retention: old messages become tombstones, or are removed. A plan says which; it is shown or
+"""Retention: old messages become tombstones, or are removed. A plan lists them; it is shown or
 carried out."""
 
 import asyncio
@@ -83,7 +83,7 @@ async def carry_out(
 ) -> Counts:
     """Empty or remove what is planned, between two rows of the audit trail.
 
-    The first one stands there before anything is done: a run that is cut short has no second one,
+    The first one is written before anything is done: a run that is cut short has no second one,
     and its tombstones name it (`change.id`). Both are added also where nothing was left to do.
     """
     run_id = context.new_id()

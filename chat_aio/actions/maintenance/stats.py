@@ -16,7 +16,7 @@ clocks of processes differ."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which days to roll up, both ends included; `since` None stands for where the last run has
+    """Which days to roll up, both ends included; `since` None means where the last run has
     ended, `until` None for the last complete day. Rows are kept for `keep_days` if it is given."""
 
     since: date | None = None

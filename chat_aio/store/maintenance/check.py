@@ -112,7 +112,7 @@ async def page_of_messages(
 
 
 async def find_places(database: Database, message_ids: Iterable[str]) -> dict[object, Row]:
-    """Where messages stand: their conversation and timelines, by id."""
+    """The places of messages: their conversation and timelines, by id."""
     ids = [*message_ids]
     if not ids:
         return {}

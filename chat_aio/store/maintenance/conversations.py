@@ -23,7 +23,7 @@ SECONDS = 60.0
 THREAD_SECONDS = 600.0
 
 NOT_COMPARED = ("importedAt", "thread")
-"""The fields of an imported message that its lines do not say: when, and what follows from its
+"""The fields of an imported message that its line does not have: when, and what follows from its
 replies."""
 
 _DUPLICATE = 11_000
@@ -74,8 +74,8 @@ async def find_digests(
 
 
 async def insert(database: Database, messages: Sequence[MessageDocument]) -> MessageDocument | None:
-    """Insert messages. Returns the first that cannot stand, because another message has its id, its
-    seq or its idempotency key; what an earlier run has written stays."""
+    """Insert messages. Returns the first that cannot be stored, because another message has its id,
+    its seq or its idempotency key; what an earlier run has written stays."""
 
     async def write() -> list[int]:
         try:

@@ -1,4 +1,4 @@
-"""What MongoDB says of itself: for `chat-aio doctor`, which judges it. Nothing is written."""
+"""The state of MongoDB, for `chat-aio doctor`, which judges it. Nothing is written."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -53,8 +53,8 @@ async def clock_difference(database: Database, now: Callable[[], float] = time.t
     before = now()
     found = await hello(database)
     half_way = (before + now()) / 2
-    told: datetime = found["localTime"]
-    return half_way - (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
+    local: datetime = found["localTime"]
+    return half_way - (local if local.tzinfo else local.replace(tzinfo=UTC)).timestamp()
 
 
 async def oplog(database: Database) -> Oplog:

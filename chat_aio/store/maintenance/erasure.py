@@ -45,7 +45,7 @@ class Erasure:
 
 class Traces(NamedTuple):
     """What goes from a message with its sender: fields that get an empty value, and fields that are
-    removed. `actions/maintenance/erasure.py` says which."""
+    removed, as `actions/maintenance/erasure.py` decides."""
 
     emptied: Mapping[str, Any]
     removed: Sequence[str]
@@ -59,7 +59,7 @@ def empty_message(of: Erasure, message: Mapping[str, Any], traces: Traces) -> Up
 
 
 def scrub_tombstone(of: Erasure, message: Mapping[str, Any], traces: Traces) -> UpdateOne:
-    """Remove from a tombstone what it still says about its sender; clients get no event."""
+    """Remove the sender's data from a tombstone; clients get no event."""
     update = _without_sender(of, traces)
     if value_at(message, "change.actorId") == of.user_id:
         # One field of `change`: the feed follows only writes of the whole `change`.

@@ -46,7 +46,7 @@ class Wanted:
     terms: tuple[str, ...] = ()
 
     def as_details(self) -> dict[str, Any]:
-        """What is wanted, as a row of the audit trail says it."""
+        """The conditions, as details of an audit entry."""
         return {
             "userId": self.user_id,
             "conversationId": self.conversation_id,

@@ -37,7 +37,7 @@ async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) ->
 
 async def keep_expiring(database: Database) -> None:
     """Take the end from rows that a hold keeps. Those that are written later get one: this is done
-    anew with every run of the retention, long before they expire."""
+    again with every run of the retention, long before they expire."""
     kept = await _kept_rows(database)
     if not kept:
         return

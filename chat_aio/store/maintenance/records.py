@@ -1,4 +1,4 @@
-"""Retention of what names people beside messages: which rows are over, and their removal."""
+"""Retention of records other than messages that name people: old rows and their removal."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime

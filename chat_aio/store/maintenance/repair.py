@@ -37,11 +37,11 @@ class Repair:
 
 @dataclass(slots=True)
 class RepairPlan:
-    """What is to be written in a conversation; `repairs` says the same to people.
+    """The writes of a repair of a conversation; `repairs` describes them for people.
 
     `read_states` has the new (seq, message id) by user id. `threads` has the new summary of
     each root, None to remove it. `counts_begin` is the seq behind which all sent messages have been
-    counted anew, None if the counts stay.
+    recounted, None if the counts stay.
     """
 
     head: dict[str, Any] = field(default_factory=dict)

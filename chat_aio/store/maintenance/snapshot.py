@@ -1,5 +1,5 @@
 """A conversation, its head and its newest message as one transaction sees them, and what a check or
-a repair reads beside them."""
+a repair reads with them."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence

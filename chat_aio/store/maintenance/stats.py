@@ -30,7 +30,7 @@ LAST_BUCKET = 20
 after more than six days in the last bucket."""
 
 MARK = "daily_stats"
-"""The row of `settings` that says how far the roll-up is."""
+"""The row of `settings` with the progress of the roll-up."""
 
 _SHOWN = {"seq": 1, "senderId": 1, "createdAt": 1}
 _INSTANT = timedelta(milliseconds=1)
@@ -149,7 +149,7 @@ def _add(day: _Day, turn: _Turn | None, message: Sent) -> _Turn:
 
 
 async def _turn_before(database: Database, head: Head, seq: int) -> _Turn | None:
-    """The turn of whoever has written the newest message below a seq."""
+    """The turn of the sender of the newest message below a seq."""
     chosen = {
         "conversationId": head["_id"],
         "seq": {"$lt": seq},

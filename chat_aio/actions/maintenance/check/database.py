@@ -88,7 +88,7 @@ async def _ids(database: Database, only: str | None) -> AsyncIterator[Sequence[A
 
 @dataclass(frozen=True, slots=True)
 class _Checker:
-    """What checking conversations needs. `counts` says whether the index is there that messages are
+    """What checking conversations needs. `counts` is whether the index exists that messages are
     counted by."""
 
     database: Database

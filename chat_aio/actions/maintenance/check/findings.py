@@ -7,7 +7,7 @@ from typing import Any
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot
 
 ERASED = "erased-"
-"""What the ids begin with that stand for people who were erased."""
+"""The prefix of the pseudonyms of erased users."""
 
 
 def is_erased(user_id: str) -> bool:
@@ -16,7 +16,7 @@ def is_erased(user_id: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Something that does not hold: where it stands, what is there, and what should be."""
+    """A broken invariant: its place, the value found, and the right value."""
 
     kind: str
     collection: str
@@ -27,7 +27,7 @@ class Violation:
 
 
 MOST = 10_000
-"""A check stops at so many violations."""
+"""The number of violations at which a check stops."""
 
 
 @dataclass(slots=True)

@@ -91,8 +91,8 @@ def has_readable_counts(snapshot: ConversationSnapshot) -> bool:
 
 
 async def untrue_counts(snapshot: ConversationSnapshot) -> dict[str, tuple[object, object]]:
-    """The users for whom the counts of sent messages say something else than their messages do,
-    with both. A count that says nothing is left out: then the messages are counted."""
+    """The users whose counts of sent messages differ from the numbers of their messages,
+    with both. An unknown count is left out: then the messages are counted."""
     starts = {reader["userId"]: _start(snapshot, reader) for reader in _readers(snapshot)}
     own = await snapshot.count_own(
         {user_id: (start, snapshot.last_seq) for user_id, start in starts.items()}

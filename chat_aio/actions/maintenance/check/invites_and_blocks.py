@@ -1,5 +1,5 @@
-"""Checking what stands beside a conversation: invites, join requests and bans of a group, blocks
-between the two of a direct one."""
+"""Checking the rows that belong to a conversation: invites, join requests and bans of a group,
+blocks between the two of a direct one."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

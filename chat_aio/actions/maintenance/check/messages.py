@@ -56,7 +56,7 @@ class Walk:
 
 
 async def walk_messages(database: Database, conversation_id: object, options: Options) -> Walk:
-    """Check every message of a conversation as it stands."""
+    """Check every message of a conversation."""
     walk = Walk()
     after: int | None = None
     while True:
@@ -98,7 +98,7 @@ def _follow(walk: Walk, message: Mapping[str, Any]) -> None:
 
 
 def _alone(message: Mapping[str, Any], options: Options) -> Iterable[Violation]:
-    """What must hold of a message, whatever stands beside it."""
+    """The checks of a single message, without its neighbours."""
     if message.get("deletedAt"):
         left = [f"({name})" for name in ("body", "terms", "search") if message.get(name)]
         if left:
@@ -168,7 +168,7 @@ def _point(
 
 
 def _entries(message: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """What stands in a list, as far as it can be looked into."""
+    """The readable elements of a list."""
     found = message.get(name)
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 

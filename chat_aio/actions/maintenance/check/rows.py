@@ -95,8 +95,8 @@ async def _open_report(database: Database, report_id: object) -> Violation | Non
         return None
     if "openKey" not in report and is_held:
         return None
-    told = expected or f"nothing, for it is {report.get('status')}"
-    return Violation("report.open-key", "reports", report_id, report.get("openKey"), told)
+    right = expected or f"nothing, for it is {report.get('status')}"
+    return Violation("report.open-key", "reports", report_id, report.get("openKey"), right)
 
 
 def _key_of(report: Mapping[str, Any]) -> str | None:

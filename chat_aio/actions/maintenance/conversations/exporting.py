@@ -22,7 +22,7 @@ Write = Callable[[bytes], object]
 
 
 class CannotExport(Exception):
-    """A conversation that cannot be written as it must be; the message says why."""
+    """A conversation that cannot be exported; the message contains the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ class Names:
     """The ids here of the conversations that a file names. That of a direct conversation follows
     from its users and the key of this database, so that they find it again.
 
-    `came_late` says that a name was asked for above the line that gives it another id here: the
+    `came_late` means that a name was needed above the line that gives it another id here: the
     file must be read once more, with what is known by then.
     """
 

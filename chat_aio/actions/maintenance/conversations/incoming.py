@@ -202,7 +202,7 @@ class Incoming:
         }
 
     def _check_place(self, line: MessageLine) -> None:
-        """Check what a message says by itself, and that it stands behind the one above."""
+        """Check the fields of a message, and that it comes after the one above."""
         named = line.conversation_id
         if named is not None and named not in (self.line.id, self.conversation_id):
             raise WrongLine("conversationId is not that of the conversation above")
@@ -246,7 +246,7 @@ class Incoming:
 
 
 class _Marks:
-    """What the participants have read, as their lines say it, and what they had sent by then."""
+    """The read states of the participants from their lines, and what they had sent by then."""
 
     def __init__(self, participants: Sequence[ParticipantPart]) -> None:
         self._said = {participant.user_id: participant for participant in participants}
