@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
@@ -16,6 +16,7 @@ from chat_aio.plugins import Filter, Words
 from chat_aio.store.database import Database as Store
 from tests.admin.running import AS_MOD, Moderate, People, Run, kept
 from tests.conftest import Database, MakePeople
+from tests.support.guarded import guarded
 
 PATH = Path(__file__).parents[2] / "scripts" / "moderation"
 LOADER = SourceFileLoader("moderation_script", str(PATH))
@@ -230,6 +231,20 @@ async def test_queries_only_read(people: People, ask: Ask, database: Database) -
         assert (await ask(name, *words)).code == 0, name
     assert await kept(database, *names) == before
     assert sorted(await database.list_collection_names()) == names
+
+
+async def test_the_right_to_find_is_enough(tmp_path: Path, ask: Ask) -> None:
+    finding = {"resource": {"db": "chat", "collection": ""}, "actions": ["find"]}
+    async with guarded(tmp_path) as mongod:
+        chat = mongod.admin["chat"]
+        await chat["bans"].insert_one({"_id": "b", "expiresAt": datetime.now(UTC) + timedelta(1)})
+        await chat.command("createRole", "reader", privileges=[finding], roles=[])
+        url = await mongod.add_user("moderator", "chat", "reader")
+        place = ("--mongo-url", url, "--database", "chat")
+        for name in SCRIPT.moderation.commands:
+            words = ("--user", "alice") if name == "messages-of" else ()
+            assert (await ask(name, *words, *place)).code == 0, name
+        assert [row["ban"] for row in await rows(ask, "ending-bans", *place)] == ["b"]
 
 
 async def test_collections_have_the_prefix(serve: MakePeople, ask: Ask) -> None:
