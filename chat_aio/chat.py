@@ -35,12 +35,13 @@ from chat_aio.observability.observer import Observer
 from chat_aio.observability.timing import database_timer, timed_hook, timed_hooks
 from chat_aio.options import Options
 from chat_aio.plugin_types.base import Plugin
-from chat_aio.store import indexes, schema_version
+from chat_aio.store import indexes
 from chat_aio.store.bans import Bans
 from chat_aio.store.calls import budget
 from chat_aio.store.clock import Clock, PrimaryClock
 from chat_aio.store.database import Database, is_unauthorized
 from chat_aio.store.decoded import DecodedConversations
+from chat_aio.store.maintenance import migrate
 from chat_aio.store.membership import Membership
 from chat_aio.store.primary import PrimaryWatch
 from chat_aio.store.read_marks import ReadMarks
@@ -221,16 +222,13 @@ class Chat:
         await self._upkeep.open()
         self._context.primary_watch.open()
         # Before the indexes: those of a database of a newer version must stay as they are.
-        await schema_version.require(self._database)
+        await migrate.require_current(self._database)
         await self._context.settings.require_key()
         # Without a timeout: creating an index on a large collection can take minutes.
         verifying = indexes.require(self._database, manage=self._options.manage_indexes)
         await self._database.calls.to_the_end(verifying)
         if self._options.manage_indexes:
-            await schema_version.note(self._database)
-        await schema_version.look(self._database)
-        if self._database.older_tokens:
-            log.warning("run `chat-aio migrate --finish` when no earlier version is at work")
+            await migrate.note_version(self._database)
         if Capability.STREAMS in self._context.capabilities:
             await self._live.open()
         await self._open_plugins()

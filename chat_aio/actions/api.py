@@ -31,7 +31,9 @@ from chat_aio.actions import (
 )
 from chat_aio.actions.answers import ConversationList, MessageList
 from chat_aio.actions.context import Context
-from chat_aio.actions.desk import looking, removing, report_groups, restoring, standing
+from chat_aio.actions.desk import find_messages as finding
+from chat_aio.actions.desk import remove_messages as removing
+from chat_aio.actions.desk import report_groups, restoring, standing
 from chat_aio.actions.guards import require_user
 from chat_aio.schema.models import Message, ViewedConversation
 from chat_aio.store.calls import budget
@@ -163,9 +165,9 @@ class InboxAPI(_API):
 class DeskAPI(_API):
     """`chat.desk`: what moderators do beyond the contract, with the same rules as over HTTP."""
 
-    find_messages = Method(looking.find_messages, MessageList.page)
-    look_at_message = method(looking.look_at_message)
-    list_versions = method(looking.list_versions)
+    find_messages = Method(finding.find_messages, MessageList.page)
+    look_at_message = method(finding.look_at_message)
+    list_versions = method(finding.list_versions)
     remove_message = method(removing.remove_message)
     remove_messages = method(removing.remove_messages)
     restore_message = method(restoring.restore_message)

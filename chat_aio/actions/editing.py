@@ -220,8 +220,7 @@ async def _search_fields(
 ) -> SearchFields | None:
     if Capability.SEARCH not in context.capabilities:
         return None
-    older = context.database.older_tokens
-    make = partial(search_fields, found["conversationId"], body, older=older)
+    make = partial(search_fields, found["conversationId"], body)
     return await context.database.turns.on_text(body, make)
 
 

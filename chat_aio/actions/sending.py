@@ -247,7 +247,6 @@ async def _compose(context: Context, outgoing: Outgoing) -> MessageDocument:
         key=outgoing.key,
         searchable=Capability.SEARCH in context.capabilities,
         terms=outgoing.terms,
-        older_tokens=context.database.older_tokens,
     )
     return await context.database.turns.on_text(content.body, make)
 

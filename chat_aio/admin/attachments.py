@@ -34,8 +34,8 @@ def status(as_json: bool, **place: Any) -> None:
         }
         stages: list[dict[str, Any]] = [{"$group": summed}, {"$sort": {"_id": 1}}]
         found = await PluginAPI(session.context).aggregate("attachments", stages)
-        rows = [{**each.pop("_id"), **each} for each in found]
-        shown = [[str(each[name]) for name in FIELDS] for each in rows]
+        rows = [{**row.pop("_id"), **row} for row in found]
+        shown = [[str(row[name]) for name in FIELDS] for row in rows]
         return Outcome({"attachments": rows}, table_of([name.upper() for name in FIELDS], shown))
 
     show(in_session(work, **place), as_json=as_json)

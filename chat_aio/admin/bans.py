@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance import decisions
-from chat_aio.actions.maintenance.decisions import BanPlan
+from chat_aio.actions.maintenance import bans as rules
+from chat_aio.actions.maintenance.bans import BanPlan
 from chat_aio.admin.options import an_id, limit, listing, moment, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
 from chat_aio.admin.session import Session, first, in_session
@@ -67,13 +67,13 @@ def ban(
 
     async def work(session: Session) -> Outcome:
         ends = until if days is None else session.context.clock() + timedelta(days=days)
-        plan = await decisions.plan_ban(
+        plan = await rules.plan_ban(
             session.context, session.user_id, user_id, reason=reason, expires_at=ends
         )
         remark = None if plan.is_known else NOT_KNOWN
         if session.dry_run:
             return replace(dry_run_outcome(_planned(plan), ban=plan.standing), remark=remark)
-        made, is_new = await decisions.ban(session.context, plan)
+        made, is_new = await rules.ban(session.context, plan)
         if not is_new:
             return Outcome({"ban": made}, f"Nothing done: {_stands(made)}.")
         said = f"Banned {user_id} {_lasting(ends)}: ban {made.id}."
@@ -105,7 +105,7 @@ def unban(ban_id: str, as_json: bool, **place: Any) -> None:
     """Revoke a ban; its row stays. `bans` names the ids."""
 
     async def work(session: Session) -> Outcome:
-        before = await decisions.plan_unban(session.context, session.user_id, ban_id)
+        before = await rules.plan_unban(session.context, session.user_id, ban_id)
         is_over = before.revoked_at is not None
         if session.dry_run and is_over:
             return dry_run_outcome(f"do nothing: ban {ban_id} is revoked already", ban=before)

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.check import check as check_database
-from chat_aio.actions.maintenance.checks.findings import MOST, Findings
+from chat_aio.actions.maintenance.check.database import check as check_database
+from chat_aio.actions.maintenance.check.findings import MOST, Findings
 from chat_aio.actions.maintenance.repair import repair_all
 from chat_aio.admin.options import an_id, reading, setting_options
 from chat_aio.admin.printing import FOUND, Outcome, progress_bar, show

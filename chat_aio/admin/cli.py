@@ -42,7 +42,7 @@ LATER = {
     "new": "chat_aio.admin.new:new",
     "check": "chat_aio.admin.check:check",
     "retention": "chat_aio.admin.retention:retention",
-    "erase": "chat_aio.admin.erase:erase",
+    "erase": "chat_aio.admin.erasure:erase",
     "export": "chat_aio.admin.export:export",
     "conversations": "chat_aio.admin.conversations:conversations",
     "moderation": "chat_aio.admin.moderation:moderation",
@@ -54,8 +54,8 @@ LATER = {
     "notifications": "chat_aio.admin.notifications:notifications",
     "attachments": "chat_aio.admin.attachments:attachments",
     "legal-hold": "chat_aio.admin.legal_holds:legal_hold",
-    "migrate": "chat_aio.admin.upgrades:migrate",
-    "restored": "chat_aio.admin.upgrades:restored",
+    "migrate": "chat_aio.admin.migrate:migrate",
+    "restored": "chat_aio.admin.restored:restored",
 }
 """Commands that are imported when they are asked for, each as `module:command`."""
 
@@ -125,11 +125,11 @@ def serve(as_worker: tuple[int, int] | None, **given: Any) -> None:
         raise click.exceptions.Exit(error.exit_code) from None
     _log(settings.log_format)
     if as_worker is not None:
-        at, lifeline = (socket.socket(fileno=each) for each in as_worker)
+        at, lifeline = (socket.socket(fileno=descriptor) for descriptor in as_worker)
     else:
         at, lifeline = _bound(settings.host, settings.port), None
-        for each in unknown_variables():
-            log.warning(each)
+        for warning in unknown_variables():
+            log.warning(warning)
         if settings.workers > 1:
             workers = Workers(settings.workers, at, log_format=settings.log_format)
             raise click.exceptions.Exit(asyncio.run(workers.run()))
@@ -168,7 +168,9 @@ def _require_callers(settings: ServeSettings) -> None:
             "who is calling? Give --auth-header NAME (set by a proxy that authenticates), "
             "or --app module:factory"
         )
-    names = {each.lower() for each in (settings.auth_header, settings.moderator_header) if each}
+    names = {
+        header.lower() for header in (settings.auth_header, settings.moderator_header) if header
+    }
     if settings.moderator_header and settings.auth_header and len(names) == 1:
         raise WrongSetting("--moderator-header must be another header than --auth-header")
 

@@ -18,8 +18,8 @@ def config(*, as_json: bool, **given: Any) -> None:
     """Show the settings that `serve` would have here, with the same flags, and where each comes
     from. Passwords are hidden."""
     found = {
-        name: (SETTINGS[name].shown(each.value), each.place)
-        for name, each in find_settings(**given).items()
+        name: (SETTINGS[name].shown(setting.value), setting.place)
+        for name, setting in find_settings(**given).items()
     }
     unknown = unknown_variables()
     document = {

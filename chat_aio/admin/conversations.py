@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.moving import importing
-from chat_aio.actions.maintenance.moving.exporting import CannotExport, export_conversations
-from chat_aio.actions.maintenance.moving.importing import ImportPlan, plan_import
-from chat_aio.actions.maintenance.moving.reading import WrongFile
+from chat_aio.actions.maintenance.conversations import importing
+from chat_aio.actions.maintenance.conversations.exporting import CannotExport, export_conversations
+from chat_aio.actions.maintenance.conversations.file_reader import WrongFile
+from chat_aio.actions.maintenance.conversations.importing import ImportPlan, plan_import
 from chat_aio.admin.files import opened
 from chat_aio.admin.options import an_id, reading
 from chat_aio.admin.printing import Outcome, counted, progress_bar, show

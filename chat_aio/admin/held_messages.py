@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from chat_aio.actions import held_messages
-from chat_aio.actions.maintenance import decisions
+from chat_aio.actions.guards import require_user
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import acting, an_id, limit, listing, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
@@ -48,7 +48,8 @@ def release_held(held_id: str, as_json: bool, **place: Any) -> None:
 
     async def work(session: Session) -> Outcome:
         context, user_id = session.context, session.user_id
-        plan = await decisions.plan_release(context, user_id, held_id)
+        await require_user(context, user_id)
+        plan = await held_messages.require_releasable(context, user_id, held_id)
         if session.dry_run:
             said = f"send held message {held_id} of {plan.sender_id}"
             return dry_run_outcome(said, heldMessage=plan)
@@ -68,7 +69,9 @@ def discard_held(held_id: str, **place: Any) -> None:
     """Remove a held message for good; its sender is not notified."""
 
     async def prepare(session: Session) -> HeldMessage:
-        return await decisions.plan_discard(session.context, session.user_id, held_id)
+        context, user_id = session.context, session.user_id
+        await require_user(context, user_id)
+        return await held_messages.require_discardable(context, user_id, held_id)
 
     async def plan(_: Session, found: HeldMessage) -> Plan:
         what = f"discard held message {held_id} of {found.sender_id}"

@@ -17,9 +17,9 @@ from chat_aio.admin.tables import (
 )
 from chat_aio.server.sources import settings_from
 from chat_aio.store import indexes as stored
-from chat_aio.store import schema_version
 from chat_aio.store.database import COLLECTIONS, Database
 from chat_aio.store.indexes import Difference
+from chat_aio.store.maintenance import migrate
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,12 +55,12 @@ def apply(as_json: bool, dry_run: bool, **place: Any) -> None:
 
     async def work(database: Database) -> list[Difference]:
         # An older program must not add its indexes to the database of a newer version.
-        await schema_version.require_known(database)
+        await migrate.require_known(database)
         found = await stored.differences(database)
         if not dry_run:
             with progress_bar("Creating", len(COLLECTIONS)) as advance:
                 await stored.apply(database, advance)
-            await schema_version.note(database)
+            await migrate.note_version(database)
         return _lacking(found)
 
     with nullcontext() if dry_run else resumable():
@@ -75,13 +75,13 @@ def _planned(found: Sequence[Difference]) -> Outcome:
 
 
 def _created(found: Sequence[Difference]) -> Outcome:
-    made = "\n".join(f"Created: {_name(each)}." for each in found)
+    made = "\n".join(f"Created: {_name(difference)}." for difference in found)
     document = {"created": [*map(difference_entry, found)]}
     return Outcome(document, made or "Nothing done: all indexes are there.")
 
 
 def _lacking(found: Sequence[Difference]) -> list[Difference]:
-    return [each for each in found if each.state != "surplus"]
+    return [difference for difference in found if difference.state != "surplus"]
 
 
 def _name(found: Difference) -> str:

@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance import holding
+from chat_aio.actions.maintenance import legal_holds
 from chat_aio.admin.options import allowing_unknown, an_id, listing, writing
 from chat_aio.admin.printing import Outcome, dry_run_outcome, show, table_of
 from chat_aio.admin.session import Session, in_session, require_known_user, require_rights
 from chat_aio.schema.wire import timestamp
 from chat_aio.store.documents import LegalHoldDocument
-from chat_aio.store.maintenance import legal_holds
+from chat_aio.store.maintenance import legal_holds as stored
 from chat_aio.store.maintenance.legal_holds import Target
 
 KINDS = click.Choice(["user", "conversation"])
@@ -50,7 +50,7 @@ def place(
         what = f"{target_type} {target_id}"
         if session.dry_run:
             return dry_run_outcome(f"place a legal hold on {what}")
-        hold, is_new = await holding.place(
+        hold, is_new = await legal_holds.place(
             session.context, session.user_id, target_type, target_id, reason
         )
         said = f"Placed a legal hold on {what}." if is_new else f"Nothing done: {what} is held."
@@ -71,7 +71,7 @@ def lift(target_type: Target, target_id: str, as_json: bool, **given: Any) -> No
         what = f"{target_type} {target_id}"
         if session.dry_run:
             return dry_run_outcome(f"lift the legal hold on {what}")
-        lifted = await holding.lift(session.context, session.user_id, target_type, target_id)
+        lifted = await legal_holds.lift(session.context, session.user_id, target_type, target_id)
         said = (
             f"Lifted the legal hold on {what}." if lifted else f"Nothing done: {what} is not held."
         )
@@ -86,10 +86,10 @@ def list_holds(as_json: bool, as_lines: bool, **given: Any) -> None:
     """List the holds, newest first."""
 
     async def work(session: Session) -> Outcome:
-        found = await legal_holds.list_all(session.database)
+        found = await stored.list_all(session.database)
         head = ("TARGET", "ID", "BY", "SINCE", "REASON")
         names = ("targetType", "targetId", "createdByUserId", "createdAt", "reason")
-        rows = [[dict(each)[name] for name in names] for each in found]
+        rows = [[dict(hold)[name] for name in names] for hold in found]
         return Outcome({"legalHolds": [*map(_entry, found)]}, table_of(head, rows))
 
     show(in_session(work, **given), as_json=as_json, as_lines=as_lines)

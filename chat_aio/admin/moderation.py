@@ -1,29 +1,20 @@
-"""`chat-aio moderation`: reports, bans, messages, held messages and the audit trail."""
+"""`chat-aio moderation`: reports, bans, messages, held messages and the audit log."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance import decisions
-from chat_aio.admin import bans, held_messages, messages
+from chat_aio.admin import bans, find_messages, held_messages, remove_messages
+from chat_aio.admin import reports as report_commands
 from chat_aio.admin.options import (
-    DECISIONS,
-    STATUSES,
-    TARGET_TYPES,
     an_id,
     limit,
     listing,
-    reading,
-    writing,
 )
-from chat_aio.admin.printing import Outcome, dry_run_outcome, listed, show
-from chat_aio.admin.session import Session, first, in_session
-from chat_aio.admin.tables import audit_table, report_card, reports_table
-from chat_aio.schema import pagination
-from chat_aio.schema.inputs import KEEP
-from chat_aio.schema.models import Report, ReportStatus, TargetType
-from chat_aio.store.maintenance import audit_log
+from chat_aio.admin.printing import Outcome, listed, show
+from chat_aio.admin.session import Session, in_session
+from chat_aio.admin.tables import audit_table
+from chat_aio.store import audit as stored
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -36,76 +27,6 @@ def moderation() -> None:
 
 
 @moderation.command()
-@click.option("--status", type=STATUSES, help="Those with this status only.")
-@click.option("--target-type", type=TARGET_TYPES, help="Those on this kind of target only.")
-@limit
-@listing
-def reports(
-    status: ReportStatus | None,
-    target_type: TargetType | None,
-    limit: int,
-    as_json: bool,
-    as_lines: bool,
-    **place: Any,
-) -> None:
-    """List what users have reported, newest first."""
-
-    async def work(session: Session) -> Outcome:
-        async def page(cursor: str | None) -> tuple[Sequence[Report], str | None]:
-            read = await session.api.list_reports(
-                session.user_id,
-                status=status,
-                target_type=target_type,
-                limit=pagination.MAX_LIMIT,
-                cursor=cursor,
-            )
-            return read.reports, read.next_cursor
-
-        found = await first(limit + 1, page)
-        return listed("reports", found, reports_table(found[:limit]), limit=limit)
-
-    show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
-
-
-@moderation.command()
-@click.argument("report_id", metavar="ID", type=an_id)
-@reading
-def report(report_id: str, as_json: bool, **place: Any) -> None:
-    """Show a report with its evidence: what was there when it was made."""
-
-    async def work(session: Session) -> Outcome:
-        found = await session.api.get_report(session.user_id, report_id)
-        return Outcome({"report": found}, report_card(found))
-
-    show(in_session(work, **place), as_json=as_json)
-
-
-@moderation.command()
-@click.argument("report_id", metavar="ID", type=an_id)
-@click.option("--status", type=DECISIONS, required=True)
-@click.option("--note", help="Kept with the report in place of an older one; '' takes that away.")
-@writing
-def resolve(
-    report_id: str, status: ReportStatus, note: str | None, as_json: bool, **place: Any
-) -> None:
-    """Move a report on: triaged is still open, resolved and dismissed are settled."""
-
-    async def work(session: Session) -> Outcome:
-        context, user_id = session.context, session.user_id
-        noted = KEEP if note is None else note
-        plan = await decisions.plan_report(
-            context, user_id, report_id, status, moderator_note=noted
-        )
-        move = f"{plan.before.status} to {status}"
-        if session.dry_run:
-            return dry_run_outcome(f"move report {report_id} from {move}", report=plan.before)
-        after = await decisions.move_report(context, user_id, plan)
-        return Outcome({"report": after}, f"Moved report {report_id} from {move}.")
-
-    show(in_session(work, **place), as_json=as_json)
-
-
-@moderation.command()
 @click.option(
     "--target", "target_id", type=an_id, metavar="ID", help="Id of a report, a ban or a message."
 )
@@ -115,17 +36,28 @@ def audit(target_id: str | None, limit: int, as_json: bool, as_lines: bool, **pl
     """List what moderators decided, newest first."""
 
     async def work(session: Session) -> Outcome:
-        rows = await audit_log.list_newest(session.database, target_id=target_id, limit=limit + 1)
+        rows = await stored.list_newest(session.database, target_id=target_id, limit=limit + 1)
         table = audit_table(rows[:limit])
-        return listed("audit", [*map(audit_log.entry_from, rows)], table, limit=limit)
+        return listed("audit", [*map(stored.entry_from, rows)], table, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
 
 
 for _command in (
-    *(bans.bans, bans.ban, bans.unban),
-    *(held_messages.held, held_messages.release_held, held_messages.discard_held),
-    *(messages.find, messages.context, messages.versions),
-    *(messages.remove_message, messages.remove_messages, messages.restore_message),
+    report_commands.reports,
+    report_commands.report,
+    report_commands.resolve,
+    bans.bans,
+    bans.ban,
+    bans.unban,
+    held_messages.held,
+    held_messages.release_held,
+    held_messages.discard_held,
+    find_messages.find,
+    find_messages.context,
+    find_messages.versions,
+    remove_messages.remove_message,
+    remove_messages.remove_messages,
+    remove_messages.restore_message,
 ):
     moderation.add_command(_command)

@@ -111,16 +111,16 @@ def _write(name: str, folder: Path) -> None:
     try:
         for path, text in _files(name):
             file = folder / path
-            for each in (folder, file.parent):
-                if not each.is_dir():
-                    each.mkdir()
-                    made.append(each)
+            for place in (folder, file.parent):
+                if not place.is_dir():
+                    place.mkdir()
+                    made.append(place)
             with file.open("x") as opened:
                 made.append(file)
                 opened.write(text)
     except BaseException:
-        for each in reversed(made):
-            each.rmdir() if each.is_dir() else each.unlink()
+        for created in reversed(made):
+            created.rmdir() if created.is_dir() else created.unlink()
         raise
 
 

@@ -56,7 +56,7 @@ def dead(limit: int, as_json: bool, as_lines: bool, **place: Any) -> None:
     async def work(session: Session) -> Outcome:
         found = await Rows(PluginAPI(session.context)).dead(limit=limit + 1)
         head = ("USER", "MESSAGE", "CONVERSATION", "TRIES", "LAST TRY BEFORE", "ERROR")
-        table = table_of(head, [[each[name] for name in FIELDS] for each in found[:limit]])
+        table = table_of(head, [[row[name] for name in FIELDS] for row in found[:limit]])
         return listed("dead", [*map(_entry, found)], table, limit=limit)
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)

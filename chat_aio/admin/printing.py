@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.operators import Advance, Counts
 from chat_aio.schema.wire import json_from, timestamp
+from chat_aio.store.maintenance.progress import Advance, Counts
 
 EXCERPT = 60
 
@@ -45,7 +45,7 @@ def listed(name: str, rows: Sequence[object], text: str, *, limit: int) -> Outco
 def show(outcome: Outcome, *, as_json: bool, as_lines: bool = False, err: bool = False) -> None:
     """Print an outcome. With `as_lines`, only the rows of a list."""
     if as_lines:
-        (rows,) = (each for each in outcome.document.values() if isinstance(each, list | tuple))
+        (rows,) = (value for value in outcome.document.values() if isinstance(value, list | tuple))
         for row in rows:
             click.echo(json_from(row), err=err)
         if outcome.remark:
@@ -79,7 +79,7 @@ def json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return timestamp(value)
     if isinstance(value, dict):
-        return {str(name): json_value(each) for name, each in value.items()}
+        return {str(name): json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [*map(json_value, value)]
     return str(value)
@@ -115,7 +115,7 @@ def plain(value: object) -> str:
     if value is None:
         return "-"
     text = timestamp(value) if isinstance(value, datetime) else str(value)
-    return "".join(each if each.isprintable() else " " for each in text)
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def excerpt(text: str) -> str:
@@ -125,6 +125,8 @@ def excerpt(text: str) -> str:
 def _width(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
-        0 if unicodedata.combining(each) else 1 + (unicodedata.east_asian_width(each) in "WF")
-        for each in text
+        0
+        if unicodedata.combining(character)
+        else 1 + (unicodedata.east_asian_width(character) in "WF")
+        for character in text
     )

@@ -53,7 +53,7 @@ def records(
         "audit": audit,
         "presence": presence,
     }
-    days = {name: each for name, each in asked.items() if each is not None}
+    days = {name: number for name, number in asked.items() if number is not None}
     if not days:
         raise click.UsageError("say what is to be removed, such as --reports 365")
 

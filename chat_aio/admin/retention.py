@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.actions.maintenance.retention import (
     Retention,
     RetentionPlan,
@@ -18,6 +17,7 @@ from chat_aio.admin.options import acting, an_id
 from chat_aio.admin.printing import Outcome, counted, progress_bar
 from chat_aio.admin.session import Session, require_rights
 from chat_aio.schema.wire import timestamp
+from chat_aio.store.maintenance.progress import Counts
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})

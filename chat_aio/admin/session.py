@@ -21,7 +21,7 @@ from chat_aio.server.clients import client_of, with_database
 from chat_aio.server.settings import ServeSettings
 from chat_aio.server.sources import settings_from
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance import deployment, users
+from chat_aio.store.maintenance import doctor, personal_data
 from chat_aio.store.privileges import lacking_for, lacks, missing_right
 
 READER = "chat-aio"
@@ -67,7 +67,7 @@ def resumable() -> Iterator[None]:
 async def require_rights(database: Database, command: str) -> None:
     """Raise SetupError, with the command that grants them, if this user of MongoDB lacks rights
     that a command needs (`store/privileges.py`): it must not fail half way."""
-    granted = await deployment.privileges(database)
+    granted = await doctor.privileges(database)
     if granted is None:
         return
     if missing := lacking_for(command, granted, database.handle.name, database.prefix):
@@ -83,7 +83,9 @@ class UnknownId(click.ClickException):
 async def require_known_user(session: Session, user_id: str, *, allow_unknown: bool) -> None:
     """Raise UnknownId unless some row names a user. All messages are read to know that none does,
     but not for a user who has written or is in a conversation."""
-    if not allow_unknown and not await users.has_traces(session.database, user_id, progress_bar):
+    if not allow_unknown and not await personal_data.has_traces(
+        session.database, user_id, progress_bar
+    ):
         raise UnknownId(
             f"no row of the database names the user {user_id}: is the id right? "
             "--allow-unknown skips this check"

@@ -5,14 +5,13 @@ from typing import Any
 
 import click
 
-from chat_aio.actions.maintenance.daily_stats import RolledUp, Wanted, count_old, update
+from chat_aio.actions.maintenance.stats import RolledUp, Wanted, count_old, update
 from chat_aio.admin.consent import Plan, consenting, in_session_with_consent
 from chat_aio.admin.options import an_id, listing, reading
 from chat_aio.admin.printing import Outcome, listed, progress_bar, show, table_of
 from chat_aio.admin.session import Session, in_session
-from chat_aio.store.maintenance import stats_queries
-from chat_aio.store.maintenance.daily_stats import rolled_until
-from chat_aio.store.maintenance.stats_queries import Busy, DayStats
+from chat_aio.store.maintenance import stats as stored
+from chat_aio.store.maintenance.stats import Busy, DayStats, rolled_until
 
 NOTHING = "Nothing is rolled up yet: chat-aio stats update"
 SHOWN_DAYS = 30
@@ -114,8 +113,8 @@ def show_command(
             return Outcome({"days": []}, _days_table([]), NOTHING)
         end = until or last
         begin = since or end - timedelta(days=SHOWN_DAYS - 1)
-        chosen = stats_queries.between(begin.isoformat(), end.isoformat(), **further)
-        days = await stats_queries.list_days(session.database, chosen)
+        chosen = stored.between(begin.isoformat(), end.isoformat(), **further)
+        days = await stored.list_days(session.database, chosen)
         return Outcome({"days": [*map(_day_entry, days)]}, _days_table(days))
 
     show(in_session(work, **place), as_json=as_json, as_lines=as_lines)
@@ -143,8 +142,8 @@ def busiest_command(
         if last is None:
             return Outcome({"conversations": [], "more": False}, _busiest_table([]), NOTHING)
         begin = last - timedelta(days=days - 1)
-        chosen = stats_queries.between(begin.isoformat(), last.isoformat(), **further)
-        rows = await stats_queries.list_busiest(session.database, chosen, limit=limit + 1)
+        chosen = stored.between(begin.isoformat(), last.isoformat(), **further)
+        rows = await stored.list_busiest(session.database, chosen, limit=limit + 1)
         entries = [*map(_busy_entry, rows)]
         return listed("conversations", entries, _busiest_table(rows[:limit]), limit=limit)
 
@@ -162,14 +161,14 @@ def _days_table(days: list[DayStats]) -> str:
         ("DAY", "MESSAGES", "USERS", "CONVERSATIONS", "ANSWERS", "MEDIAN SECONDS"),
         [
             (
-                each.day,
-                each.messages,
-                each.active_users,
-                each.active_conversations,
-                each.answers,
-                each.median_seconds,
+                day.day,
+                day.messages,
+                day.active_users,
+                day.active_conversations,
+                day.answers,
+                day.median_seconds,
             )
-            for each in days
+            for day in days
         ],
     )
 
@@ -188,7 +187,7 @@ def _day_entry(day: DayStats) -> dict[str, object]:
 def _busiest_table(rows: list[Busy]) -> str:
     return table_of(
         ("CONVERSATION", "MESSAGES", "DAYS", "NAME"),
-        [(each.conversation_id, each.messages, each.days, each.name) for each in rows],
+        [(row.conversation_id, row.messages, row.days, row.name) for row in rows],
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from chat_aio.actions.maintenance.checks.findings import Violation
+from chat_aio.actions.maintenance.check.findings import Violation
 from chat_aio.admin.printing import card_of, json_value, table_of
 from chat_aio.schema.desk import MessageVersion
 from chat_aio.schema.models import Ban, HeldMessage, Message, Report
@@ -17,14 +17,14 @@ def reports_table(reports: Sequence[Report]) -> str:
         ("ID", "CREATED", "STATUS", "TARGET", "REPORTER", "REASON"),
         [
             (
-                each.id,
-                each.created_at,
-                each.status,
-                f"{each.target_type} {each.target_id}",
-                each.reporter_user_id,
-                each.reason,
+                report.id,
+                report.created_at,
+                report.status,
+                f"{report.target_type} {report.target_id}",
+                report.reporter_user_id,
+                report.reason,
             )
-            for each in reports
+            for report in reports
         ],
     )
 
@@ -51,15 +51,15 @@ def bans_table(bans: Sequence[Ban], *, at: datetime) -> str:
         ("ID", "USER", "STATE", "CREATED", "BY", "UNTIL", "REASON"),
         [
             (
-                each.id,
-                each.user_id,
-                ban_state(each, at=at),
-                each.created_at,
-                each.created_by_user_id,
-                each.expires_at,
-                each.reason,
+                ban.id,
+                ban.user_id,
+                ban_state(ban, at=at),
+                ban.created_at,
+                ban.created_by_user_id,
+                ban.expires_at,
+                ban.reason,
             )
-            for each in bans
+            for ban in bans
         ],
     )
 
@@ -75,14 +75,14 @@ def audit_table(rows: Sequence[AuditEntry]) -> str:
         ("AT", "BY", "ACTION", "TARGET", "MOVED", "DETAILS"),
         [
             (
-                each["at"],
-                each["actorUserId"],
-                each["action"],
-                each["targetId"],
-                f"{each['from']} -> {each['to']}" if each["to"] else None,
-                ", ".join(f"{name} {value}" for name, value in each["details"].items() if value),
+                row["at"],
+                row["actorUserId"],
+                row["action"],
+                row["targetId"],
+                f"{row['from']} -> {row['to']}" if row["to"] else None,
+                ", ".join(f"{name} {value}" for name, value in row["details"].items() if value),
             )
-            for each in rows
+            for row in rows
         ],
     )
 
@@ -91,8 +91,14 @@ def versions_table(versions: Sequence[MessageVersion]) -> str:
     return table_of(
         ("WRITTEN", "REPLACED", "HOW", "BY", "BODY"),
         [
-            (each.written_at, each.replaced_at, each.how, each.replaced_by_user_id, each.body)
-            for each in versions
+            (
+                version.written_at,
+                version.replaced_at,
+                version.how,
+                version.replaced_by_user_id,
+                version.body,
+            )
+            for version in versions
         ],
     )
 
@@ -102,14 +108,14 @@ def held_messages_table(held: Sequence[HeldMessage]) -> str:
         ("ID", "HELD", "CONVERSATION", "SENDER", "REASON", "BODY"),
         [
             (
-                each.id,
-                each.created_at,
-                each.conversation_id,
-                each.sender_id,
-                each.reason,
-                each.body,
+                message.id,
+                message.created_at,
+                message.conversation_id,
+                message.sender_id,
+                message.reason,
+                message.body,
             )
-            for each in held
+            for message in held
         ],
     )
 
@@ -119,13 +125,13 @@ def messages_table(messages: Sequence[Message]) -> str:
         ("ID", "CREATED", "CONVERSATION", "SENDER", "BODY"),
         [
             (
-                each.id,
-                each.created_at,
-                each.conversation_id,
-                each.sender_id,
-                "(deleted)" if each.deleted_at else each.body,
+                message.id,
+                message.created_at,
+                message.conversation_id,
+                message.sender_id,
+                "(deleted)" if message.deleted_at else message.body,
             )
-            for each in messages
+            for message in messages
         ],
     )
 
@@ -134,8 +140,16 @@ def violations_table(violations: Sequence[Violation]) -> str:
     return table_of(
         ("KIND", "COLLECTION", "ID", "IS", "SHOULD BE"),
         [
-            (each.kind, each.collection, each.id, each.found, each.expected)
-            for each in sorted(violations, key=lambda each: (each.kind, str(each.id)))
+            (
+                violation.kind,
+                violation.collection,
+                violation.id,
+                violation.found,
+                violation.expected,
+            )
+            for violation in sorted(
+                violations, key=lambda violation: (violation.kind, str(violation.id))
+            )
         ],
     )
 
@@ -154,7 +168,7 @@ def violation_entry(violation: Violation) -> dict[str, object]:
 def repairs_table(repairs: Sequence[Repair]) -> str:
     return table_of(
         ("CONVERSATION", "WHAT", "WAS", "BECOMES"),
-        [(each.conversation_id, each.what, each.before, each.after) for each in repairs],
+        [(repair.conversation_id, repair.what, repair.before, repair.after) for repair in repairs],
     )
 
 
@@ -170,14 +184,17 @@ def repair_entry(repair: Repair) -> dict[str, object]:
 def differences_table(found: Sequence[Difference]) -> str:
     return table_of(
         ("STATE", "COLLECTION", "INDEX"),
-        [(each.state, each.collection, difference_part(each)) for each in found],
+        [
+            (difference.state, difference.collection, difference_part(difference))
+            for difference in found
+        ],
     )
 
 
 def differences_entry(found: Sequence[Difference]) -> dict[str, object]:
     """The differences by their state."""
     return {
-        state: [difference_entry(each) for each in found if each.state == state]
+        state: [difference_entry(difference) for difference in found if difference.state == state]
         for state in ("missing", "different", "surplus")
     }
 

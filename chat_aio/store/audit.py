@@ -1,11 +1,13 @@
-"""The audit trail of moderators' decisions: rows are only added, together with the change."""
+"""The audit log: rows are only added, in the transaction of the change that they are about."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
+from chat_aio.schema.wire import timestamp
+from chat_aio.store import keyset_query
 from chat_aio.store.database import Database
 from chat_aio.store.documents import AuditEntry
-from chat_aio.store.transactions import Session
+from chat_aio.store.transactions import Session, Unchanged, transact
 
 
 def entry(
@@ -18,7 +20,7 @@ def entry(
     moved: tuple[str | None, str | None] = (None, None),
     **details: Any,
 ) -> AuditEntry:
-    """A row of the trail: who did what to what, when, and from which status to which (`moved`)."""
+    """A row of the log: who did what to what, when, and from which status to which (`moved`)."""
     before, after = moved
     return {
         "_id": entry_id,
@@ -39,3 +41,44 @@ async def note(database: Database, row: AuditEntry) -> None:
 
 async def add(database: Database, row: AuditEntry, session: Session) -> None:
     await database.audit.insert_one(row, session=session)
+
+
+async def list_newest(database: Database, *, target_id: str | None, limit: int) -> list[AuditEntry]:
+    """Rows of the audit log, newest first: all rows, or those about one target."""
+    if target_id is None:
+        found = await database.read(
+            lambda: keyset_query.page(database.audit, {}, None, limit=limit, at="at")
+        )
+    else:
+        rows = database.audit.find({"targetId": target_id}).sort("at", -1).limit(limit)
+        found = await database.read(lambda: rows.to_list(None))
+    return cast(list[AuditEntry], found)
+
+
+async def add_once(database: Database, row: AuditEntry) -> None:
+    """Add a row, unless one with its id is there."""
+
+    async def body(session: Session) -> None:
+        if await database.audit.find_one({"_id": row["_id"]}, session=session):
+            raise Unchanged(None)
+        await add(database, row, session)
+
+    await transact(database, body)
+
+
+def entry_from(row: AuditEntry) -> dict[str, Any]:
+    """A row as JSON, with field names and times as in the HTTP API."""
+    return {
+        "id": row["_id"],
+        "at": timestamp(row["at"]),
+        "actorUserId": row["actorUserId"],
+        "action": row["action"],
+        "targetId": row["targetId"],
+        "from": row["from"],
+        "to": row["to"],
+        "details": {name: _json_value(value) for name, value in row["details"].items()},
+    }
+
+
+def _json_value(value: object) -> object:
+    return timestamp(value) if isinstance(value, datetime) else value

@@ -7,7 +7,6 @@ cancelled caller stops waiting, and the call goes on until `pymongo.timeout` end
 """
 
 import asyncio
-import inspect
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -232,11 +231,6 @@ class Calls:
                 call.suspected = True
         if self._calls:
             self._timer = asyncio.get_running_loop().call_later(LOOK_SECONDS, self._look)
-
-
-async def maybe_await(value: Any) -> Any:
-    """Await `value` if it is awaitable: for calls in which PyMongo's async API and Motor differ."""
-    return await value if inspect.isawaitable(value) else value
 
 
 async def _bounded(call: Call[T], seconds: float) -> T:

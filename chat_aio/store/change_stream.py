@@ -12,8 +12,9 @@ from bson import Timestamp
 from pymongo.errors import OperationFailure, PyMongoError
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.calls import LateCall, maybe_await
+from chat_aio.store.calls import LateCall
 from chat_aio.store.database import Database
+from chat_aio.store.drivers import maybe_await
 
 BATCH = 256
 CLOSE_SECONDS = 1.0

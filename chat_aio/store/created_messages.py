@@ -15,10 +15,11 @@ from pymongo.errors import PyMongoError
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store import change_stream
-from chat_aio.store.calls import LateCall, maybe_await
+from chat_aio.store.calls import LateCall
 from chat_aio.store.change_stream import HistoryLost, broken
 from chat_aio.store.clock import Clock
 from chat_aio.store.database import Database, is_out_of_reach
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.maintenance.scanning import listed, scan
 from chat_aio.store.shapes import WHOLE
 

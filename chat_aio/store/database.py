@@ -27,7 +27,8 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, SetupError, StorageUnavailable
 from chat_aio.store.backoff import jitter
-from chat_aio.store.calls import Call, Calls, LateCall, deadline_within, maybe_await
+from chat_aio.store.calls import Call, Calls, LateCall, deadline_within
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.privileges import missing_right
 from chat_aio.store.turns import Turns
 
@@ -152,8 +153,7 @@ class Database:
 
     `handle` is a PyMongo AsyncDatabase or a Motor database; `timeout` is in seconds per call;
     `flags` are the names of the options that are on, of which some need an index of their own.
-    `older_tokens` says whether messages are written and searched with the tokens of schema version
-    2 as well (`schema_version.look`), and `unread_marks` whether users may mark messages as unread.
+    `unread_marks` is whether users may mark messages as unread.
     `missing_search_indexes` are those that the last search did not find (`search.py`).
     """
 
@@ -172,7 +172,6 @@ class Database:
         self.turns = Turns()
         self.looked_for_orphans = -math.inf
         self.refuses_orphans = False
-        self.older_tokens = False
         self.unread_marks = False
         self.missing_search_indexes = set[str]()
         self._bind(handle)

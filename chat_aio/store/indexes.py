@@ -15,8 +15,8 @@ from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 
 from chat_aio.errors import SetupError
 from chat_aio.store import shapes
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import COLLECTIONS, Database, is_unauthorized
+from chat_aio.store.drivers import maybe_await
 
 _EXISTS_ALREADY = 48
 

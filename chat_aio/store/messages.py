@@ -68,12 +68,11 @@ def new_message(
     key: RequestKey | None = None,
     searchable: bool = True,
     terms: list[str] | None = None,
-    older_tokens: bool = False,
 ) -> MessageDocument:
     """A message without the `seq` and time that the sequencer gives it.
 
     `metadata` is as it is stored (`store/metadata.py`). A searchable message has search fields;
-    `terms` are the body's, if they are known; `older_tokens` is as in `Database`.
+    `terms` are the body's, if they are known.
     """
     message: MessageDocument = {
         "_id": message_id,
@@ -99,7 +98,7 @@ def new_message(
         message["clientMessageId"] = key.client_message_id
         message["requestHash"] = key.request_hash
     if searchable:
-        found = search_fields(conversation_id, body, terms=terms, older=older_tokens)
+        found = search_fields(conversation_id, body, terms=terms)
         message["terms"], message["search"] = found["terms"], found["search"]
     return message
 

@@ -12,8 +12,8 @@ from pymongo.read_concern import ReadConcern
 from pymongo.read_preferences import ReadPreference
 
 from chat_aio.errors import StorageUnavailable
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
+from chat_aio.store.drivers import maybe_await
 
 PATIENCE_SECONDS = 1.0
 LOOK_SECONDS = 1.0

@@ -15,6 +15,7 @@ from pymongo.errors import PyMongoError
 
 from chat_aio.errors import StorageUnavailable
 from chat_aio.store.database import Database
+from chat_aio.store.drivers import pymongo_client
 from chat_aio.tasks import cancel_and_wait
 
 log = logging.getLogger(__name__)
@@ -87,9 +88,8 @@ class PrimaryWatch:
 
 
 def _has_primary(client: Any) -> bool:
-    # A client of Motor wraps one of PyMongo. Both make a database of any attribute that they do not
-    # have, so nothing can be asked of a client of another kind.
-    client = vars(client).get("delegate", client)
+    client = pymongo_client(client)
+    # A client of another kind may return anything for an attribute.
     if not isinstance(getattr(type(client), "topology_description", None), property):
         return True
     return bool(client.topology_description.has_writable_server())

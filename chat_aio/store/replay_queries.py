@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.sent_counts import WITHOUT_COUNTS
 from chat_aio.store.shapes import readable
 

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 
 import bson
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
+from chat_aio.store.drivers import maybe_await
 
 MOST_BYTES = 4 * 1024 * 1024
 """The most of BSON that is read for one answer."""

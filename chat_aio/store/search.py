@@ -14,7 +14,7 @@ from chat_aio.observability.observer import Observer
 from chat_aio.schema.normal_text import is_run
 from chat_aio.store.database import Database
 from chat_aio.store.hidden import Hidden, unless_hidden
-from chat_aio.store.tokenizer import most_telling, older_tokens_of, tokens_of
+from chat_aio.store.tokenizer import most_telling, tokens_of
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ async def list_matches(
     wanted = Wanted(list(dict.fromkeys(wanted.terms)), wanted.beginning)
     if not (wanted.terms or wanted.beginning) or not scope.conversation_ids:
         return []
-    candidates, hint = _candidates(scope.conversation_ids, wanted, older=database.older_tokens)
+    candidates, hint = _candidates(scope.conversation_ids, wanted)
     pipeline: list[dict[str, Any]] = [
         {"$match": {**candidates, **_matching(scope.conversation_ids, wanted)}},
         *({"$match": each} for each in unless_hidden(scope.hidden)),
@@ -121,16 +121,15 @@ def _note_present(database: Database, index: str) -> None:
 
 
 def _candidates(
-    conversation_ids: Sequence[str], wanted: Wanted, *, older: bool
+    conversation_ids: Sequence[str], wanted: Wanted
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """By which index candidates are found: a condition, or a hint. `older` as in `search_of`."""
+    """By which index candidates are found: a condition, or a hint."""
     # `$text` joins its words by OR, so an index is asked for what is probably rarest only, as one
     # token for each conversation; the rest is matched on what that finds (docs/decisions/0004).
     rarest = most_telling(wanted.terms) if wanted.terms else ""
     if wanted.beginning and len(wanted.beginning) > len(rarest):
         return {}, {"hint": INDEX}
-    kinds = (tokens_of, older_tokens_of) if older else (tokens_of,)
-    tokens = [kind(each, [rarest])[0] for each in conversation_ids for kind in kinds]
+    tokens = [tokens_of(conversation_id, [rarest])[0] for conversation_id in conversation_ids]
     return {"$text": {"$search": " ".join(tokens)}}, {}
 
 

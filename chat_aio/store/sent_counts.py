@@ -2,15 +2,14 @@
 to count them (docs/decisions/0054).
 
 The head of a conversation has the counts in `sent`, by user, and in `counted` how many messages
-they are about. Messages of an earlier version, which does not count, leave `counted` behind `seq`;
-then the counts say nothing until a repair or the migration has counted anew (store/maintenance).
+they are about. Messages of a program that does not count leave `counted` behind `seq`; then lists
+ignore the counts until a repair has recounted (store/maintenance/repair.py).
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TypedDict
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import (
     ConversationDocument,
@@ -18,6 +17,7 @@ from chat_aio.store.documents import (
     MessageDocument,
     ParticipantDocument,
 )
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.metadata import escaped_key
 from chat_aio.store.shapes import WHOLE
 from chat_aio.store.transactions import Session

@@ -10,7 +10,6 @@ from chat_aio.store.documents import SearchFields
 
 MAX_INDEXED = 4_096
 MAX_TERMS = 8_192
-OLDER_LENGTH = 16
 
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = [first + second for first in _DIGITS for second in _DIGITS]
@@ -22,23 +21,18 @@ _TERM = regex.compile(rf"{_RUN}[{_RUN}\p{{M}}]*|{_WORD}[{_WORD}\p{{M}}]*", regex
 
 
 def search_fields(
-    conversation_id: str, body: str, *, terms: list[str] | None = None, older: bool = False
+    conversation_id: str, body: str, *, terms: list[str] | None = None
 ) -> SearchFields:
     """The search fields of a message; `terms` are the body's if they are known already, as those
-    of a forwarded message are. `older` is as in `search_of`."""
+    of a forwarded message are."""
     if terms is None:
         terms = indexed_terms_of(body)
-    return {"terms": terms, "search": search_of(conversation_id, terms, older=older)}
+    return {"terms": terms, "search": search_of(conversation_id, terms)}
 
 
-def search_of(conversation_id: str, terms: Iterable[str], *, older: bool) -> str:
-    """The field `search` of a message with these terms: its tokens, with `older` also those of
-    schema version 2."""
-    entries = entries_of(terms)
-    tokens = tokens_of(conversation_id, entries)
-    if older:
-        tokens += older_tokens_of(conversation_id, entries)
-    return " ".join(tokens)
+def search_of(conversation_id: str, terms: Iterable[str]) -> str:
+    """The field `search` of a message with these terms: the tokens of their entries."""
+    return " ".join(tokens_of(conversation_id, entries_of(terms)))
 
 
 def terms_of(text: str) -> list[str]:
@@ -110,17 +104,6 @@ def tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
         hashed.update(entry.encode())
         bits = int.from_bytes(hashed.digest()[:3], "big")
         tokens.append(beginning + _PAIRS[bits >> 14] + _PAIRS[bits >> 4 & 1_023])
-    return tokens
-
-
-def older_tokens_of(conversation_id: str, entries: Iterable[str]) -> list[str]:
-    """The tokens of entries in schema version 2: hexadecimal, and longer."""
-    here = sha256(conversation_id.encode() + b"\0")
-    tokens = []
-    for entry in entries:
-        hashed = here.copy()
-        hashed.update(entry.encode())
-        tokens.append(hashed.hexdigest()[:OLDER_LENGTH])
     return tokens
 
 

@@ -14,8 +14,9 @@ from pymongo.write_concern import WriteConcern
 
 from chat_aio.errors import OUTCOME_UNKNOWN, StorageUnavailable
 from chat_aio.store.backoff import jitter
-from chat_aio.store.calls import LateCall, deadline_within, maybe_await
+from chat_aio.store.calls import LateCall, deadline_within
 from chat_aio.store.database import Database, translated, unquoted
+from chat_aio.store.drivers import maybe_await, pymongo_client
 from chat_aio.store.orphans import end_orphans
 
 T = TypeVar("T")
@@ -172,8 +173,7 @@ async def _drop_connections(database: Database) -> None:
     change, such connections fail until they are closed for another reason.
     """
     with suppress(AttributeError, TypeError):
-        client = vars(database.client).get("delegate", database.client)  # Motor's is PyMongo's.
-        for server in tuple(client._topology._servers.values()):
+        for server in tuple(pymongo_client(database.client)._topology._servers.values()):
             await maybe_await(server.pool.reset_without_pause())
 
 

@@ -1,7 +1,13 @@
 """The routes of the moderators' desk, which a chat has with the option `moderation_desk`."""
 
 from chat_aio import errors
-from chat_aio.actions.desk import looking, removing, report_groups, restoring, standing
+from chat_aio.actions.desk import (
+    find_messages,
+    remove_messages,
+    report_groups,
+    restoring,
+    standing,
+)
 from chat_aio.schema import desk
 from chat_aio.web.operations import Listing, Operation
 from chat_aio.web.refusals import MODERATING
@@ -12,28 +18,28 @@ DESK_ROUTES: tuple[Operation, ...] = (
     Listing(
         "GET",
         "/moderation/desk/messages",
-        looking.find_messages,
+        find_messages.find_messages,
         query=desk.MessageFinding,
         errors=MODERATING,
     ),
     Operation(
         "GET",
         "/moderation/desk/messages/{message_id}",
-        looking.look_at_message,
+        find_messages.look_at_message,
         query=desk.Around,
         errors=AT_MESSAGE,
     ),
     Operation(
         "GET",
         "/moderation/desk/messages/{message_id}/versions",
-        looking.list_versions,
+        find_messages.list_versions,
         envelope="versions",
         errors=AT_MESSAGE,
     ),
     Operation(
         "POST",
         "/moderation/desk/messages/{message_id}/remove",
-        removing.remove_message,
+        remove_messages.remove_message,
         body=desk.OneRemoval,
         body_optional=True,
         envelope="message",
@@ -49,7 +55,7 @@ DESK_ROUTES: tuple[Operation, ...] = (
     Operation(
         "POST",
         "/moderation/desk/removals",
-        removing.remove_messages,
+        remove_messages.remove_messages,
         body=desk.ManyRemovals,
         errors=MODERATING,
     ),

@@ -11,9 +11,9 @@ from typing import Any, cast
 from pymongo import UpdateOne, WriteConcern
 
 from benchmarks.stage import BenchDatabase, Stage
-from chat_aio.store import schema_version
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.maintenance import migrate
 from chat_aio.store.messages import new_message
 from chat_aio.store.metadata import escaped
 
@@ -112,7 +112,7 @@ def message_document(
 
 async def put_conversations(database: BenchDatabase, found: Sequence[Place]) -> None:
     """Write the conversations with their heads, into a database of the newest version."""
-    await schema_version.note(Database(database))
+    await migrate.note_version(Database(database))
     await insert(database, "conversations", map(conversation_document, found))
     await insert(database, "counters", map(counter_document, found))
 

@@ -13,7 +13,7 @@ from chat_aio.errors import InvalidInput, MessageNotRestorable, NotModerator
 from chat_aio.hooks import ModerationContext
 from chat_aio.schema.desk import Removed
 from chat_aio.schema.models import MessagePage
-from chat_aio.store.maintenance import finding
+from chat_aio.store.maintenance import find_messages
 from chat_aio.store.turns import Slices
 from tests.conftest import Database, MakePeople
 from tests.support.moderating import People, is_mod
@@ -166,8 +166,8 @@ async def test_a_search_that_takes_long_is_cut_and_goes_on(
     for number in range(6):
         await alice.send(group, "a needle" if number == 1 else "hay")
     monkeypatch.setattr(guarding, "SECONDS", 0)
-    monkeypatch.setattr("chat_aio.actions.desk.looking.SECONDS", 0)
-    monkeypatch.setattr(finding, "MESSAGES_AT_A_TIME", 2)
+    monkeypatch.setattr("chat_aio.actions.desk.find_messages.SECONDS", 0)
+    monkeypatch.setattr(find_messages, "MESSAGES_AT_A_TIME", 2)
     pages = await all_pages(mod, "userId=alice&contains=needle")
     assert [len(each) for each in pages] == [0, 0, 1, 0]
 
@@ -183,8 +183,8 @@ async def test_conversations_without_a_step_are_passed_within_the_time(
     alice, mod = desk("alice"), desk("mod")
     for _ in range(4):
         await alice.send(await alice.group(), "too young")
-    monkeypatch.setattr("chat_aio.actions.desk.looking.SECONDS", 0)
-    monkeypatch.setattr(finding, "MESSAGES_AT_A_TIME", 1)
+    monkeypatch.setattr("chat_aio.actions.desk.find_messages.SECONDS", 0)
+    monkeypatch.setattr(find_messages, "MESSAGES_AT_A_TIME", 1)
     pages = await all_pages(mod, "userId=alice&until=2020-01-01T00:00:00Z")
     assert pages == [[]] * 5
 
@@ -241,14 +241,14 @@ async def test_old_messages_are_reached_without_reading_the_newer_ones(
     for number, each in enumerate(sent):
         moved = {"$set": {"createdAt": day(number)}}
         await database["messages"].update_one({"_id": each["id"]}, moved)
-    monkeypatch.setattr(finding, "MESSAGES_AT_A_TIME", 4)
-    step, steps = finding._page, list[Any]()
+    monkeypatch.setattr(find_messages, "MESSAGES_AT_A_TIME", 4)
+    step, steps = find_messages._page, list[Any]()
 
     async def counted(*given: Any) -> Any:
         steps.append(given)
         return await step(*given)
 
-    monkeypatch.setattr(finding, "_page", counted)
+    monkeypatch.setattr(find_messages, "_page", counted)
     query = f"conversationId={group}&until={day(5):%Y-%m-%dT%H:%M:%SZ}"
     assert await bodies(mod, query) == [f"m{number}" for number in (5, 4, 3, 2, 1, 0)]
     assert len(steps) <= 3
@@ -431,8 +431,8 @@ async def test_a_removal_of_many_goes_on_behind_its_cursor(
     group = await mallory.group()
     for number in range(7):
         await mallory.send(group, f"m{number}")
-    monkeypatch.setattr("chat_aio.actions.desk.removing.SECONDS", 0)
-    monkeypatch.setattr("chat_aio.actions.desk.removing.AT_A_TIME", 2)
+    monkeypatch.setattr("chat_aio.actions.desk.remove_messages.SECONDS", 0)
+    monkeypatch.setattr("chat_aio.actions.desk.remove_messages.AT_A_TIME", 2)
     begun = await mod.post(f"{DESK}/removals", {"userId": "mallory", "dryRun": False})
     assert (begun.json["messages"], begun.json["dryRun"]) == (2, False)
     await mallory.send(group, "later")

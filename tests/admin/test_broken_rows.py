@@ -11,8 +11,8 @@ import pytest
 
 from chat_aio import Hooks
 from chat_aio.actions.context import utc_now
-from chat_aio.actions.maintenance import holding
-from chat_aio.actions.maintenance.check import violations_in
+from chat_aio.actions.maintenance import legal_holds
+from chat_aio.actions.maintenance.check.database import violations_in
 from chat_aio.plugins import Attachments, Filter, Notifications, Presence, Receipts, Typing, Words
 from chat_aio.store.database import Database as Store
 from chat_aio.store.shapes import DOCUMENTS
@@ -211,7 +211,7 @@ async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
     await people("alice").post(f"/conversations/{world.group}/bans", {"userId": "oscar"})
     await people("mod").post("/moderation/bans", {"targetUserId": "oscar"})
     context = people("mod").chat._context
-    await holding.place(context, "mod", "user", "nobody", "case 12")
+    await legal_holds.place(context, "mod", "user", "nobody", "case 12")
     for key in ("held", "another"):
         held = {"body": "qqq", "clientMessageId": key}
         await people("alice").post(f"/conversations/{world.group}/messages", held)

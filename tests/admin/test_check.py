@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any
 from unittest.mock import patch
 
-from chat_aio.actions.maintenance.check import violations_in
+from chat_aio.actions.maintenance.check.database import violations_in
 from chat_aio.actions.maintenance.repair import repair
 from chat_aio.store import unread
 from chat_aio.store.database import Database as Store

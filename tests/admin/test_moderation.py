@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chat_aio.actions.maintenance import decisions, removal
+from chat_aio.actions.maintenance import bans, remove_messages
 from tests.admin.running import AS_MOD, DO, Moderate, People, kept, run
 from tests.conftest import Database
 
@@ -100,8 +100,8 @@ async def test_a_removed_message_is_gone_for_all(
 async def remove_again(people: People, message_id: str) -> bool:
     """Whether the message was removed by this; the commands take turns in this process."""
     context = people("mod").chat._context
-    plan = await removal.plan_removal(context, "other", message_id)
-    return (await removal.carry_out(context, "other", plan))[1]
+    plan = await remove_messages.plan_removal(context, "other", message_id)
+    return (await remove_messages.remove(context, "other", plan))[1]
 
 
 async def test_what_its_sender_deleted_is_no_removal(
@@ -214,7 +214,7 @@ async def test_another_length_takes_the_place_of_a_ban(
     assert f"in place of ban {made.json['ban']['id']}" in planned.output
     context = mallory.chat._context
     plans = [
-        await decisions.plan_ban(
+        await bans.plan_ban(
             context,
             "mod",
             "mallory",
@@ -223,7 +223,7 @@ async def test_another_length_takes_the_place_of_a_ban(
         )
         for days in range(1, 6)
     ]
-    await asyncio.gather(*(decisions.ban(context, each) for each in plans))
+    await asyncio.gather(*(bans.ban(context, each) for each in plans))
     rows = (await kept(database, "bans"))[0]
     (stands,) = [each for each in rows if each["revokedAt"] is None]
     assert (len(rows), stands["reason"], stands["activeUserId"]) == (6, "spam", "mallory")

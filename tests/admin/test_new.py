@@ -21,7 +21,7 @@ from pymongo import AsyncMongoClient
 from chat_aio.admin import new
 from chat_aio.admin.cli import main
 from tests.admin.running import Run
-from tests.admin.test_scripts import process
+from tests.admin.test_processes import process
 from tests.support.processes import Service
 
 ROOT = Path(__file__).parents[2]

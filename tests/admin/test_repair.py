@@ -3,7 +3,7 @@
 import asyncio
 import re
 
-from chat_aio.actions.maintenance.check import violations_in
+from chat_aio.actions.maintenance.check.database import violations_in
 from chat_aio.actions.maintenance.repair import repair
 from chat_aio.store.database import Database as Store
 from tests.admin.cases import CASES

@@ -12,8 +12,8 @@ import pytest
 
 from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance import retention as rules
-from chat_aio.actions.maintenance.operators import Counts
 from chat_aio.store.maintenance import retention
+from chat_aio.store.maintenance.progress import Counts
 from tests.admin.running import AS_MOD, DO, People, Run, Tool, kept
 from tests.conftest import Database
 from tests.support.people import Person

@@ -16,10 +16,9 @@ from unittest.mock import patch
 import pytest
 
 from chat_aio import Chat
-from chat_aio.actions.maintenance.daily_stats import Wanted, update
-from chat_aio.store.maintenance import daily_stats, stats_queries
-from chat_aio.store.maintenance.daily_stats import bucket_of
-from chat_aio.store.maintenance.stats_queries import bounds_of, median_of
+from chat_aio.actions.maintenance.stats import Wanted, update
+from chat_aio.store.maintenance import stats as stored
+from chat_aio.store.maintenance.stats import bounds_of, bucket_of, median_of
 from tests.admin.running import DO, People, Tool
 from tests.conftest import Database
 from tests.support.histories import (
@@ -157,7 +156,7 @@ async def test_a_run_that_was_killed_goes_on(database: Database, chat: Chat) -> 
     await database["daily_stats"].delete_many({})
     await database["settings"].delete_many({"_id": "daily_stats"})
     looked_into: list[str] = []
-    rows = daily_stats.rows_of
+    rows = stored.rows_of
 
     def cut_short(database: Any, head: Any, span: Any) -> Any:
         looked_into.append(head["_id"])
@@ -166,8 +165,8 @@ async def test_a_run_that_was_killed_goes_on(database: Database, chat: Chat) -> 
         return rows(database, head, span)
 
     with (
-        patch.object(daily_stats, "HEADS_AT_A_TIME", 5),
-        patch.object(daily_stats, "rows_of", cut_short),
+        patch.object(stored, "HEADS_AT_A_TIME", 5),
+        patch.object(stored, "rows_of", cut_short),
     ):
         with pytest.raises(KeyboardInterrupt):
             await update(chat._context, Wanted())
@@ -183,7 +182,7 @@ async def test_a_run_that_was_killed_goes_on(database: Database, chat: Chat) -> 
 
 async def test_two_runs_at_once_write_the_same(database: Database, chat: Chat) -> None:
     await histories_of(database, 13)
-    with patch.object(daily_stats, "HEADS_AT_A_TIME", 3):
+    with patch.object(stored, "HEADS_AT_A_TIME", 3):
         await asyncio.gather(*(update(chat._context, Wanted()) for _ in range(2)))
         at_once = await rows_of(database)
         short = Wanted(since=midnight(5).date(), until=midnight(3).date())
@@ -224,12 +223,8 @@ async def test_a_day_of_a_long_history_is_found_by_an_index(database: Database, 
     await database.command("profile", 2)
     try:
         done = await update(chat._context, Wanted(until=midnight(3).date()))
-        await stats_queries.list_days(
-            chat._context.database, stats_queries.between(day(40), day(1))
-        )
-        await stats_queries.list_busiest(
-            chat._context.database, stats_queries.between(day(40), day(1)), limit=9
-        )
+        await stored.list_days(chat._context.database, stored.between(day(40), day(1)))
+        await stored.list_busiest(chat._context.database, stored.between(day(40), day(1)), limit=9)
     finally:
         await database.command("profile", 0)
     assert (done.conversations, done.rows) == (1, 1)
@@ -321,9 +316,9 @@ def documented(name: str) -> Any:
 
 
 def test_the_pipelines_of_the_document_are_these() -> None:
-    days = stats_queries.between("2026-01-01", "2026-01-31")
-    assert documented("Messages of a day") == stats_queries.messages_by_day(days)
-    assert documented("Daily active users") == stats_queries.users_by_day(days)
-    assert documented("Median time to answer") == stats_queries.answers_by_day(days)
-    busy = stats_queries.between("2026-01-25", "2026-01-31", public=True)
-    assert documented("Busiest channels") == stats_queries.busiest(busy, 10)
+    days = stored.between("2026-01-01", "2026-01-31")
+    assert documented("Messages of a day") == stored.messages_by_day(days)
+    assert documented("Daily active users") == stored.users_by_day(days)
+    assert documented("Median time to answer") == stored.answers_by_day(days)
+    busy = stored.between("2026-01-25", "2026-01-31", public=True)
+    assert documented("Busiest channels") == stored.busiest(busy, 10)

@@ -7,7 +7,7 @@ import pytest
 
 from chat_aio.client import ChatClient, MessageEvent
 from chat_aio.store.database import Database as Store
-from chat_aio.store.maintenance import restore
+from chat_aio.store.maintenance import restored
 from tests.conftest import Database, MakePeople
 from tests.support.ageing import age
 from tests.support.people import BASE, Person, Tab
@@ -128,7 +128,7 @@ async def test_numbers_that_are_given_again(
     backup = {"seq": 1, "counted": 1, "sent": {"alice": 1}}
     await database["counters"].update_one({"_id": conversation_id}, {"$set": backup})
     if noted:
-        await restore.note(Store(database))
+        await restored.note(Store(database))
     later = await serve(ring_seconds=0)
     for body in ("new", "new, too", "newest"):
         await later("alice").send(conversation_id, body)

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from chat_aio import ChatError, Hooks, Options, Quotas
 from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
-from chat_aio.actions.maintenance import holding
+from chat_aio.actions.maintenance import legal_holds
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
 from chat_aio.plugins import (
@@ -294,7 +294,7 @@ async def test_the_example_documents_have_the_keys_of_stored_ones(
     await chat.inbox.follow_thread("ada", group.id, sent.id)
     drafted = await person("ada").post(f"/conversations/{group.id}/drafts", {})
     assert drafted.status == 200
-    await holding.place(chat._context, "ada", "user", "mallory", "case 12")
+    await legal_holds.place(chat._context, "ada", "user", "mallory", "case 12")
     await roll_up_all(database)
     await be_notified(person, group.id, told)
     await attached(person("ada"), group.id)

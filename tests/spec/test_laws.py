@@ -1,6 +1,7 @@
 """The house's laws that no tool checks. What may import what stands in pyproject.toml."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,30 @@ PACKAGE = Path(__file__).parents[2] / "chat_aio"
 FILES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES = 600
 MOST_LINES_OF_A_FUNCTION = 60
+
+SHARED = {
+    "__init__",
+    "__pycache__",
+    "attachments",
+    "cli",
+    "config",
+    "consent",
+    "files",
+    "indexes",
+    "moderation",
+    "new",
+    "new_app",
+    "notifications",
+    "options",
+    "personal_data",
+    "printing",
+    "progress",
+    "scanning",
+    "session",
+    "snapshot",
+    "tables",
+}
+"""The files that are no task of operators, or whose task belongs to another room."""
 
 WAITING = {
     "drafting.py": "for its own event",
@@ -65,6 +90,16 @@ def test_functions_stay_small() -> None:
     }
     assert len(lines) > 500
     assert {name: count for name, count in lines.items() if count > MOST_LINES_OF_A_FUNCTION} == {}
+
+
+def test_operators_tasks_have_one_name_on_each_floor() -> None:
+    """Those of the table in CONTRIBUTING.md, which says where a task has no part."""
+    guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text()
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| (yes)? ?\| (yes)? ?\| (yes)? ?\|$", guide, re.M)
+    floors = ("store/maintenance", "actions/maintenance", "admin")
+    for place_in_row, floor in enumerate(floors, 1):
+        files = {file.stem for file in (PACKAGE / floor).iterdir() if file.stem not in SHARED}
+        assert {row[0] for row in rows if row[place_in_row]} == files, floor
 
 
 def test_no_driver_call_is_cancelled() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.admin.test_scripts import process
+from tests.admin.test_processes import process
 
 ROOT = Path(__file__).parents[2]
 SETUP = str(ROOT / "scripts" / "setup")

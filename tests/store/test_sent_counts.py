@@ -7,17 +7,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
-from unittest.mock import AsyncMock, patch
+from unittest.mock import patch
 
 import pytest
 
 from chat_aio.actions.context import utc_now
 from chat_aio.actions.maintenance.repair import repair
-from chat_aio.errors import ConversationNotFound, StorageUnavailable
-from chat_aio.store import conversations, schema_version, sent_counts, unread
+from chat_aio.errors import ConversationNotFound
+from chat_aio.store import conversations, sent_counts, unread
 from chat_aio.store.documents import ConversationDocument, MessageDocument
-from chat_aio.store.maintenance import recount, retention
-from chat_aio.store.maintenance import repair as stored
+from chat_aio.store.maintenance import retention
 from chat_aio.store.transactions import transact
 from tests.store.conftest import MakeStore, Store
 from tests.store.test_reading import brute_force, counted
@@ -283,7 +282,7 @@ async def test_counts_that_begin_anew_beside_something_slow(store: Store, late: 
 
     async def then_recount(*given: Any, **named: Any) -> Any:
         found = await (find_head if late == "a mark" else count_own)(*given, **named)
-        assert await recount.count_some(store.database, None) is None
+        await repair(store.database, name, dry_run=False)
         return found
 
     if late == "a mark":
@@ -338,51 +337,6 @@ async def test_a_count_that_cannot_be_is_not_believed(store: Store, count: int) 
     spoilt = {"$set": {"sent.alice": count}}
     await store.database.counters.update_one({"_id": group["_id"]}, spoilt)
     assert await counted(store, group["_id"], "alice") == 1
-
-
-@pytest.mark.parametrize(
-    ("collection", "spoil"),
-    [
-        ("counters", {"$set": {"fence": "x"}}),
-        ("conversations", {"$set": {"participants": None}}),
-        ("conversations", {"$unset": {"participants": ""}}),
-        ("conversations", {"$push": {"participants": "x"}}),
-    ],
-)
-async def test_the_migration_passes_by_malformed_rows(
-    store: Store, collection: str, spoil: dict[str, Any]
-) -> None:
-    spoilt, sound = [await store.conversation("alice", "bob") for _ in range(2)]
-    for each in (spoilt, sound):
-        await send_uncounted(store, each["_id"], "alice")
-    await store.database.collection(collection).update_one(
-        {"_id": spoilt["_id"]}, spoil, bypass_document_validation=True
-    )
-    assert await recount.count_some(store.database, None) is None
-    head = await store.database.counters.find_one({"_id": sound["_id"]})
-    assert (head["counted"], head["sent"]) == (1, {"alice": 1})
-
-
-async def test_the_migration_passes_by_what_takes_too_long(store: Store) -> None:
-    slow, quick = sorted([(await store.conversation("alice"))["_id"] for _ in range(2)])
-    for each in (slow, quick):
-        await send_uncounted(store, each, "alice")
-
-    async def late(database: Any, name: str, *given: Any, **named: Any) -> Any:
-        if name == slow:
-            raise StorageUnavailable
-        return await stored_repair(database, name, *given, **named)
-
-    stored_repair = stored.repair
-    with patch.object(recount, "repair", late):
-        assert await recount.count_some(store.database, None) is None
-        heads = {each["_id"]: each for each in await store.database.counters.find().to_list()}
-        assert (heads[slow]["counted"], heads[quick]["counted"]) == (0, 1)
-        with (
-            patch.object(type(store.database), "answers", AsyncMock(return_value=False)),
-            pytest.raises(StorageUnavailable),
-        ):
-            await recount.count_some(store.database, None)
 
 
 async def test_unreadable_counts_beside_a_lost_message(store: Store) -> None:
@@ -472,50 +426,3 @@ async def test_a_list_that_began_before_they_came_back(store: Store) -> None:
     found = await conversations.find_many(store.database, [name])
     shown = await unread.count_unread(store.database, "alice", [found[name]], {name: heads[0]})
     assert shown == {name: 0}
-
-
-async def test_the_migration_counts_beside_an_earlier_version(make_store: MakeStore) -> None:
-    """Messages of before, and those that come while it is at work, whoever sends them."""
-    stores = [make_store(), make_store()]
-    groups = [await stores[0].conversation(*USERS) for _ in range(12)]
-    names = [each["_id"] for each in groups]
-    for name in names:
-        for user_id in ("alice", "alice", "bob"):
-            await send_uncounted(stores[0], name, user_id)
-    strip: dict[str, Any] = {"$unset": {"counted": "", "sent": ""}}
-    await stores[0].database.counters.update_many({}, strip)
-    await stores[0].database.conversations.update_many(
-        {}, {"$unset": {"participants.$[].sentUpto": "", "participants.$[].sentCount": ""}}
-    )
-    await stores[0].database.settings.update_one(
-        {"_id": "schema"}, {"$set": {"version": 1}}, upsert=True
-    )
-    over = asyncio.Event()
-
-    async def keep_sending(store: Store, send: Callable[[str], Any]) -> None:
-        while not over.is_set():
-            for name in names:
-                await send(name)
-                least = await brute_force(store, name, "alice")
-                shown = await counted(store, name, "alice")
-                assert least <= shown <= await brute_force(store, name, "alice")
-
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(
-            keep_sending(stores[0], lambda name: send_uncounted(stores[0], name, "bob"))
-        )
-        by_name = dict(zip(names, groups, strict=True))
-        tasks.create_task(
-            keep_sending(stores[1], lambda name: send_checked(stores[1], by_name[name], "carol"))
-        )
-        assert await schema_version.migrate(stores[1].database) == 2
-        over.set()
-    for name in names:
-        await require_true(stores[0], name, *USERS)
-    # Nobody sends as the earlier version any more: what it left uncounted is counted again.
-    await stores[0].database.settings.update_one({"_id": "schema"}, {"$set": {"version": 1}})
-    assert await schema_version.migrate(stores[0].database) == 2
-    async with counting(stores[0]) as found:
-        for name in names:
-            await require_true(stores[0], name, *USERS)
-    assert found.branches == 0

@@ -1,6 +1,6 @@
 """The check of `chat-aio check`, over a test's database."""
 
-from chat_aio.actions.maintenance.check import violations_in
+from chat_aio.actions.maintenance.check.database import violations_in
 from chat_aio.store.database import Database
 from tests.conftest import Database as Handle
 

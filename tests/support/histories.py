@@ -9,7 +9,7 @@ from typing import Any
 
 from chat_aio.actions.context import new_id, utc_now
 from chat_aio.store.database import Database as Store
-from chat_aio.store.maintenance.daily_stats import Span, list_active, roll_up
+from chat_aio.store.maintenance.stats import Span, list_active, roll_up
 from chat_aio.store.messages import new_message
 from tests.conftest import Database
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pymongo import AsyncMongoClient
 
-from chat_aio.store.calls import maybe_await
+from chat_aio.store.drivers import maybe_await
 
 DRIVERS = ("pymongo", "motor")
 

@@ -16,9 +16,9 @@ from pymongo.asynchronous.database import AsyncDatabase
 from pymongo.errors import PyMongoError
 
 from chat_aio.store import change_stream, indexes
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import COLLECTIONS
 from chat_aio.store.database import Database as Store
+from chat_aio.store.drivers import maybe_await
 
 DATABASES = 4
 """So many take turns: what a test has left running is over before its database comes up again."""

@@ -12,7 +12,7 @@ from chat_aio.schema.desk import ManyRemovals, MessageFinding
 from chat_aio.schema.models import Message
 from chat_aio.store import audit
 from chat_aio.store.documents import MessageDocument
-from chat_aio.store.maintenance.finding import Wanted
+from chat_aio.store.maintenance.find_messages import Wanted
 from chat_aio.store.tokenizer import terms_of
 
 SECONDS = 2.0

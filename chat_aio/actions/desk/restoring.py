@@ -89,8 +89,7 @@ async def _restore(
     if "attachments" in kept:
         fields["attachments"] = kept["attachments"]
     if Capability.SEARCH in context.capabilities:
-        older = context.database.older_tokens
-        make = partial(search_fields, kept["conversationId"], kept["body"], older=older)
+        make = partial(search_fields, kept["conversationId"], kept["body"])
         fields.update(await context.database.turns.on_text(kept["body"], make))
     entry = audit.entry(
         change["id"],

@@ -8,20 +8,22 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from chat_aio.actions.context import Context
-from chat_aio.actions.groups import AUTHORS
+from chat_aio.actions.groups import AUTHORS, seniority, without_erased
 from chat_aio.actions.guards import require_user
-from chat_aio.actions.maintenance import leave_all
-from chat_aio.actions.maintenance.operators import Advance, Progress, silent
 from chat_aio.errors import InvalidInput
 from chat_aio.store import audit, blocks
-from chat_aio.store.documents import ReportDocument
-from chat_aio.store.maintenance import audit_log, erasure, legal_holds
-from chat_aio.store.maintenance.erasure import Erasure, Write, value_at
+from chat_aio.store.documents import ConversationDocument, ParticipantDocument, ReportDocument
+from chat_aio.store.maintenance import erasure, legal_holds
+from chat_aio.store.maintenance.erasure import Erasure, Write, rename_in_stamp, value_at
 from chat_aio.store.maintenance.personal_data import PLACES, naming_for_good
+from chat_aio.store.maintenance.progress import Advance, Progress, silent
 from chat_aio.store.maintenance.scanning import scan, size_of
+from chat_aio.store.membership import Locked, MembershipChange
+from chat_aio.store.sent_counts import Known
+from chat_aio.store.settings import Settings
 
 ACTION = "erase-user"
 MOST_PASSES = 6
@@ -41,7 +43,7 @@ Act = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to erase: the kind that it is counted as, and a write, or an action of its own."""
+    """One thing to erase: the kind that it is counted as, and a write or a separate action."""
 
     kind: str
     how: Write | Act
@@ -105,7 +107,7 @@ async def was_erased(context: Context, user_id: str) -> bool:
     pseudonym = await context.settings.known_pseudonym(user_id)
     if pseudonym is None:
         return False
-    rows = await audit_log.list_newest(context.database, target_id=pseudonym, limit=100)
+    rows = await audit.list_newest(context.database, target_id=pseudonym, limit=100)
     return any(row["action"] == ACTION for row in rows)
 
 
@@ -113,7 +115,7 @@ async def _require_unheld(context: Context, user_id: str) -> None:
     """Raise InvalidInput if a legal hold keeps a user, or a conversation of theirs."""
     holds = await legal_holds.on_user(context.database, user_id)
     if holds:
-        named = ", ".join(f"{each['targetType']} {each['targetId']}" for each in holds)
+        named = ", ".join(f"{hold['targetType']} {hold['targetId']}" for hold in holds)
         raise InvalidInput(f"a legal hold keeps what is to be erased: on {named}")
 
 
@@ -148,18 +150,18 @@ class _Run:
             chosen = naming_for_good(collection, self.of.user_id, at=self.of.clock())
             async for passed, found in scan(self.context.database, rows, chosen, SHOWN):
                 steps = [*steps_for(self.context, self.of, collection, found)]
-                self.counts.update(each.kind for each in steps)
+                self.counts.update(step.kind for step in steps)
                 if steps and not self.dry_run:
                     await self._carry_out(collection, steps)
                 advance(passed)
 
     async def _carry_out(self, collection: str, steps: Sequence[Step]) -> None:
         await self._record()
-        if writes := [each.how for each in steps if not callable(each.how)]:
+        if writes := [step.how for step in steps if not callable(step.how)]:
             await erasure.write(self.context.database, collection, writes)
-        for each in steps:
-            if callable(each.how):
-                await each.how()
+        for step in steps:
+            if callable(step.how):
+                await step.how()
 
     async def _record(self) -> None:
         if self._recorded:
@@ -171,7 +173,7 @@ class _Run:
             actor_id=self.moderator_id,
             at=self.of.clock(),
         )
-        await audit_log.add_once(self.context.database, row)
+        await audit.add_once(self.context.database, row)
         self._recorded = True
 
 
@@ -195,10 +197,10 @@ def _message_steps(of: Erasure, message: Mapping[str, Any]) -> Iterator[Step]:
         else:
             yield Step("messages", erasure.empty_message(of, message, TRACES))
         return
-    for each in message.get("reactions") or ():
-        if each["userId"] == of.user_id:
-            yield Step("reactions", erasure.remove_reaction(of, message["_id"], each["emoji"]))
-    if any(each["userId"] == of.user_id for each in message.get("mentions") or ()):
+    for reaction in message.get("reactions") or ():
+        if reaction["userId"] == of.user_id:
+            yield Step("reactions", erasure.remove_reaction(of, message["_id"], reaction["emoji"]))
+    if any(mention["userId"] == of.user_id for mention in message.get("mentions") or ()):
         yield Step("mentions", erasure.remove_mention(of, message["_id"]))
     yield from _renames(
         of, message, {"forwardedFrom.senderId": "forwards", "change.actorId": "stamps"}
@@ -211,13 +213,13 @@ def _version_steps(of: Erasure, version: Mapping[str, Any]) -> Iterator[Step]:
         guards = {"senderId": of.user_id}
         yield Step("messageVersions", erasure.delete_row(version["_id"], **guards))
         return
-    if any(each["userId"] == of.user_id for each in version.get("mentions") or ()):
+    if any(mention["userId"] == of.user_id for mention in version.get("mentions") or ()):
         yield Step("mentions", erasure.remove_mention(of, version["_id"]))
     yield from _renames(of, version, {"replacedByUserId": "messageVersionDecisions"})
 
 
 def _renames(of: Erasure, document: Any, places: Mapping[str, str]) -> Iterator[Step]:
-    """The pseudonym wherever the id stands; `places` has the kind of each."""
+    """The pseudonym in place of the id; `places` has the kind of each place."""
     for place, kind in places.items():
         if value_at(document, place) == of.user_id:
             yield Step(kind, erasure.rename_at(of, document["_id"], place))
@@ -337,10 +339,10 @@ def _conversation_steps(context: Context, of: Erasure, conversation: Any) -> Ite
         if conversation.get(AUTHORS[text]) == of.user_id
     ]
     for text, kind in texts:
-        yield Step(kind, partial(leave_all.clear_text, context, of, conversation["_id"], text))
-    if leave_all.is_in(of, conversation):
+        yield Step(kind, partial(clear_text, context, of, conversation["_id"], text))
+    if is_in(of, conversation):
         kind = "groups" if conversation["type"] == "group" else "directConversations"
-        yield Step(kind, partial(leave_all.leave, context, of, conversation["_id"]))
+        yield Step(kind, partial(leave, context, of, conversation["_id"]))
     elif erasure.is_in_stamp(of, conversation):
         yield Step("stamps", partial(erasure.rename_in_stamp, context.database, of, conversation))
 
@@ -384,3 +386,68 @@ def report_fields(of: Erasure, report: ReportDocument) -> dict[str, Any]:
     if isinstance(inside, list) and of.user_id in inside:
         fields["evidence.participantIds"] = of.renamed(inside)
     return fields
+
+
+CLEARED: Mapping[str, str | None] = {"name": None, "topic": ""}
+
+
+def is_in(of: Erasure, conversation: Mapping[str, Any]) -> bool:
+    """Whether there is anything to leave."""
+    inside = [participant["userId"] for participant in conversation["participants"]]
+    return of.user_id in [*inside, *conversation.get("blockedBy", ())]
+
+
+async def leave(context: Context, of: Erasure, conversation_id: str) -> None:
+    """Leave a conversation, if one is in it. Clients hear who has left; after that the stamp names
+    the pseudonym."""
+    departure = partial(_departure, context.settings, of)
+    changed = await context.membership.change(conversation_id, departure)
+    if changed is not None:
+        await rename_in_stamp(context.database, of, changed.conversation)
+
+
+async def clear_text(context: Context, of: Erasure, conversation_id: str, text: str) -> None:
+    """Clear the name or the topic of a group, unless somebody else has written another one since.
+    Clients get the event of a change by the pseudonym."""
+
+    async def decide(locked: Locked) -> MembershipChange | None:
+        if cast(Mapping[str, Any], locked.conversation).get(AUTHORS[text]) != of.user_id:
+            return None
+        fields = {text: CLEARED[text], AUTHORS[text]: of.pseudonym}
+        return MembershipChange(change=of.change("conversation.updated"), fields=fields)
+
+    await context.membership.change(conversation_id, decide)
+
+
+async def _departure(settings: Settings, of: Erasure, locked: Locked) -> MembershipChange | None:
+    conversation = locked.conversation
+    if not is_in(of, conversation):
+        return None
+    change = of.change("participant.removed")
+    change["removedUserIds"] = [of.user_id]
+    if conversation["type"] == "group":
+        staying = without_erased(conversation["participants"], of.user_id)
+        return MembershipChange(change=change, fields={"participants": staying})
+    await settings.count_erasure(of.pseudonym, locked.session)
+    return MembershipChange(change=change, fields=_replaced(of, conversation))
+
+
+def _replaced(of: Erasure, conversation: ConversationDocument) -> dict[str, Any]:
+    """A direct conversation with the pseudonym. Blocks between the two are gone with the user."""
+    participants = [
+        _pseudonym(of, participant) if participant["userId"] == of.user_id else participant
+        for participant in conversation["participants"]
+    ]
+    pair = sorted(participant["userId"] for participant in participants)
+    return {
+        "participants": sorted(participants, key=seniority),
+        "pairKey": ":".join(pair),
+        "blockedBy": [],
+    }
+
+
+def _pseudonym(of: Erasure, participant: ParticipantDocument) -> ParticipantDocument:
+    """The participant who replaces the user. The head has no counts of a pseudonym, so the
+    participant must not refer to them: its messages are counted one by one."""
+    kept = {name: value for name, value in participant.items() if name not in Known.__annotations__}
+    return cast(ParticipantDocument, {**kept, "userId": of.pseudonym})

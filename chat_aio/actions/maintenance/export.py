@@ -1,4 +1,4 @@
-"""What an export says of a person: lines in the form that the HTTP API has, each with its kind. Of
+"""The lines of an export of a person, in the form that the HTTP API has, each with its kind. Of
 others there are no more than ids."""
 
 from collections import Counter
@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from chat_aio.actions.groups import AUTHORS
-from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.schema.wire import Wire, timestamp
+from chat_aio.store.audit import entry_from
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance.audit_log import entry_from
 from chat_aio.store.maintenance.personal_data import PLACES, SCANNED, concerning
+from chat_aio.store.maintenance.progress import Progress, silent
 from chat_aio.store.maintenance.scanning import size_of
 from chat_aio.store.mapping import (
     ban_from,
@@ -77,17 +77,17 @@ def _message(user_id: str, stored: Any) -> Iterator[Line]:
     """A message of theirs, and what ties them to any message."""
     document: Any = {**_OPTIONAL, **stored}
     if document["senderId"] == user_id:
-        mentions = [each["userId"] for each in document["mentions"]]
+        mentions = [mention["userId"] for mention in document["mentions"]]
         yield {**_wire("message", bare_message_from(document)), "mentions": mentions}
     here = {"messageId": document["_id"], "conversationId": document["conversationId"]}
-    for each in document["reactions"]:
-        if each["userId"] == user_id:
-            at = timestamp(each["createdAt"])
-            yield {"kind": "reaction", **here, "emoji": each["emoji"], "createdAt": at}
+    for reaction in document["reactions"]:
+        if reaction["userId"] == user_id:
+            at = timestamp(reaction["createdAt"])
+            yield {"kind": "reaction", **here, "emoji": reaction["emoji"], "createdAt": at}
     by = {**here, "senderId": document["senderId"]}
-    for each in document["mentions"]:
-        if each["userId"] == user_id:
-            yield {"kind": "mention", **by, "createdAt": timestamp(each["createdAt"])}
+    for mention in document["mentions"]:
+        if mention["userId"] == user_id:
+            yield {"kind": "mention", **by, "createdAt": timestamp(mention["createdAt"])}
     origin = document["forwardedFrom"]
     if origin and origin["senderId"] == user_id:
         at = timestamp(document["createdAt"])
@@ -112,18 +112,18 @@ def _participation(user_id: str, document: Any) -> Iterator[Line]:
         if document.get(author) == user_id:
             where = {"conversationId": document["_id"]}
             yield {"kind": "groupText", **where, "field": text, "text": document.get(text)}
-    for each in document["participants"]:
-        if each["userId"] == user_id:
+    for participant in document["participants"]:
+        if participant["userId"] == user_id:
             yield {
                 "kind": "participation",
                 "conversationId": document["_id"],
                 "type": document["type"],
                 "name": document.get("name"),
-                "role": each["role"],
-                "joinedAt": timestamp(each["joinedAt"]),
-                "lastReadMessageId": each.get("lastReadMessageId"),
-                "unreadFrom": each.get("unreadFrom"),
-                "hiddenUpto": each.get("hiddenUpto"),
+                "role": participant["role"],
+                "joinedAt": timestamp(participant["joinedAt"]),
+                "lastReadMessageId": participant.get("lastReadMessageId"),
+                "unreadFrom": participant.get("unreadFrom"),
+                "hiddenUpto": participant.get("hiddenUpto"),
                 "participantIds": [other["userId"] for other in document["participants"]],
             }
 
@@ -184,20 +184,20 @@ LINES: Mapping[str, Lines] = {
     "conversations": _participation,
     "messages": _message,
     "message_versions": _version,
-    "invites": lambda _, each: iter((_wire("invite", invite_from(each)),)),
-    "join_requests": lambda _, each: iter((_wire("joinRequest", join_request_from(each)),)),
-    "conversation_bans": lambda _, each: iter(
-        (_wire("conversationBan", conversation_ban_from(each)),)
+    "invites": lambda _, document: iter((_wire("invite", invite_from(document)),)),
+    "join_requests": lambda _, document: iter((_wire("joinRequest", join_request_from(document)),)),
+    "conversation_bans": lambda _, document: iter(
+        (_wire("conversationBan", conversation_ban_from(document)),)
     ),
-    "blocks": lambda _, each: iter((_wire("block", block_from(each)),)),
-    "mutes": lambda _, each: iter((_wire("mute", mute_from(each)),)),
+    "blocks": lambda _, document: iter((_wire("block", block_from(document)),)),
+    "mutes": lambda _, document: iter((_wire("mute", mute_from(document)),)),
     "thread_states": _thread_state,
-    "reports": lambda _, each: iter((_wire("report", report_from(each)),)),
-    "held_messages": lambda _, each: iter((_wire("heldMessage", held_message_from(each)),)),
-    "bans": lambda _, each: iter((_wire("ban", ban_from(each)),)),
+    "reports": lambda _, document: iter((_wire("report", report_from(document)),)),
+    "held_messages": lambda _, message: iter((_wire("heldMessage", held_message_from(message)),)),
+    "bans": lambda _, document: iter((_wire("ban", ban_from(document)),)),
     "legal_holds": _legal_hold,
     "presence": _presence,
-    "audit": lambda _, each: iter(({"kind": "audit", **entry_from(each)},)),
+    "audit": lambda _, document: iter(({"kind": "audit", **entry_from(document)},)),
     "daily_stats": _active_day,
     "notifications": _notification,
     "notification_settings": _notification_setting,

@@ -6,9 +6,9 @@ from typing import Any
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
-from chat_aio.actions.maintenance.operators import Progress, silent
 from chat_aio.store import audit
-from chat_aio.store.maintenance import audit_log, legal_holds, records
+from chat_aio.store.maintenance import legal_holds, records
+from chat_aio.store.maintenance.progress import Progress, silent
 
 ACTION = "retention-of-records"
 
@@ -25,7 +25,7 @@ async def remove_records(
     context: Context, user_id: str, before: Mapping[str, datetime], *, progress: Progress = silent
 ) -> dict[str, int]:
     """Remove what is over in each collection since its moment, but for what a legal hold keeps;
-    returns how many rows. Two rows of the audit trail, before and after, say so. Raises UserBanned.
+    returns how many rows. Two audit entries, before and after, record it. Raises UserBanned.
     """
     await require_user(context, user_id)
     await legal_holds.keep_expiring(context.database)
@@ -60,4 +60,4 @@ async def _record(
         **{f"{name}Before": moment for name, moment in before.items()},
         **details,
     )
-    await audit_log.add_once(context.database, row)
+    await audit.add_once(context.database, row)

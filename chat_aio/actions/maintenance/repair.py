@@ -6,18 +6,17 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from chat_aio.actions.maintenance.checks.findings import Violation
-from chat_aio.actions.maintenance.checks.heads import (
+from chat_aio.actions.maintenance.check.findings import Violation
+from chat_aio.actions.maintenance.check.heads import (
     has_readable_counts,
     lacks_counts,
     untrue_counts,
 )
-from chat_aio.actions.maintenance.checks.restored import NOT_NOTED
-from chat_aio.actions.maintenance.operators import Progress, silent
-from chat_aio.store import schema_version
+from chat_aio.actions.maintenance.check.restored import NOT_NOTED
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance import repair as stored
-from chat_aio.store.maintenance import restore, retoken
+from chat_aio.store.maintenance import restored
+from chat_aio.store.maintenance.progress import Progress, silent
 from chat_aio.store.maintenance.repair import Repair, RepairPlan
 from chat_aio.store.maintenance.snapshot import ConversationSnapshot, is_whole
 
@@ -32,53 +31,54 @@ async def repair_all(
     """Repair the conversations in which something does not hold, as far as that can be; and note a
     restore that is not noted."""
     found = [*violations]
-    ids = dict.fromkeys(each.conversation_id for each in found if each.conversation_id is not None)
+    ids = dict.fromkeys(
+        violation.conversation_id for violation in found if violation.conversation_id is not None
+    )
     # First: the chat must not be started without, however much else is repaired.
     repairs = [
-        await _note_restore(database, each, dry_run=dry_run)
-        for each in found
-        if each.kind == NOT_NOTED
+        await _note_restore(database, violation, dry_run=dry_run)
+        for violation in found
+        if violation.kind == NOT_NOTED
     ]
     with progress("Repairing", len(ids)) as advance:
-        for each in ids:
-            repairs += await repair(database, each, dry_run=dry_run)
+        for conversation_id in ids:
+            repairs += await repair(database, conversation_id, dry_run=dry_run)
             advance(1)
     return repairs
 
 
 async def _note_restore(database: Database, violation: Violation, *, dry_run: bool) -> Repair:
-    after = "the present time" if dry_run else await restore.note(database)
+    after = "the present time" if dry_run else await restored.note(database)
     return Repair(None, "time of the restore", violation.found, after)
 
 
 async def repair(database: Database, conversation_id: object, *, dry_run: bool) -> list[Repair]:
     """Repair a conversation as far as what is right follows from the rest, while the chat works."""
     plan = await stored.repair(database, conversation_id, plan_repair, dry_run=dry_run)
-    return plan.repairs + await _mend_tokens(database, conversation_id, dry_run=dry_run)
+    return plan.repairs + await _repair_tokens(database, conversation_id, dry_run=dry_run)
 
 
-async def _mend_tokens(
+async def _repair_tokens(
     database: Database, conversation_id: object, *, dry_run: bool
 ) -> list[Repair]:
     """Give messages the tokens of their terms."""
-    await schema_version.look(database)
-    wrong = await retoken.mend_conversation(database, conversation_id, dry_run=dry_run)
+    wrong = await stored.repair_tokens(database, conversation_id, dry_run=dry_run)
     before, after = f"wrong in {wrong} messages", "those of their terms"
     return [Repair(conversation_id, "tokens", before, after)] if wrong else []
 
 
 async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
-    """What would mend a conversation."""
+    """The repairs of a conversation."""
     plan = RepairPlan()
-    await _mend_head(snapshot, plan)
-    mended = replace(snapshot, head={**(snapshot.head or {}), **plan.head})
-    await _mend_read_states(mended, plan)
+    await _repair_head(snapshot, plan)
+    repaired = replace(snapshot, head={**(snapshot.head or {}), **plan.head})
+    await _repair_read_states(repaired, plan)
     # Where a message is lost, its sender's count is what still knows of it.
-    if not has_readable_counts(mended) or (
-        await mended.is_gapless() and (lacks_counts(mended) or await untrue_counts(mended))
+    if not has_readable_counts(repaired) or (
+        await repaired.is_gapless() and (lacks_counts(repaired) or await untrue_counts(repaired))
     ):
-        await stored.plan_recount(mended, plan)
-    for root in await mended.list_wrong_threads():
+        await stored.plan_recount(repaired, plan)
+    for root in await repaired.list_wrong_threads():
         summary = {"replyCount": root["count"], "lastReplyAt": root["last"]}
         plan.threads[root["_id"]] = summary if root["count"] else None
         before, after = root.get("said"), f"{root['count']} replies"
@@ -86,7 +86,7 @@ async def plan_repair(snapshot: ConversationSnapshot) -> RepairPlan:
     return plan
 
 
-async def _mend_head(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
+async def _repair_head(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
     head, conversation = snapshot.head or {}, snapshot.conversation or {}
     if not is_whole(head.get("floorSeq")):
         plan.head["floorSeq"] = await _floor_of(snapshot)
@@ -103,10 +103,10 @@ async def _mend_head(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
         Repair(snapshot.id, f"head: {name}", head.get(name), value)
         for name, value in plan.head.items()
     ]
-    _mend_epoch(snapshot, plan, head.get("epoch"), conversation.get("epoch"))
+    _repair_epoch(snapshot, plan, head.get("epoch"), conversation.get("epoch"))
 
 
-def _mend_epoch(
+def _repair_epoch(
     snapshot: ConversationSnapshot, plan: RepairPlan, of_head: Any, of_conversation: Any
 ) -> None:
     """An epoch that differs becomes a new one, so that every cached copy is out of date."""
@@ -123,13 +123,13 @@ async def _floor_of(snapshot: ConversationSnapshot) -> int:
     return int(oldest["seq"]) - 1 if oldest else 0
 
 
-async def _mend_read_states(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
-    for each in snapshot.participants:
-        before = each.get("lastReadSeq"), each.get("lastReadMessageId")
+async def _repair_read_states(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
+    for participant in snapshot.participants:
+        before = participant.get("lastReadSeq"), participant.get("lastReadMessageId")
         after = await _read_state(snapshot, *before)
         if after != before:
-            plan.read_states[each["userId"]] = after
-            what = f"read state of {each['userId']}"
+            plan.read_states[participant["userId"]] = after
+            what = f"read state of {participant['userId']}"
             plan.repairs.append(Repair(snapshot.id, what, before, after))
 
 

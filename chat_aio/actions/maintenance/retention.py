@@ -1,4 +1,4 @@
-"""Retention: old messages become tombstones, or are removed. A plan says which; it is shown or
+"""Retention: old messages become tombstones, or are removed. A plan lists them; it is shown or
 carried out."""
 
 import asyncio
@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from chat_aio.actions.context import Context
 from chat_aio.actions.guards import require_user
-from chat_aio.actions.maintenance.operators import Advance, Counts, Progress, silent
 from chat_aio.store import audit
 from chat_aio.store.documents import AuditEntry, Change
-from chat_aio.store.maintenance import audit_log, legal_holds, retention
+from chat_aio.store.maintenance import legal_holds, retention
+from chat_aio.store.maintenance.progress import Advance, Counts, Progress, silent
 from chat_aio.store.maintenance.retention import Old
 
 ACTION = "retention"
@@ -83,13 +83,13 @@ async def carry_out(
 ) -> Counts:
     """Empty or remove what is planned, between two rows of the audit trail.
 
-    The first one stands there before anything is done: a run that is cut short has no second one,
+    The first one is written before anything is done: a run that is cut short has no second one,
     and its tombstones name it (`change.id`). Both are added also where nothing was left to do.
     """
     run_id = context.new_id()
     await legal_holds.keep_expiring(context.database)
     begun = _row(context, user_id, plan, context.new_id(), moved=(None, "begun"), run=run_id)
-    await audit_log.add_once(context.database, begun)
+    await audit.add_once(context.database, begun)
     if plan.wanted.removes:
         counts = await _remove(context, plan, progress)
     else:
@@ -104,7 +104,7 @@ async def carry_out(
         conversations=counts.conversations,
         held=plan.held,
     )
-    await audit_log.add_once(context.database, done)
+    await audit.add_once(context.database, done)
     return counts
 
 
@@ -172,5 +172,5 @@ async def _each(
     work: Callable[[Old, Advance], Awaitable[int]],
 ) -> Counts:
     with progress(stage, sum(map(len, plan.olds))) as advance:
-        done = [await work(each, advance) for each in plan.olds]
+        done = [await work(old, advance) for old in plan.olds]
     return Counts(sum(done), sum(map(bool, done)))

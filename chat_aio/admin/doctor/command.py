@@ -21,8 +21,8 @@ from chat_aio.server.sources import settings_from
 
 def _headers(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     headers = {}
-    for each in given:
-        name, colon, value = each.partition(":")
+    for header in given:
+        name, colon, value = header.partition(":")
         if not colon:
             raise click.BadParameter("a header is written as 'Name: value'")
         headers[name.strip()] = value.strip()
@@ -59,9 +59,9 @@ def doctor(*, url: str | None, headers: Mapping[str, str], as_json: bool, **give
         return found
 
     points = asyncio.run(look())
-    problems = sum(each.state == "problem" for each in points)
+    problems = sum(point.state == "problem" for point in points)
     if as_json:
-        document = {"points": [asdict(each) for each in points], "problems": problems}
+        document = {"points": [asdict(point) for point in points], "problems": problems}
         click.echo(json_from(document))
     if problems:
         raise click.exceptions.Exit(1)

@@ -14,10 +14,10 @@ from chat_aio.admin.doctor.versions import OLDEST, check_version, numbers_of
 from chat_aio.errors import SetupError, StorageUnavailable
 from chat_aio.server.clients import client_of
 from chat_aio.server.settings import ServeSettings
-from chat_aio.store import indexes, orphans, privileges, schema_version
+from chat_aio.store import indexes, orphans, privileges
 from chat_aio.store.change_stream import ChangesBroken
 from chat_aio.store.database import Database, is_unauthorized
-from chat_aio.store.maintenance import deployment
+from chat_aio.store.maintenance import doctor, migrate
 
 MOST_CLOCK_SECONDS = 1.0
 ENOUGH_OPLOG_SECONDS = 6 * 3600
@@ -36,7 +36,7 @@ async def points_of_database(settings: ServeSettings) -> AsyncIterator[Point]:
         prefix, flags = settings.options.collection_prefix, settings.options.flags
         database = Database(client[settings.database], prefix=prefix, flags=flags)
         try:
-            hello = await deployment.hello(database)
+            hello = await doctor.hello(database)
         except (StorageUnavailable, PyMongoError) as error:
             yield problem(
                 "MongoDB", f"not reached: {_said(error)}", "start it, or set mongo_url right"
@@ -51,7 +51,7 @@ def checks_of(settings: ServeSettings) -> dict[str, Check]:
     """The checks by the names of their points."""
 
     async def check_oplog(database: Database) -> Point:
-        return judge_oplog(await deployment.oplog(database), settings.options.ring_seconds)
+        return judge_oplog(await doctor.oplog(database), settings.options.ring_seconds)
 
     async def look_at_members(database: Database) -> Point:
         return await check_members(database, settings.mongo_url)
@@ -84,8 +84,8 @@ async def _checked(name: str, check: Check, database: Database) -> Point:
 
 
 async def check_feature_compatibility(database: Database) -> Point:
-    name, found = "feature compatibility", await deployment.feature_compatibility(database)
-    version = await deployment.version(database)
+    name, found = "feature compatibility", await doctor.feature_compatibility(database)
+    version = await doctor.version(database)
     if numbers_of(found) < OLDEST:
         return problem(name, found, "set featureCompatibilityVersion to 6.0 or newer")
     if numbers_of(found) != numbers_of(version):
@@ -95,7 +95,7 @@ async def check_feature_compatibility(database: Database) -> Point:
 
 
 async def check_replica_set(database: Database) -> Point:
-    name, hello = "replica set", await deployment.hello(database)
+    name, hello = "replica set", await doctor.hello(database)
     if hello.get("msg") == "isdbgrid":
         return ok(name, "a sharded cluster, through mongos")
     if "setName" not in hello:
@@ -135,7 +135,7 @@ async def check_orphans(database: Database) -> Point:
 async def check_change_stream(database: Database) -> Point:
     name = "change stream"
     try:
-        await deployment.try_change_stream(database)
+        await doctor.try_change_stream(database)
     except ChangesBroken as error:
         return problem(
             name, _said(error), "nothing is delivered without it: see `replica set` and `role`"
@@ -144,7 +144,7 @@ async def check_change_stream(database: Database) -> Point:
 
 
 async def check_role(database: Database) -> Point:
-    name, granted = "role", await deployment.privileges(database)
+    name, granted = "role", await doctor.privileges(database)
     if granted is None:
         advice = "start MongoDB with authentication, and give the chat a user of its own"
         return warning(name, "MongoDB asks for no password", advice)
@@ -158,8 +158,12 @@ async def check_role(database: Database) -> Point:
 
 async def check_indexes(database: Database) -> Point:
     name = "indexes"
-    found = [each for each in await indexes.differences(database) if each.of != "validator"]
-    if lacking := [str(each) for each in found if each.state != "surplus"]:
+    found = [
+        difference
+        for difference in await indexes.differences(database)
+        if difference.of != "validator"
+    ]
+    if lacking := [str(difference) for difference in found if difference.state != "surplus"]:
         advice = "run `chat-aio indexes apply`; a first start does it as well, if it has the rights"
         return problem(name, _some(lacking), advice)
     return ok(name, f"all are there, and {len(found)} others" if found else "all are there")
@@ -167,7 +171,11 @@ async def check_indexes(database: Database) -> Point:
 
 async def check_validators(database: Database) -> Point:
     name = "validators"
-    found = [each for each in await indexes.differences(database) if each.of == "validator"]
+    found = [
+        difference
+        for difference in await indexes.differences(database)
+        if difference.of == "validator"
+    ]
     if found:
         return warning(name, _some([*map(str, found)]), "run `chat-aio indexes apply`")
     return ok(name, "all are there")
@@ -176,18 +184,18 @@ async def check_validators(database: Database) -> Point:
 async def check_schema(database: Database) -> Point:
     name = "schema version"
     try:
-        await schema_version.require(database)
+        await migrate.require_current(database)
     except SetupError as error:
         return problem(name, str(error), "see docs/database.md, Upgrading")
-    version = await schema_version.find(database)
-    if version < schema_version.newest():
+    version = await migrate.find(database)
+    if version < migrate.newest():
         advice = "when no process of an earlier version is left: `chat-aio migrate --finish`"
         return warning(name, str(version), advice)
     return ok(name, str(version))
 
 
 async def check_clock(database: Database, now: Callable[[], float] = time.time) -> Point:
-    name, ahead = "clock", await deployment.clock_difference(database, now)
+    name, ahead = "clock", await doctor.clock_difference(database, now)
     said = f"{abs(ahead):.3f} s {'ahead of' if ahead > 0 else 'behind'} the primary's"
     if abs(ahead) > MOST_CLOCK_SECONDS:
         advice = "run NTP on both: the chat goes by the primary's clock, logs go by this one"
@@ -195,7 +203,7 @@ async def check_clock(database: Database, now: Callable[[], float] = time.time) 
     return ok(name, said)
 
 
-def judge_oplog(found: deployment.Oplog, needed: float) -> Point:
+def judge_oplog(found: doctor.Oplog, needed: float) -> Point:
     """`needed` are the seconds that a process reads back when it starts."""
     name, said = "oplog", f"reaches back {found.seconds / 3600:.1f} h"
     if not found.is_full:

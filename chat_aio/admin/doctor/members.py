@@ -13,7 +13,7 @@ from chat_aio.admin.doctor.points import Point, ok, problem, unknown, warning
 from chat_aio.errors import SetupError
 from chat_aio.server.clients import client_of_member, is_direct
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance import deployment
+from chat_aio.store.maintenance import doctor
 
 NAME = "members"
 MOST_LAG_SECONDS = 10.0
@@ -33,7 +33,7 @@ class Member:
 async def check_members(database: Database, url: str) -> Point:
     """Connect to each member that is not hidden, with the credentials and the TLS settings of
     `url`."""
-    hello = await deployment.hello(database)
+    hello = await doctor.hello(database)
     if "setName" not in hello:
         advice = "run `chat-aio doctor` with the address of each shard or member"
         return unknown(NAME, "MongoDB does not list them here", advice)
@@ -73,7 +73,7 @@ def _member_from(host: str, hello: Mapping[str, Any]) -> Member:
 def judge_members(members: Sequence[Member], *, reachable: bool) -> Point:
     """`reachable` is whether clients of this connection string connect to all members. If they do
     not, a member without an answer may be alive and out of reach from here."""
-    found = ", ".join(f"{each.host} {each.state or 'does not answer'}" for each in members)
+    found = ", ".join(f"{member.host} {member.state or 'does not answer'}" for member in members)
     if any(member.state is None for member in members):
         if not reachable:
             advice = "run `chat-aio doctor` without directConnection, where members are reachable"
@@ -89,7 +89,7 @@ def judge_members(members: Sequence[Member], *, reachable: bool) -> Point:
 
 def _lagging(members: Sequence[Member]) -> str:
     """The members whose newest write is much older than the primary's."""
-    (newest, *_) = [each.written for each in members if each.state == "primary"] or [None]
+    (newest, *_) = [member.written for member in members if member.state == "primary"] or [None]
     if newest is None:
         return ""
     lags = {

@@ -7,7 +7,7 @@ from typing import Any
 from chat_aio.admin.doctor.points import Point, ok, problem, warning
 from chat_aio.embedded import REPLICA_SET, VERSION
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance import deployment
+from chat_aio.store.maintenance import doctor
 
 NAME = "MongoDB's version"
 OLDEST = (6, 0)
@@ -17,7 +17,7 @@ FIX_OF_CVE_2025_14847 = {(6, 0): 27, (7, 0): 28, (8, 0): 17, (8, 2): 3}
 
 
 async def check_version(database: Database) -> Point:
-    version, hello = await deployment.version(database), await deployment.hello(database)
+    version, hello = await doctor.version(database), await doctor.hello(database)
     return judge_version(version, hello, datetime.now(UTC).date())
 
 

@@ -40,12 +40,12 @@ class Erasure:
         }
 
     def renamed(self, user_ids: Sequence[str]) -> list[str]:
-        return [self.pseudonym if each == self.user_id else each for each in user_ids]
+        return [self.pseudonym if user_id == self.user_id else user_id for user_id in user_ids]
 
 
 class Traces(NamedTuple):
     """What goes from a message with its sender: fields that get an empty value, and fields that are
-    removed. `actions/maintenance/erasure.py` says which."""
+    removed, as `actions/maintenance/erasure.py` decides."""
 
     emptied: Mapping[str, Any]
     removed: Sequence[str]
@@ -59,7 +59,7 @@ def empty_message(of: Erasure, message: Mapping[str, Any], traces: Traces) -> Up
 
 
 def scrub_tombstone(of: Erasure, message: Mapping[str, Any], traces: Traces) -> UpdateOne:
-    """Remove from a tombstone what it still says about its sender; clients get no event."""
+    """Remove the sender's data from a tombstone; clients get no event."""
     update = _without_sender(of, traces)
     if value_at(message, "change.actorId") == of.user_id:
         # One field of `change`: the feed follows only writes of the whole `change`.
@@ -195,7 +195,7 @@ async def list_bans_in_force(database: Database, user_id: str, *, at: datetime) 
     """The ids of the bans that keep a user out now."""
     chosen = active(user_id, at=at)
     found = await database.read(lambda: database.bans.find(chosen, {"_id": 1}).to_list(None))
-    return [str(each["_id"]) for each in found]
+    return [str(row["_id"]) for row in found]
 
 
 async def count_shared_files(database: Database, user_id: str) -> int:

@@ -37,7 +37,7 @@ async def put(database: Database, hold: LegalHoldDocument, entry: AuditEntry) ->
 
 async def keep_expiring(database: Database) -> None:
     """Take the end from rows that a hold keeps. Those that are written later get one: this is done
-    anew with every run of the retention, long before they expire."""
+    again with every run of the retention, long before they expire."""
     kept = await _kept_rows(database)
     if not kept:
         return
@@ -96,10 +96,10 @@ async def on_user(database: Database, user_id: str) -> list[LegalHoldDocument]:
     holds = await list_all(database)
     theirs = await _conversations_of(database, user_id) if holds else set[str]()
     return [
-        each
-        for each in holds
-        if (each["targetType"], each["targetId"]) == ("user", user_id)
-        or theirs & await _kept_by(database, each)
+        hold
+        for hold in holds
+        if (hold["targetType"], hold["targetId"]) == ("user", user_id)
+        or theirs & await _kept_by(database, hold)
     ]
 
 
@@ -107,8 +107,8 @@ async def kept_conversations(database: Database) -> set[str]:
     """The conversations under a hold, and those of users under one: where they are or have
     written."""
     kept: set[str] = set()
-    for each in await list_all(database):
-        kept |= await _kept_by(database, each)
+    for hold in await list_all(database):
+        kept |= await _kept_by(database, hold)
     return kept
 
 
@@ -134,4 +134,4 @@ async def _conversations_of(database: Database, user_id: str) -> set[str]:
 async def kept_users(database: Database) -> set[str]:
     """The users under a hold."""
     holds = await list_all(database)
-    return {each["targetId"] for each in holds if each["targetType"] == "user"}
+    return {hold["targetId"] for hold in holds if hold["targetType"] == "user"}

@@ -1,4 +1,4 @@
-"""Where documents name a user: their own data, and data about them."""
+"""Where documents name a user, and whether any does: their own data, and data about them."""
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
@@ -7,7 +7,8 @@ from typing import Any
 from chat_aio.store import sent_counts, slow_mode
 from chat_aio.store.bans import active
 from chat_aio.store.database import Database
-from chat_aio.store.maintenance.scanning import listed, scan
+from chat_aio.store.maintenance.progress import Progress
+from chat_aio.store.maintenance.scanning import listed, scan, size_of
 
 PLACES: dict[str, tuple[str, ...]] = {
     "counters": (),
@@ -75,12 +76,12 @@ KEPT_APART = {"terms": 0, "search": 0, "requestHash": 0, "change": 0}
 
 def naming(collection: str, user_id: str) -> dict[str, Any]:
     """The query for the documents that name a user."""
-    named: list[dict[str, Any]] = [{each: user_id} for each in PLACES[collection]]
+    named: list[dict[str, Any]] = [{place: user_id} for place in PLACES[collection]]
     if collection == "reports":
         named.append({"targetType": "user", "targetId": user_id})
     if collection == "counters":
         places = (sent_counts.place_of(user_id), slow_mode.place_of(user_id))
-        named += [{each: {"$exists": True}} for each in places]
+        named += [{place: {"$exists": True}} for place in places]
     return {"$or": named}
 
 
@@ -88,7 +89,7 @@ def naming_for_good(collection: str, user_id: str, *, at: datetime) -> dict[str,
     """As `naming`, without the bans in force, which must go on naming whom they keep out."""
     if collection != "bans":
         return naming(collection, user_id)
-    others = [{each: user_id} for each in PLACES["bans"] if each != "userId"]
+    others = [{place: user_id} for place in PLACES["bans"] if place != "userId"]
     return {"$or": [{"userId": user_id, "$nor": [active(user_id, at=at)]}, *others]}
 
 
@@ -108,3 +109,29 @@ async def concerning(
     shown = KEPT_APART if collection == "messages" else None
     async for passed, found in scan(database, rows, chosen, shown):
         yield passed, found
+
+
+async def is_known(database: Database, user_id: str) -> bool:
+    """Whether a user has ever written, or is in a conversation."""
+    return bool(
+        await database.read(lambda: database.messages.find_one({"senderId": user_id}, {"_id": 1}))
+        or await database.read(
+            lambda: database.conversations.find_one({"participants.userId": user_id}, {"_id": 1})
+        )
+    )
+
+
+async def has_traces(database: Database, user_id: str, progress: Progress) -> bool:
+    """Whether any row names a user. Only the messages are many, so they are read last, and all of
+    them if the user has none of their own and is in no conversation."""
+    if await is_known(database, user_id):
+        return True
+    first = sorted(PLACES, key=lambda name: name == "messages")
+    with progress("Looking for the user", await size_of(database, PLACES)) as advance:
+        for name in first:
+            rows = database.collection(name)
+            async for passed, found in scan(database, rows, naming(name, user_id), {"_id": 1}):
+                if found:
+                    return True
+                advance(passed)
+    return False

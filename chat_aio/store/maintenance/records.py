@@ -1,4 +1,4 @@
-"""Retention of what names people beside messages: which rows are over, and their removal."""
+"""Retention of records other than messages that name people: old rows and their removal."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -9,6 +9,7 @@ from chat_aio.store.bans import NO_DATE
 from chat_aio.store.database import Database
 from chat_aio.store.maintenance.legal_holds import kept_conversations, kept_users
 from chat_aio.store.maintenance.personal_data import naming
+from chat_aio.store.maintenance.progress import Advance
 
 AT_A_TIME = 1_000
 SECONDS = 60.0
@@ -42,9 +43,7 @@ async def count(database: Database, collection: str, *, before: datetime) -> int
     return found
 
 
-async def remove(
-    database: Database, collection: str, *, before: datetime, advance: Callable[[int], object]
-) -> int:
+async def remove(database: Database, collection: str, *, before: datetime, advance: Advance) -> int:
     """Remove what is over, some rows at a time; returns how many."""
     rows = database.collection(collection)
     done = 0
@@ -53,8 +52,7 @@ async def remove(
         chosen = await _chosen(database, collection, before)
         found = rows.find(chosen, {"_id": 1}).limit(AT_A_TIME)
         ids = [
-            each["_id"]
-            for each in await database.read(partial(found.to_list, None), seconds=SECONDS)
+            row["_id"] for row in await database.read(partial(found.to_list, None), seconds=SECONDS)
         ]
         if not ids:
             return done
@@ -66,7 +64,7 @@ async def remove(
 
 async def _chosen(database: Database, collection: str, before: datetime) -> dict[str, Any]:
     """What is over and under no legal hold."""
-    kept = [naming(collection, each) for each in await kept_users(database)]
+    kept = [naming(collection, user_id) for user_id in await kept_users(database)]
     if held := await kept_conversations(database):
         kept += [{place: {"$in": sorted(held)}} for place in PLACES]
     over = OVER[collection](before)

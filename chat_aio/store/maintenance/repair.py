@@ -3,6 +3,7 @@
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pymongo import UpdateOne
@@ -16,7 +17,12 @@ from chat_aio.store.maintenance.snapshot import (
 )
 from chat_aio.store.metadata import escaped
 from chat_aio.store.sent_counts import nothing_up_to
+from chat_aio.store.tokenizer import search_of
 from chat_aio.store.transactions import Session, Unchanged, transact
+
+MESSAGES_AT_A_TIME = 100
+PAGE_SECONDS = 60.0
+SEARCHED = {"conversationId": 1, "seq": 1, "deletedAt": 1, "terms": 1, "search": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,11 @@ class Repair:
 
 @dataclass(slots=True)
 class RepairPlan:
-    """What is to be written in a conversation; `repairs` says the same to people.
+    """The writes of a repair of a conversation; `repairs` describes them for people.
 
     `read_states` has the new (seq, message id) by user id. `threads` has the new summary of
     each root, None to remove it. `counts_begin` is the seq behind which all sent messages have been
-    counted anew, None if the counts stay.
+    recounted, None if the counts stay.
     """
 
     head: dict[str, Any] = field(default_factory=dict)
@@ -48,7 +54,7 @@ class RepairPlan:
     def begin_epoch(self, snapshot: ConversationSnapshot) -> int:
         """Give head and conversation a new epoch, later than both of theirs; returns it."""
         rows = (snapshot.head or {}, snapshot.conversation or {})
-        epoch = max([each["epoch"] for each in rows if is_whole(each.get("epoch"))], default=0) + 1
+        epoch = max([row["epoch"] for row in rows if is_whole(row.get("epoch"))], default=0) + 1
         self.head["epoch"] = self.conversation["epoch"] = epoch
         return epoch
 
@@ -103,7 +109,7 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
         user_id: f"participants.$[p{place}]" for place, user_id in enumerate(plan.read_states)
     }
     if fields := {**plan.conversation, **dict(_read_states(plan, places))}:
-        filters = [{f"p{place}.userId": each} for place, each in enumerate(plan.read_states)]
+        filters = [{f"p{place}.userId": user_id} for place, user_id in enumerate(plan.read_states)]
         await database.conversations.update_one(
             here, {"$set": fields}, array_filters=filters or None, session=session
         )
@@ -120,6 +126,45 @@ async def _write(snapshot: ConversationSnapshot, plan: RepairPlan) -> None:
     if plan.threads:
         updates = [_thread_update(root, summary) for root, summary in plan.threads.items()]
         await database.messages.bulk_write(updates, session=session)
+
+
+async def repair_tokens(database: Database, conversation_id: object, *, dry_run: bool) -> int:
+    """Give the messages of a conversation the search tokens of their terms; returns how many had
+    others. A dry run only counts. Clients are not notified: no stamp is written."""
+    wrong, after = 0, 0
+    while True:
+        chosen = {"conversationId": conversation_id, "seq": {"$gt": after}}
+        rows = database.messages.find(chosen, SEARCHED).sort("seq", 1).limit(MESSAGES_AT_A_TIME)
+        page = await database.read(partial(rows.to_list, None), seconds=PAGE_SECONDS)
+        updates = [_token_update(message) for message in page if has_wrong_tokens(message)]
+        wrong += len(updates)
+        if updates and not dry_run:
+            await database.write(partial(database.messages.bulk_write, updates, ordered=False))
+        if len(page) < MESSAGES_AT_A_TIME:
+            return wrong
+        after = page[-1]["seq"]
+
+
+def has_wrong_tokens(message: Mapping[str, Any]) -> bool:
+    """Whether a message has other search tokens than those of its terms. False for a tombstone, and
+    for a row with unreadable terms or an unreadable conversation, which other checks report."""
+    conversation_id, terms = message.get("conversationId"), message.get("terms", [])
+    if message.get("deletedAt") or not isinstance(conversation_id, str):
+        return False
+    if not isinstance(terms, list) or not all(isinstance(term, str) for term in terms):
+        return False
+    right = search_of(conversation_id, terms) if "terms" in message else None
+    return message.get("search") != right
+
+
+def _token_update(message: Mapping[str, Any]) -> UpdateOne:
+    # Conditional on the terms: an edit or a deletion in between wins.
+    if "terms" not in message:
+        without_terms = {"_id": message["_id"], "terms": {"$exists": False}}
+        return UpdateOne(without_terms, {"$unset": {"search": ""}})
+    unchanged = {"_id": message["_id"], "terms": message["terms"]}
+    search = search_of(message["conversationId"], message["terms"])
+    return UpdateOne(unchanged, {"$set": {"search": search}})
 
 
 def _read_states(plan: RepairPlan, places: Mapping[str, str]) -> Iterator[tuple[str, object]]:

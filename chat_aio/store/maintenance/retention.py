@@ -18,6 +18,7 @@ from chat_aio.store import conversations
 from chat_aio.store.database import Database
 from chat_aio.store.documents import Change, CounterDocument
 from chat_aio.store.edits import emptied
+from chat_aio.store.maintenance.progress import Advance
 from chat_aio.store.sent_counts import WITHOUT_COUNTS
 
 MESSAGES_AT_A_TIME = 250
@@ -121,7 +122,7 @@ async def count(database: Database, old: Old, *, live: bool) -> int:
 
 
 async def empty(
-    database: Database, old: Old, *, change: Callable[[], Change], advance: Callable[[int], object]
+    database: Database, old: Old, *, change: Callable[[], Change], advance: Advance
 ) -> int:
     """Turn old messages into tombstones, as a deletion does, and note that in the head; returns
     how many.
@@ -156,14 +157,14 @@ async def empty(
 async def raise_floors(database: Database, olds: Iterable[Old]) -> None:
     """Note in the heads what will be removed. From then on unread counts leave it out."""
     updates = [
-        UpdateOne({"_id": each.conversation_id}, {"$max": {"floorSeq": each.upto}}) for each in olds
+        UpdateOne({"_id": old.conversation_id}, {"$max": {"floorSeq": old.upto}}) for old in olds
     ]
     for start in range(0, len(updates), MESSAGES_AT_A_TIME):
         some = updates[start : start + MESSAGES_AT_A_TIME]
         await database.write(partial(database.counters.bulk_write, some, ordered=False))
 
 
-async def remove(database: Database, old: Old, *, advance: Callable[[int], object]) -> int:
+async def remove(database: Database, old: Old, *, advance: Advance) -> int:
     """Remove what is below the floor; returns how many there were."""
     done = 0
     for part, size in old.parts():

@@ -39,8 +39,8 @@ async def scan(
 
 async def size_of(database: Database, collections: Iterable[str]) -> int:
     """About how many documents some collections have."""
-    rows = [database.collection(each) for each in collections]
-    return sum([await database.read(each.estimated_document_count) for each in rows])
+    rows = [database.collection(name) for name in collections]
+    return sum([await database.read(row.estimated_document_count) for row in rows])
 
 
 async def listed(

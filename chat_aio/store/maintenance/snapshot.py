@@ -1,5 +1,5 @@
 """A conversation, its head and its newest message as one transaction sees them, and what a check or
-a repair reads beside them."""
+a repair reads with them."""
 
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeGuard, TypeVar, cast
 
-from chat_aio.store.calls import maybe_await
 from chat_aio.store.database import Database
 from chat_aio.store.documents import ConversationDocument, CounterDocument
+from chat_aio.store.drivers import maybe_await
 from chat_aio.store.sent_counts import OWN_INDEX, count_sent
 from chat_aio.store.transactions import Session, transact
 from chat_aio.store.unread import count_unread
@@ -64,24 +64,24 @@ class ConversationSnapshot:
     @property
     def least_activity(self) -> datetime | None:
         """The time of the newest message or of the creation, whichever is later."""
-        times = [(each or {}).get("createdAt") for each in (self.newest, self.conversation)]
-        return max((each for each in times if isinstance(each, datetime)), default=None)
+        times = [(row or {}).get("createdAt") for row in (self.newest, self.conversation)]
+        return max((time for time in times if isinstance(time, datetime)), default=None)
 
     @property
     def participants(self) -> list[Row]:
         """The participants that can be read."""
         found = (self.conversation or {}).get("participants")
         return [
-            each
-            for each in (found if isinstance(found, list) else ())
-            if isinstance(each, dict) and isinstance(each.get("userId"), str)
+            element
+            for element in (found if isinstance(found, list) else ())
+            if isinstance(element, dict) and isinstance(element.get("userId"), str)
         ]
 
     async def find_messages(self, ids: list[str]) -> dict[object, Row]:
         """The messages with these ids, of whichever conversation, by id."""
         shown = {"conversationId": 1, "seq": 1}
         rows = self.database.messages.find({"_id": {"$in": ids}}, shown, session=self.session)
-        return {each["_id"]: each for each in await rows.to_list(None)}
+        return {row["_id"]: row for row in await rows.to_list(None)}
 
     async def find_message(self, chosen: Mapping[str, Any]) -> Row | None:
         """A message of this conversation."""
@@ -125,12 +125,12 @@ class ConversationSnapshot:
                 {"$group": {"_id": "$senderId", "count": {"$sum": 1}}},
             ]
             rows = await self._aggregate(stages, hint=OWN_INDEX)
-            counts |= {each["_id"]: each["count"] for each in rows}
+            counts |= {row["_id"]: row["count"] for row in rows}
         return counts
 
     async def count_sent(self) -> dict[str, int]:
         """How many messages behind the floor each participant has sent, without those of none."""
-        user_ids = [each["userId"] for each in self.participants]
+        user_ids = [participant["userId"] for participant in self.participants]
         return await count_sent(
             self.database,
             self.id,
@@ -159,12 +159,12 @@ class ConversationSnapshot:
             "$or": [named, {"thread": {"$exists": True}}],
         }
         roots = await self._aggregate([{"$match": chosen}, *_THREADS])
-        ids = [each["_id"] for each in roots]
+        ids = [root["_id"] for root in roots]
         # A root that was removed has no summary to be wrong; its replies alone made this group.
         here = {"_id": {"$in": ids}, "conversationId": self.id, "seq": {"$gt": self.floor}}
         rows = self.database.messages.find(here, {"_id": 1}, session=self.session)
-        there = {each["_id"] for each in await rows.to_list(None)}
-        return [each for each in roots if each["_id"] in there]
+        there = {row["_id"] for row in await rows.to_list(None)}
+        return [root for root in roots if root["_id"] in there]
 
     async def list_invites(self) -> list[Row]:
         rows = self.database.invites.find({"conversationId": self.id}, session=self.session)
@@ -172,13 +172,13 @@ class ConversationSnapshot:
 
     async def join_requests(self) -> AsyncIterator[Row]:
         rows = self.database.join_requests.find({"conversationId": self.id}, session=self.session)
-        async for each in rows:
-            yield each
+        async for row in rows:
+            yield row
 
     async def conversation_bans(self) -> AsyncIterator[Row]:
         chosen = {"conversationId": self.id}
-        async for each in self.database.conversation_bans.find(chosen, session=self.session):
-            yield each
+        async for ban in self.database.conversation_bans.find(chosen, session=self.session):
+            yield ban
 
     async def list_blocks(self, pairs: list[dict[str, str]]) -> list[Row]:
         rows = self.database.blocks.find({"_id": {"$in": pairs}}, session=self.session)

@@ -1,0 +1,173 @@
+"""Removing messages: as their sender deletes them, but by a moderator, with a row in the audit log.
+
+A plan contains the messages that are left to remove, one or many of a user. It is shown or carried
+out.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from chat_aio.actions import reading
+from chat_aio.actions.attachments import release_attached
+from chat_aio.actions.context import Context
+from chat_aio.actions.editing import later_than
+from chat_aio.actions.guards import load_message, require_user
+from chat_aio.schema.models import Message
+from chat_aio.store import audit, edits
+from chat_aio.store.documents import AuditEntry, Change, CounterDocument, MessageDocument
+from chat_aio.store.hidden import NOTHING
+from chat_aio.store.maintenance import find_messages
+from chat_aio.store.maintenance import remove_messages as stored
+from chat_aio.store.maintenance.find_messages import Wanted
+from chat_aio.store.maintenance.progress import Counts, Progress, silent
+
+ACTION = "remove-message"
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The message as it was found. `is_new` where it is no tombstone yet."""
+
+    found: MessageDocument
+
+    @property
+    def is_new(self) -> bool:
+        return not self.found["deletedAt"]
+
+
+async def plan_removal(context: Context, user_id: str, message_id: str) -> Removal:
+    """Find what is to be removed. Raises UserBanned and MessageNotFound."""
+    await require_user(context, user_id)
+    return Removal(await load_message(context, message_id))
+
+
+async def show(context: Context, user_id: str, plan: Removal) -> Message:
+    """The message of a plan as it goes out."""
+    (shown,) = await reading.show(context, user_id, [plan.found], NOTHING)
+    return shown
+
+
+async def remove(
+    context: Context, user_id: str, plan: Removal, *, reason: str | None = None
+) -> tuple[Message, bool]:
+    """Leave a tombstone where a message was; returns it, and whether it is new.
+
+    Clients hear of it as of any deletion. If this ends between the tombstone and the row of the
+    audit trail, removing the message again adds the row. Raises MessageNotFound.
+    """
+    message_id = plan.found["_id"]
+    tombstone = None
+    if plan.is_new:
+        change = change_of(context, user_id, plan.found)
+        tombstone = await edits.delete(
+            context.database, message_id, change=change, history=context.history
+        )
+    if tombstone is not None:
+        release_attached(context, [plan.found])
+    shown = tombstone or await load_message(context, message_id)
+    if tombstone or _is_removal(shown):
+        row = entry_of(shown, shown["change"], reason=reason)
+        await audit.add_once(context.database, row)
+    return await show(context, user_id, Removal(shown)), tombstone is not None
+
+
+def change_of(context: Context, user_id: str, found: MessageDocument) -> Change:
+    """A new stamp of the removal of a message, as it is stored."""
+    return {
+        "id": context.new_id(),
+        "at": later_than(found, context.clock()),
+        "kind": "message.deleted",
+        "actorId": user_id,
+    }
+
+
+def _is_removal(tombstone: MessageDocument) -> bool:
+    """Whether somebody else than its sender has deleted a message."""
+    change = tombstone.get("change")
+    return (
+        change is not None
+        and change["kind"] == "message.deleted"
+        and change["actorId"] != tombstone["senderId"]
+    )
+
+
+def entry_of(
+    tombstone: MessageDocument, change: Change, *, reason: str | None = None
+) -> AuditEntry:
+    """The row that a message was removed. It has the id of the change, so there is one at most."""
+    given: dict[str, Any] = {} if reason is None else {"reason": reason}
+    return audit.entry(
+        change["id"],
+        ACTION,
+        tombstone["_id"],
+        actor_id=change["actorId"],
+        at=change["at"],
+        conversationId=tombstone["conversationId"],
+        senderId=tombstone["senderId"],
+        **given,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BulkRemoval:
+    """Which messages are to be removed, and the conversations to look into, as they were then:
+    what is sent later stays."""
+
+    wanted: Wanted
+    heads: tuple[CounterDocument, ...]
+
+
+async def plan_removals(context: Context, user_id: str, wanted: Wanted) -> BulkRemoval:
+    """Find the conversations. Raises UserBanned and ConversationNotFound."""
+    await require_user(context, user_id)
+    return BulkRemoval(wanted, tuple(await find_messages.list_heads(context.database, wanted)))
+
+
+async def count_removals(
+    context: Context, plan: BulkRemoval, *, progress: Progress = silent
+) -> Counts:
+    """How many messages a plan would remove now."""
+
+    async def pass_by(messages: Sequence[MessageDocument]) -> int:
+        return len(messages)
+
+    return await _for_all(context, plan, progress, "Counting", pass_by)
+
+
+async def remove_many(
+    context: Context, user_id: str, plan: BulkRemoval, *, progress: Progress = silent
+) -> Counts:
+    """Leave tombstones, each with its row in the audit trail. If this is interrupted, what is done
+    is complete; run it again for the rest."""
+    return await _for_all(context, plan, progress, "Removing", partial(empty, context, user_id))
+
+
+async def empty(context: Context, user_id: str, messages: Sequence[MessageDocument]) -> int:
+    """Leave tombstones where these messages were, each with its row; returns how many."""
+    return await stored.empty(
+        context.database,
+        messages,
+        change=partial(change_of, context, user_id),
+        entry=entry_of,
+        history=context.history,
+    )
+
+
+async def _for_all(
+    context: Context,
+    plan: BulkRemoval,
+    progress: Progress,
+    stage: str,
+    work: Callable[[Sequence[MessageDocument]], Awaitable[int]],
+) -> Counts:
+    messages = conversations = 0
+    with progress(stage, sum(head["seq"] for head in plan.heads)) as advance:
+        for head in plan.heads:
+            done = 0
+            async for page in find_messages.walk(context.database, plan.wanted, head, advance):
+                done += await work([message for message in page.met if not message["deletedAt"]])
+            messages += done
+            conversations += bool(done)
+    return Counts(messages, conversations)

@@ -1,0 +1,106 @@
+"""Keeping the daily statistics: complete days are rolled up, rows that are too old are removed."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from chat_aio.actions.context import Context
+from chat_aio.errors import InvalidInput
+from chat_aio.store.maintenance import stats as stored
+from chat_aio.store.maintenance.progress import Progress, silent
+from chat_aio.store.maintenance.stats import Span, day_of
+
+COMMITTED_WITHIN = timedelta(minutes=5)
+"""A day is complete so long after its end: a message has its time before it is committed, and
+clocks of processes differ."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which days to roll up, both ends included; `since` None means where the last run has
+    ended, `until` None for the last complete day. Rows are kept for `keep_days` if it is given."""
+
+    since: date | None = None
+    until: date | None = None
+    keep_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolledUp:
+    """What a run has done: the days from `since` (None: the first message) to before `until`."""
+
+    since: str | None
+    until: str
+    conversations: int
+    rows: int
+    removed: int
+
+
+async def update(context: Context, wanted: Wanted, *, progress: Progress = silent) -> RolledUp:
+    """Roll up days, going on where a run over the same days was cut short. Raises InvalidInput for
+    a day that is not complete."""
+    database = context.database
+    until = _until(context, wanted.until)
+    since = await stored.rolled_until(database)
+    if wanted.since is not None:
+        since = _midnight(wanted.since)
+    oldest = _oldest(wanted, until)
+    if oldest is not None and (since is None or since < oldest):
+        since = oldest
+    conversations = rows = 0
+    if since is None or since < until:
+        conversations, rows = await _roll_up(context, Span(since, until), progress)
+    removed = 0
+    if oldest is not None:
+        removed = await stored.remove_before(database, day_of(oldest))
+    return RolledUp(
+        since=None if since is None else day_of(since),
+        until=day_of(until),
+        conversations=conversations,
+        rows=rows,
+        removed=removed,
+    )
+
+
+async def count_old(context: Context, wanted: Wanted) -> int:
+    """How many rows `update` would remove now. Raises as that."""
+    oldest = _oldest(wanted, _until(context, wanted.until))
+    if oldest is None:
+        return 0
+    return await stored.count_before(context.database, day_of(oldest))
+
+
+def _oldest(wanted: Wanted, until: datetime) -> datetime | None:
+    """The first moment that is kept; None if everything is."""
+    return None if wanted.keep_days is None else until - timedelta(days=wanted.keep_days)
+
+
+async def _roll_up(context: Context, span: Span, progress: Progress) -> tuple[int, int]:
+    """How many conversations were looked into, and how many rows written."""
+    database = context.database
+    after = await stored.place_of(database, span)
+    conversations = rows = 0
+    length = await stored.count_active(database, span, after=after)
+    with progress("Rolling up", length) as advance:
+        while heads := await stored.list_active(database, span, after=after):
+            rows += await stored.roll_up(database, heads, span)
+            after = heads[-1]["_id"]
+            await stored.note_place(database, span, after)
+            conversations += len(heads)
+            advance(len(heads))
+    await stored.note_done(database, span)
+    return conversations, rows
+
+
+def _until(context: Context, last: date | None) -> datetime:
+    """The midnight at the end of the last day."""
+    complete = _midnight((context.clock() - COMMITTED_WITHIN).astimezone(UTC).date())
+    if last is None:
+        return complete
+    until = _midnight(last) + timedelta(days=1)
+    if until > complete:
+        raise InvalidInput(f"until: {last} is not complete; it is five minutes after its end (UTC)")
+    return until
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
