@@ -392,6 +392,8 @@ async def test_check_names_each(serve: MakePeople, database: Database) -> None:
     planted = set()
     for collection in DOCUMENTS:
         _, row = await row_of(database, world, collection)
+        if collection == "processes":
+            row["_id"] = "another"  # The chat repairs its own at the next heartbeat.
         odd = {"signals": "kind", "settings": "erasures", "counters": "floorSeq"}
         name = odd.get(collection) or next(each for each in row if each != "_id")
         await plant(database, collection, {**row, name: {"x": 1}})

@@ -47,7 +47,7 @@ CHECKS = [
 ]
 API = schemathesis.openapi.from_dict(deepcopy(description())).exclude(path="/stream")
 BUSY = settings(
-    max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "12")),
+    max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "6")),
     deadline=None,
     derandomize="CHAT_AIO_GENERATED" not in os.environ,
     suppress_health_check=list(HealthCheck),
@@ -106,6 +106,13 @@ def service(mongo_url: str) -> Iterator[str]:
 @API.parametrize()
 @BUSY
 def test_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
+    case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
+
+
+@pytest.mark.long
+@API.parametrize()
+@settings(BUSY, max_examples=24, derandomize=False)
+def test_many_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
     case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
 
 
