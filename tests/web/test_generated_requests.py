@@ -53,6 +53,8 @@ BUSY = settings(
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
+TOGETHER = 2 * BUSY.max_examples
+"""Stories in which one request leads to the next."""
 HEADERS = {"X-User": "ada"}
 
 
@@ -130,4 +132,6 @@ class Story(API.as_state_machine()):  # type: ignore[misc]
 
 def test_one_request_leads_to_the_next(service: str) -> None:
     Story.base = service
-    run_state_machine_as_test(Story, settings=settings(BUSY, stateful_step_count=20))
+    run_state_machine_as_test(
+        Story, settings=settings(BUSY, max_examples=TOGETHER, stateful_step_count=20)
+    )
