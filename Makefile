@@ -5,19 +5,22 @@ BIN := $(VENV)/bin
 DOCS := .venv-docs
 RUNS := $(VENV)/.ready-run
 READY := $(VENV)/.ready
-SPREAD := -n logical --maxprocesses 8 --dist worksteal
+SPREAD := -n auto --dist worksteal
 RULES := tests/unit tests/schema tests/actions
 SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 # A run starts a hundred Python processes: none compiles what another has compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test quick check package docs audit lock bench format clean
+.PHONY: run test test-long quick check package docs audit lock bench format clean
 
 run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	@$(BIN)/chat-aio demo
 
 test: $(READY)  ## all tests, over a real mongod of their own
 	$(BIN)/python -m pytest $(SPREAD)
+
+test-long: $(READY)  ## what takes minutes: long histories, outages for minutes, large files
+	$(BIN)/python -m pytest $(SPREAD) -m long
 
 quick: $(READY)  ## the rules alone, for while you work: what the chat does, and its parts by themselves
 	$(BIN)/python -m pytest $(SPREAD) $(RULES)

@@ -25,6 +25,7 @@ from tests.support.people import Person
 
 HOOKS = Hooks(can_moderate=lambda asked: asked.user_id == "mod")
 People = Callable[[str], Person]
+LONG = pytest.mark.long
 
 
 def broken_from(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -193,10 +194,15 @@ async def row_of(database: Database, world: World, name: str) -> Planted:
     return collection, row
 
 
-async def lane_of(database: Database, world: World, *names: str) -> list[Planted]:
-    """What is broken one after the other."""
+async def lane_of(
+    database: Database, world: World, names: tuple[str, ...], *, in_full: bool
+) -> list[Planted]:
+    """The rows that are broken one after the other. Each field of a row is broken in both ways, or,
+    if not `in_full`, in one: it is missing in the first row, of another type in the second, and so
+    on."""
     rows = [await row_of(database, world, name) for name in names]
-    return [(collection, broken) for collection, row in rows for broken in broken_from(row)]
+    planted = [(collection, broken) for collection, row in rows for broken in broken_from(row)]
+    return planted if in_full else planted[::4] + planted[3::4]
 
 
 async def served(serve: MakePeople, database: Database) -> tuple[People, World]:
@@ -269,15 +275,19 @@ def test_every_collection_is_in_a_lane() -> None:
     assert names - {"a direct conversation", "a direct counter"} == set(DOCUMENTS)
 
 
+IN_FULL = [pytest.param(False, id="one way"), pytest.param(True, id="both ways", marks=LONG)]
+
+
+@pytest.mark.parametrize("in_full", IN_FULL)
 @pytest.mark.parametrize("lanes", LANES.values(), ids=LANES)
 async def test_no_route_fails_for_a_broken_row(
-    serve: MakePeople, database: Database, lanes: tuple[tuple[str, ...], ...]
+    serve: MakePeople, database: Database, lanes: tuple[tuple[str, ...], ...], in_full: bool
 ) -> None:
     people, world = await served(serve, database)
     names = await database.list_collection_names()
     before = {name: await database[name].find().to_list() for name in names}
     chat = people("alice").chat
-    broken = [await lane_of(database, world, *each) for each in lanes]
+    broken = [await lane_of(database, world, names, in_full=in_full) for names in lanes]
     for at_once in zip_longest(*broken):
         planted = [each for each in at_once if each is not None]
         for each in planted:
@@ -382,6 +392,8 @@ async def test_check_names_each(serve: MakePeople, database: Database) -> None:
     planted = set()
     for collection in DOCUMENTS:
         _, row = await row_of(database, world, collection)
+        if collection == "processes":
+            row["_id"] = "another"  # The chat repairs its own at the next heartbeat.
         odd = {"signals": "kind", "settings": "erasures", "counters": "floorSeq"}
         name = odd.get(collection) or next(each for each in row if each != "_id")
         await plant(database, collection, {**row, name: {"x": 1}})

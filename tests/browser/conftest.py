@@ -1,4 +1,4 @@
-"""The real demo in a real browser: a server for each test, a page of their own for each person."""
+"""The real demo in a real browser: a server for each test, a page for each person."""
 
 import os
 import shutil
@@ -13,12 +13,13 @@ from aiohttp.test_utils import TestServer
 from playwright.async_api import Browser, Page, async_playwright, expect
 from pymongo import AsyncMongoClient
 
+from chat_aio.demo.application import Samples
 from chat_aio.demo.page import STATIC
 from chat_aio.web.browser_files import BROWSER
 from tests.browser.fonts import Font, environment
 from tests.browser.hosting import Host, hosting
 from tests.browser.seats import Browsers, Seats
-from tests.browser.serving import Cable, Complaints, Demo, Ports, keep
+from tests.browser.serving import Cable, Complaints, Demo, Ports, Story, few_samples, keep
 from tests.browser.speaking import Language
 from tests.support.pool import Pool
 
@@ -87,16 +88,25 @@ def ports() -> Iterator[Ports]:
 Serve = Callable[..., AbstractAsyncContextManager[Demo]]
 
 
+@pytest.fixture(scope="session")
+def story() -> Story:
+    return Story()
+
+
 @pytest_asyncio.fixture(loop_scope="session")
-async def serve_demo(mongo_url: str, pool: Pool, ports: Ports) -> Serve:
-    """Serve a demo over an empty database: `async with serve_demo(samples=...) as demo`."""
+async def serve_demo(mongo_url: str, pool: Pool, ports: Ports, story: Story) -> Serve:
+    """Serve a demo over an empty database: `async with serve_demo(samples=...) as demo`. Those who
+    share `samples` get the same rows, ids included."""
 
     @asynccontextmanager
-    async def serving(**options: Any) -> AsyncIterator[Demo]:
+    async def serving(samples: Samples = few_samples) -> AsyncIterator[Demo]:
         async with ClientSession() as http, AsyncMongoClient[dict[str, Any]](mongo_url) as client:
             database = await pool.take(client)
-            served = Demo(mongo_url, database.name, http, ports, **options)
+            is_told = await story.store(samples, database)
+            served = Demo(mongo_url, database.name, http, ports, samples=samples)
             await served.start()
+            if not is_told:
+                await story.learn(samples, database)
             yield served
             await served.stop()
             pool.give_back(database)

@@ -2,19 +2,23 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from aiohttp import ClientSession, web
 from playwright.async_api import ConsoleMessage, Error, Page
+from pymongo import AsyncMongoClient
 
 from chat_aio import Chat
 from chat_aio.demo.application import Samples, make_demo
 from chat_aio.demo.people import NAMES
 from chat_aio.plugins import Attachments
+from tests.store.conftest import store_over
+from tests.support.pool import Database
 
+OF_PROCESSES = ("presence", "processes", "signals")
 NO_DATA = Path("/nowhere")
 """Where an embedded mongod would keep its data."""
 
@@ -60,6 +64,27 @@ async def few_samples(chat: Chat, _: Attachments) -> None:
         await chat.api.send_message(sender, made.id, body)
     direct = await chat.api.get_or_create_conversation("ada", "grace")
     await chat.api.send_message("grace", direct.id, "Do you have a minute for the compiler?")
+
+
+class Story:
+    """The rows of sample conversations, told once and stored again for each further demo."""
+
+    def __init__(self) -> None:
+        self._told: dict[Samples, dict[str, list[dict[str, Any]]]] = {}
+
+    async def store(self, samples: Samples, database: Database) -> bool:
+        """Store the rows in an empty database; False if they have not been told yet."""
+        told = self._told.get(samples, {})
+        await asyncio.gather(*(database[name].insert_many(rows) for name, rows in told.items()))
+        return bool(told)
+
+    async def learn(self, samples: Samples, database: Database) -> None:
+        """Remember the rows, without those about processes that run."""
+        names = await database.list_collection_names()
+        rows = {name: await database[name].find().to_list() for name in names}
+        self._told[samples] = {
+            name: rows[name] for name in names if rows[name] and name not in OF_PROCESSES
+        }
 
 
 class Demo:
@@ -139,6 +164,30 @@ class Demo:
     async def send(self, user_id: str, conversation_id: str, *bodies: str) -> None:
         for body in bodies:
             await self.write(user_id, conversation_id, body)
+
+    async def fill(
+        self,
+        conversation_id: str,
+        messages: Iterable[tuple[str, str]],
+        *,
+        thread_root_message_id: str | None = None,
+    ) -> list[str]:
+        """Store many messages at once, by sender and body, in this order; returns their ids.
+
+        A store of another process writes them, in a few transactions: requests one after the other
+        take ten times as long."""
+        fields = {
+            "threadRootMessageId": thread_root_message_id,
+            "timelines": [thread_root_message_id or conversation_id],
+        }
+        async with AsyncMongoClient[dict[str, Any]](self._mongo_url) as client:
+            store = store_over(client[self.database], timeout=60.0)
+            conversation = await store.database.conversations.find_one({"_id": conversation_id})
+            sends = (
+                store.send(conversation, sender_id, body=body, **fields)
+                for sender_id, body in messages
+            )
+            return [message["_id"] for message in await asyncio.gather(*sends)]
 
     async def write(self, user_id: str, conversation_id: str, body: str, **more: Any) -> Any:
         """Send a message with what else it has; returns it."""

@@ -20,8 +20,15 @@ from tests.browser.test_sending_files import png
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 DESKTOP: dict[str, Any] = {}
-SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-LANGUAGES = pytest.mark.parametrize("language", [ENGLISH, Foreign()], ids=["English", "foreign"])
+READERS = pytest.mark.parametrize(
+    ("size", "language"),
+    [
+        pytest.param(DESKTOP, ENGLISH, id="desktop-English"),
+        pytest.param(PHONE, ENGLISH, id="phone-English"),
+        pytest.param(PHONE, Foreign(), id="phone-foreign"),
+        pytest.param(DESKTOP, Foreign(), id="desktop-foreign", marks=pytest.mark.long),
+    ],
+)
 
 
 class Tour:
@@ -107,8 +114,7 @@ async def lively(demo: Demo) -> tuple[str, str]:
     return group_id, root["id"]
 
 
-@LANGUAGES
-@SIZES
+@READERS
 async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
     say = tour.say
     await tour.looking.at(await tour.visit(""), "who one is")
@@ -133,8 +139,7 @@ async def test_the_list_and_what_leads_from_it(tour: Tour) -> None:
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
-@LANGUAGES
-@SIZES
+@READERS
 async def test_a_conversation_and_its_panels(tour: Tour) -> None:
     say = tour.say
     group_id, root_id = await lively(tour.demo)
@@ -171,8 +176,7 @@ async def test_a_conversation_and_its_panels(tour: Tour) -> None:
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
-@LANGUAGES
-@SIZES
+@READERS
 async def test_files_and_what_was_and_who_has_read(tour: Tour, complaints: Complaints) -> None:
     complaints.excuse("429")
     demo, say = tour.demo, tour.say
@@ -205,8 +209,7 @@ async def test_files_and_what_was_and_who_has_read(tour: Tour, complaints: Compl
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
-@LANGUAGES
-@SIZES
+@READERS
 async def test_details_and_ways_in(tour: Tour, complaints: Complaints) -> None:
     complaints.excuse("404")
     demo, say = tour.demo, tour.say
@@ -243,8 +246,7 @@ async def test_details_and_ways_in(tour: Tour, complaints: Complaints) -> None:
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
-@LANGUAGES
-@SIZES
+@READERS
 async def test_moderation_and_what_is_left_to_whom_it_meets(
     tour: Tour, complaints: Complaints
 ) -> None:
@@ -288,8 +290,7 @@ async def test_moderation_and_what_is_left_to_whom_it_meets(
     assert not tour.looking.faults, "\n".join(tour.looking.faults)
 
 
-@LANGUAGES
-@SIZES
+@READERS
 async def test_nothing_there_and_no_connection(tour: Tour, complaints: Complaints) -> None:
     complaints.excuse("net::ERR_")
     demo, say = tour.demo, tour.say

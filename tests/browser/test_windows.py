@@ -25,20 +25,17 @@ async def filled(demo: Demo) -> tuple[str, list[str]]:
 
 
 async def written_in(demo: Demo, place: str, **more: str) -> list[str]:
-    # In turn: each has a quota.
-    written = [
-        await demo.write(WRITERS[each % 2], place, f"number {each}", **more)
-        for each in range(COUNT)
-    ]
+    messages = [(WRITERS[number % 2], f"number {number}") for number in range(COUNT)]
+    written = await demo.fill(place, messages, **more)
     await demo.read_all("linus", place)
-    return [each["id"] for each in written]
+    return written
 
 
 async def discussed(demo: Demo) -> tuple[str, list[str]]:
     """The address of a thread, and the ids of its replies."""
     place = await demo.direct("linus", "dennis")
     root = await demo.write("linus", place, "What do you think?")
-    replies = await written_in(demo, place, threadRootMessageId=root["id"])
+    replies = await written_in(demo, place, thread_root_message_id=root["id"])
     return f"{place}/{root['id']}", replies
 
 

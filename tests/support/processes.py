@@ -17,7 +17,7 @@ from chat_aio.embedded import _end_with_parent, _free_port
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 90
-OWN = ("CHAT_AIO_TEST_", "CHAT_AIO_CHAOS_", "CHAT_AIO_GENERATED")
+OWN = ("CHAT_AIO_TEST_", "CHAT_AIO_CHAOS_", "CHAT_AIO_MODEL_", "CHAT_AIO_GENERATED")
 EXIT_SECONDS = 20
 """What operators are promised is a quarter of it; this machine may be busy."""
 

@@ -47,12 +47,14 @@ CHECKS = [
 ]
 API = schemathesis.openapi.from_dict(deepcopy(description())).exclude(path="/stream")
 BUSY = settings(
-    max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "12")),
+    max_examples=int(os.environ.get("CHAT_AIO_GENERATED", "6")),
     deadline=None,
     derandomize="CHAT_AIO_GENERATED" not in os.environ,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate],
 )
+TOGETHER = 2 * BUSY.max_examples
+"""Stories in which one request leads to the next."""
 HEADERS = {"X-User": "ada"}
 
 
@@ -109,6 +111,13 @@ def test_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
     case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
 
 
+@pytest.mark.long
+@API.parametrize()
+@settings(BUSY, max_examples=24, derandomize=False)
+def test_many_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
+    case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
+
+
 class Story(API.as_state_machine()):  # type: ignore[misc]
     """One request leads to the next, by the links of what was made."""
 
@@ -123,4 +132,6 @@ class Story(API.as_state_machine()):  # type: ignore[misc]
 
 def test_one_request_leads_to_the_next(service: str) -> None:
     Story.base = service
-    run_state_machine_as_test(Story, settings=settings(BUSY, stateful_step_count=20))
+    run_state_machine_as_test(
+        Story, settings=settings(BUSY, max_examples=TOGETHER, stateful_step_count=20)
+    )

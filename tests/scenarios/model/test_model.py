@@ -1,6 +1,7 @@
 """Whatever five people do, through either door: the chat is what the contract says it is."""
 
 import asyncio
+import os
 import secrets
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -26,7 +27,12 @@ SHORT = settings(
     phases=(Phase.generate,),
     suppress_health_check=[HealthCheck.too_slow],
 )
-LONG = settings(SHORT, max_examples=400, stateful_step_count=120, derandomize=False)
+LONG = settings(
+    SHORT,
+    max_examples=int(os.environ.get("CHAT_AIO_MODEL_EXAMPLES", "200")),
+    stateful_step_count=120,
+    derandomize=False,
+)
 
 
 class Everything(Talking, Gathering, Policing, Looking):
