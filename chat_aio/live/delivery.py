@@ -8,7 +8,13 @@ from chat_aio.actions.bans import are_enforced
 from chat_aio.actions.context import Context
 from chat_aio.live.ephemeral import EphemeralDelivery
 from chat_aio.live.ephemeral_filter import EphemeralFilter
-from chat_aio.live.event import ConversationChanged, DurableEvent, Event, MessageCreated
+from chat_aio.live.event import (
+    ConversationChanged,
+    DurableEvent,
+    Event,
+    MessageCreated,
+    MessageEvent,
+)
 from chat_aio.live.hub import Hub
 from chat_aio.live.read_filter import ReadFilter
 from chat_aio.live.replay.buffer import ReplayBuffer
@@ -140,5 +146,15 @@ def _is_encodable(event: Event) -> bool:
     try:
         return bool(event.frame)
     except Exception as error:
-        log.error("no event can be made of %r: %r", event.conversation_id, error)
+        log.error("no event can be made of %s: %r", _subject(event), error)
         return False
+
+
+def _subject(event: Event) -> str:
+    """What the event is about, for the log."""
+    conversation = f"conversation {event.conversation_id!r}"
+    return (
+        f"message {event.seq} of {conversation}"
+        if isinstance(event, MessageEvent)
+        else conversation
+    )

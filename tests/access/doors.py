@@ -11,6 +11,7 @@ from chat_aio import ChatError
 from chat_aio.schema import inputs
 from chat_aio.schema.wire import Wire, json_from
 from chat_aio.web.desk_routes import DESK_ROUTES
+from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.operations import Operation
 from chat_aio.web.room_routes import ROOM_ROUTES
@@ -95,7 +96,11 @@ GIVEN: dict[str, Given] = {
 """The body, or the query of a GET, with a world's names in braces; others need nothing. Without a
 route it is what the server API is asked for alone."""
 
-ADDED = [each for each in (*ROOM_ROUTES, *INBOX_ROUTES, *DESK_ROUTES) if each.method != "PATCH"]
+ADDED = [
+    route
+    for route in (*ROOM_ROUTES, *INBOX_ROUTES, *DESK_ROUTES, *HELD_MESSAGE_ROUTES)
+    if route.method != "PATCH"
+]
 """What options add; the PATCH of room controls is the contract's, with two fields more."""
 
 OPERATIONS = {f"{each.method} {each.path}": each for each in (*ROUTES, *ADDED)}

@@ -265,17 +265,17 @@ GET /moderation/desk/report-groups desk.list_report_groups
   all             moder     moder   moder   moder   moder   moder   ban     ok        401
 POST /moderation/desk/report-groups/resolve desk.resolve_reports
   another         moder     moder   moder   moder   moder   moder   ban     ok        401
-POST /conversations/{conversation_id}/typing -
-  group           write     write   ok      ok      ok      ok      ban     write     401
-  direct          write     -       -       ok      ok      ok      ban     write     401
-GET /presence -
-  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 GET /moderation/held -
   all             moder     moder   moder   moder   moder   moder   ban     ok        401
 POST /moderation/held/release -
   group held      moder     moder   moder   moder   moder   moder   ban     ok        401
 POST /moderation/held/discard -
   group held      moder     moder   moder   moder   moder   moder   ban     ok        401
+POST /conversations/{conversation_id}/typing -
+  group           write     write   ok      ok      ok      ok      ban     write     401
+  direct          write     -       -       ok      ok      ok      ban     write     401
+GET /presence -
+  mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 GET /notifications/settings -
   mine            ok        ok      ok      ok      ok      ok      ban     ok        401
 PUT /notifications/settings -

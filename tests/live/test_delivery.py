@@ -67,7 +67,7 @@ async def test_a_row_that_cannot_be_encoded_stops_nothing(
             await database.counters.update_one({"_id": group}, {"$inc": {"seq": 1}})
             await alice.send(group, "third")
             assert await tab.bodies(1) == ["third"]
-    assert "no event can be made of 'of another program'" in caplog.text
+    assert f"no event can be made of message 2 of conversation {group!r}" in caplog.text
 
 
 def broken_for(message_id: str) -> Any:
