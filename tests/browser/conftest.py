@@ -160,9 +160,18 @@ async def open_page(seats: Seats, complaints: Complaints) -> AsyncIterator[Visit
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visit(demo: Demo, open_page: Visit) -> Visit:
+async def cable(demo: Demo, ports: Ports) -> AsyncIterator[Cable]:
+    """A way to the demo that can be cut: open a page with `port=cable.port`."""
+    laid = Cable(demo, ports.of("cable"))
+    await laid.mend()
+    yield laid
+    await laid.cut()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(demo: Demo, cable: Cable, open_page: Visit) -> Visit:
     """Open the page as a person, live, in a browser context of its own: `visit("ada")`."""
-    # The demo stands first, so it is stopped last: after the pages have left it.
+    # The demo and the cable are made first, so they are stopped last: after the pages have left.
 
     async def visited(
         user_id: str,
@@ -214,15 +223,6 @@ async def empty(open_page: Visit, modules_url: str) -> Page:
 async def host_cable(host: Host, ports: Ports) -> AsyncIterator[Cable]:
     """A way to the host that can be cut."""
     laid = Cable(host, ports.of("host cable"))
-    await laid.mend()
-    yield laid
-    await laid.cut()
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def cable(demo: Demo, ports: Ports) -> AsyncIterator[Cable]:
-    """A way to the demo that can be cut: open a page with `port=cable.port`."""
-    laid = Cable(demo, ports.of("cable"))
     await laid.mend()
     yield laid
     await laid.cut()

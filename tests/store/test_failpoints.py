@@ -97,9 +97,9 @@ async def test_a_commit_without_an_answer_is_an_unknown_outcome(
 async def test_a_crash_in_between_leaves_all_or_nothing(
     make_store: MakeStore, database: Database, command: str
 ) -> None:
-    store, failing_store = make_store(), make_store("crash", timeout=0.7)
+    store, failing_store = make_store(), make_store(database.name, timeout=0.7)
     group = await store.conversation("alice")
-    async with failing(database.client, [command], app_name="crash", closeConnection=True):
+    async with failing(database.client, [command], app_name=database.name, closeConnection=True):
         with pytest.raises(StorageUnavailable):
             await failing_store.change(group["_id"], add=("bob",))
     await failing_store.database.calls.wait_for_all(seconds=60)

@@ -17,7 +17,7 @@ WRITE_CONFLICT, OUT_OF_DISK_SPACE = 112, 14031
 @pytest.fixture
 async def named(client_url: str, database: Database) -> Any:
     """A chat whose client has a name of its own, for failures that are only its."""
-    async with AsyncMongoClient[dict[str, Any]](client_url, appname="passing") as client:
+    async with AsyncMongoClient[dict[str, Any]](client_url, appname=database.name) as client:
         options = Options(ring_seconds=1, storage_timeout_seconds=5)
         async with Chat(client[database.name], options=options) as chat:
             yield chat
@@ -29,7 +29,11 @@ async def test_a_conflict_outside_a_transaction_is_tried_again(
     group = await named.api.create_group_conversation("alice")
     sent = await named.api.send_message("alice", group.id, "hi")
     async with failing(
-        database.client, ["findAndModify"], app_name="passing", times=3, errorCode=WRITE_CONFLICT
+        database.client,
+        ["findAndModify"],
+        app_name=database.name,
+        times=3,
+        errorCode=WRITE_CONFLICT,
     ):
         message = await named.api.add_reaction("alice", sent.id, "+1")
     assert [each.emoji for each in message.reactions] == ["+1"]
@@ -42,7 +46,7 @@ async def test_a_conflict_that_does_not_pass_is_unavailable(
     sent = await named.api.send_message("alice", group.id, "hi")
     named._database.timeout = 0.3
     async with failing(
-        database.client, ["findAndModify"], app_name="passing", errorCode=WRITE_CONFLICT
+        database.client, ["findAndModify"], app_name=database.name, errorCode=WRITE_CONFLICT
     ):
         with pytest.raises(StorageUnavailable) as refusal:
             await named.api.add_reaction("alice", sent.id, "+1")
@@ -64,7 +68,9 @@ async def test_a_full_disk_is_unavailable(
         "create": lambda: named.api.create_group_conversation("alice"),
         "mark": lambda: named.api.mark_read("alice", group.id, sent.id),
     }
-    async with failing(database.client, [command], app_name="passing", errorCode=OUT_OF_DISK_SPACE):
+    async with failing(
+        database.client, [command], app_name=database.name, errorCode=OUT_OF_DISK_SPACE
+    ):
         with pytest.raises(StorageUnavailable, match="nothing was written"):
             await deeds[deed]()
     await deeds[deed]()
