@@ -359,7 +359,7 @@ def _assemble(
 
 def _publishes_reading(options: Options, plugins: Iterable[Plugin]) -> bool:
     """Whether marking a message read publishes an event or notifies a plugin."""
-    return options.extra_events or any(each.overrides("message_read") for each in plugins)
+    return options.extra_events or any(plugin.overrides("message_read") for plugin in plugins)
 
 
 def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
@@ -367,6 +367,6 @@ def limited_methods(plugins: Iterable[Plugin]) -> Iterator[str]:
     route has, and the routes of plugins."""
     for api in (ServerAPI, ModerationAPI, RoomsAPI, InboxAPI, DeskAPI, HeldMessagesAPI):
         yield from methods_of(api)
-    yield from (each.documented.__name__ for each in ROUTES if isinstance(each, Operation))
+    yield from (route.documented.__name__ for route in ROUTES if isinstance(route, Operation))
     for plugin in plugins:
-        yield from (each.name for each in plugin.routes)
+        yield from (route.name for route in plugin.routes)

@@ -165,12 +165,12 @@ async def those(ask: Callable[[T], Awaitable[bool]], asked: Sequence[T]) -> list
     """Filter `asked` by `ask`, keeping the order; AT_ONCE questions run at a time."""
     turns = asyncio.Semaphore(AT_ONCE)
 
-    async def one(each: T) -> bool:
+    async def one(item: T) -> bool:
         async with turns:
-            return await ask(each)
+            return await ask(item)
 
     answers = await asyncio.gather(*map(one, asked))
-    return [each for each, answer in zip(asked, answers, strict=True) if answer]
+    return [item for item, answer in zip(asked, answers, strict=True) if answer]
 
 
 async def call(

@@ -29,11 +29,11 @@ class Quotas:
     requests_per_minute: int | None = 1_200
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            most = getattr(self, each.name)
+        for quota in fields(self):
+            most = getattr(self, quota.name)
             whole = isinstance(most, int) and not isinstance(most, bool)
             if most is not None and not (whole and most >= 1):
-                raise ValueError(f"Quotas({each.name}={most!r}): must be None or an int from 1 on")
+                raise ValueError(f"Quotas({quota.name}={most!r}): must be None or an int from 1 on")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,26 +91,28 @@ class Options:
     @property
     def flags(self) -> frozenset[str]:
         """The names of the options that are simply on."""
-        return frozenset(each.name for each in fields(self) if getattr(self, each.name) is True)
+        return frozenset(
+            option.name for option in fields(self) if getattr(self, option.name) is True
+        )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "without", frozenset(self.without))
         if self.allowed_origins is not None:
             object.__setattr__(self, "allowed_origins", _origins_from(self.allowed_origins))
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for option in fields(self):
+            value = getattr(self, option.name)
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if number and (value < 0 or (value == 0 and each.name not in MAY_BE_ZERO)):
-                raise ValueError(f"Options({each.name}={value!r}): must be a positive number")
+            if number and (value < 0 or (value == 0 and option.name not in MAY_BE_ZERO)):
+                raise ValueError(f"Options({option.name}={value!r}): must be a positive number")
 
 
 def _origins_from(given: Collection[str]) -> frozenset[str]:
     """Origins as browsers send them. Raises ValueError for any other text, and for wildcards."""
     # One string is a collection, too, of its characters: a likely mistake.
-    for each in (given,) if isinstance(given, str) else given:
-        if isinstance(given, str) or not _ORIGIN.fullmatch(each):
+    for value in (given,) if isinstance(given, str) else given:
+        if isinstance(given, str) or not _ORIGIN.fullmatch(value):
             raise ValueError(
-                f"Options(allowed_origins=...): {each!r} is not an origin as browsers send it, "
+                f"Options(allowed_origins=...): {value!r} is not an origin as browsers send it, "
                 "such as ['https://example.org', 'http://localhost:8080']"
             )
     return frozenset(given)

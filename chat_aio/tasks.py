@@ -54,11 +54,11 @@ async def cancel_and_wait(*tasks: asyncio.Task[Any], again: float = AGAIN_SECOND
     # Cancelling once is not enough: `asyncio.wait_for` of Python 3.11, with which PyMongo connects,
     # swallows a cancellation that arrives together with its result. And a task that is cleaning up
     # with a server that does not answer must be cancelled in that, too.
-    pending = {each for each in tasks if not each.done()}
+    pending = {task for task in tasks if not task.done()}
     while pending:
-        for each in pending:
-            each.cancel()
+        for task in pending:
+            task.cancel()
         _, pending = await asyncio.wait(pending, timeout=again)
-    for each in tasks:
-        if not each.cancelled():
-            each.exception()  # Retrieved, or asyncio logs it as never retrieved.
+    for task in tasks:
+        if not task.cancelled():
+            task.exception()  # Retrieved, or asyncio logs it as never retrieved.

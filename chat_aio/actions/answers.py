@@ -111,7 +111,7 @@ class MessageList:
         return await shapes_of(
             self.context,
             self.documents,
-            lambda each: build(each, self.parents),
+            lambda document: build(document, self.parents),
             stored_bytes=self.stored_bytes,
         )
 
@@ -145,7 +145,7 @@ class ConversationList:
         further: dict[str, object] = {}
         if shown.last_messages is not None:
             last = shown.last_messages.items()
-            further["lastMessages"] = {name: orjson.Fragment(each) for name, each in last}
+            further["lastMessages"] = {name: orjson.Fragment(encoded) for name, encoded in last}
         if shown.heads is not None:
             further["heads"] = _json_of_each(shown.heads)
         if shown.users is not None:
@@ -160,7 +160,7 @@ class ConversationList:
         rows, last = self.rows, None
         if self.last_messages is not None:
             messages, covered = await self.last_messages.built(build_message)
-            names = [each["conversationId"] for each in self.last_messages.documents]
+            names = [message["conversationId"] for message in self.last_messages.documents]
             last = dict(zip(names, messages, strict=False))
             rows = _before(names[covered] if covered < len(names) else None, rows)
         shown, count = await shapes_of(
@@ -189,7 +189,7 @@ def _before(name: str | None, rows: Sequence[ListedRow]) -> Sequence[ListedRow]:
 
 
 def _among(names: Collection[str], found: Mapping[str, T] | None) -> dict[str, T] | None:
-    return None if found is None else {each: found[each] for each in found if each in names}
+    return None if found is None else {name: found[name] for name in found if name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ class _Built(Generic[Shape, Other]):
 
 
 def _json_of_each(shapes: Mapping[str, Wire]) -> dict[str, orjson.Fragment]:
-    return {name: orjson.Fragment(json_from(each)) for name, each in shapes.items()}
+    return {name: orjson.Fragment(json_from(shape)) for name, shape in shapes.items()}
 
 
 def _page_json(name: str, rows: Sequence[bytes], cursor: str | None, **further: object) -> bytes:

@@ -105,7 +105,7 @@ def method(
 
 def methods_of(api: type) -> dict[str, Callable[..., Awaitable[Any]]]:
     """The actions behind the methods of an API, by the name of the method."""
-    return {name: each.action for name, each in vars(api).items() if isinstance(each, Method)}
+    return {name: member.action for name, member in vars(api).items() if isinstance(member, Method)}
 
 
 class _API:

@@ -20,9 +20,9 @@ AT_A_TIME = 100
 
 def require_attaching(context: Context) -> Plugin:
     """The plugin that has the attachments. Raises AttachmentsUnsupported."""
-    for each in context.plugins:
-        if each.overrides("attachments_of"):
-            return each
+    for plugin in context.plugins:
+        if plugin.overrides("attachments_of"):
+            return plugin
     raise AttachmentsUnsupported
 
 
@@ -42,7 +42,7 @@ async def keep_attached(context: Context, attached: Sequence[Attachment]) -> Non
     Raises AttachmentNotFound if one is gone."""
     if not attached:
         return
-    ids = [each.id for each in attached]
+    ids = [attachment.id for attachment in attached]
     for plugin in context.plugins:
         if plugin.overrides("keep_attachments"):
             await plugin.keep_attachments(ids)
@@ -50,7 +50,9 @@ async def keep_attached(context: Context, attached: Sequence[Attachment]) -> Non
 
 def release_attached(context: Context, emptied: Iterable[Mapping[str, Any]]) -> None:
     """Notify the plugins of what messages no longer carry; `emptied` is what they were."""
-    ids = [each["id"] for message in emptied for each in message.get("attachments") or ()]
+    ids = [
+        attachment["id"] for message in emptied for attachment in message.get("attachments") or ()
+    ]
     if ids:
         notify(context.plugins, Plugin.attachments_released, ids)
 

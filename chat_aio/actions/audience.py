@@ -37,19 +37,19 @@ async def audiences_of(context: Context, message_ids: Collection[str]) -> dict[s
     conversation with a block.
     """
     stored = await messages.find_many(context.database, [*message_ids])
-    found = [each for each in stored if each["deletedAt"] is None]
-    ids = {each["conversationId"] for each in found}
+    found = [message for message in stored if message["deletedAt"] is None]
+    ids = {message["conversationId"] for message in found}
     here = await conversations.find_many(context.database, ids) if ids else {}
     asked = [
-        _unread(context, each, here[each["conversationId"]])
-        for each in found
-        if each["conversationId"] in here
+        _unread(context, message, here[message["conversationId"]])
+        for message in found
+        if message["conversationId"] in here
     ]
     for leave_out in (_unbanned, _unmuted, _together):
         asked = await leave_out(context, asked)
     if context.permissions.asks_host:
-        asked = [await _readable(context, each) for each in asked]
-    return {each.message.id: each for each in asked}
+        asked = [await _readable(context, audience) for audience in asked]
+    return {audience.message.id: audience for audience in asked}
 
 
 def _unread(
@@ -59,14 +59,14 @@ def _unread(
     inside = () if conversation.get("blockedBy") else conversation["participants"]
     return Audience(
         message=bare_message_from(message),
-        mentions=frozenset(each["userId"] for each in message["mentions"]),
+        mentions=frozenset(mention["userId"] for mention in message["mentions"]),
         conversation=conversation_from(conversation, room_controls=context.options.room_controls),
         user_ids=tuple(
-            each["userId"]
-            for each in inside
-            if each["userId"] != message["senderId"]
-            and max(each["lastReadSeq"], each.get("hiddenUpto", 0)) < message["seq"]
-            and aware(each["joinedAt"]) <= aware(message["createdAt"])
+            participant["userId"]
+            for participant in inside
+            if participant["userId"] != message["senderId"]
+            and max(participant["lastReadSeq"], participant.get("hiddenUpto", 0)) < message["seq"]
+            and aware(participant["joinedAt"]) <= aware(message["createdAt"])
         ),
     )
 
@@ -74,30 +74,36 @@ def _unread(
 async def _unbanned(context: Context, asked: Sequence[Audience]) -> list[Audience]:
     if not are_enforced(context):
         return [*asked]
-    users = {user_id for each in asked for user_id in each.user_ids}
+    users = {user_id for audience in asked for user_id in audience.user_ids}
     banned = await context.bans.banned_among([*users])
-    return [_without(each, banned) for each in asked]
+    return [_without(audience, banned) for audience in asked]
 
 
 async def _unmuted(context: Context, asked: Sequence[Audience]) -> list[Audience]:
-    pairs = {(user_id, each.conversation.id) for each in asked for user_id in each.user_ids}
+    pairs = {
+        (user_id, audience.conversation.id) for audience in asked for user_id in audience.user_ids
+    }
     muted = await mutes.muted_among(context.database, [*pairs])
     by_conversation: dict[str, set[str]] = {}
     for user_id, conversation_id in muted:
         by_conversation.setdefault(conversation_id, set()).add(user_id)
-    return [_without(each, by_conversation.get(each.conversation.id, ())) for each in asked]
+    return [
+        _without(audience, by_conversation.get(audience.conversation.id, ())) for audience in asked
+    ]
 
 
 async def _together(context: Context, asked: Sequence[Audience]) -> list[Audience]:
     """With `separate_blocked`, leave out those between whom and the sender there is a block."""
     if not context.options.separate_blocked:
         return [*asked]
-    pairs = {(each.message.sender_id, user_id) for each in asked for user_id in each.user_ids}
+    pairs = {
+        (audience.message.sender_id, user_id) for audience in asked for user_id in audience.user_ids
+    }
     apart = await blocks.pairs_apart(context.database, pairs)
     by_sender: dict[str, set[str]] = {}
     for sender_id, user_id in apart:
         by_sender.setdefault(sender_id, set()).add(user_id)
-    return [_without(each, by_sender.get(each.message.sender_id, ())) for each in asked]
+    return [_without(audience, by_sender.get(audience.message.sender_id, ())) for audience in asked]
 
 
 async def _readable(context: Context, asked: Audience) -> Audience:
@@ -115,4 +121,6 @@ async def _readable(context: Context, asked: Audience) -> Audience:
 
 def _without(asked: Audience, left_out: Iterable[str]) -> Audience:
     gone = {*left_out}
-    return replace(asked, user_ids=tuple(each for each in asked.user_ids if each not in gone))
+    return replace(
+        asked, user_ids=tuple(user_id for user_id in asked.user_ids if user_id not in gone)
+    )

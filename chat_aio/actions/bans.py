@@ -152,9 +152,9 @@ async def list_bans(
     found = await bans.list_newest(context.database, chosen, position=position, limit=size + 1)
     page, last = pagination.cut(found, size)
     # Not `readable`, as for other lists: a ban needs only its `userId` to be in force.
-    named = [each for each in page if isinstance(each.get("userId"), str)]
+    named = [ban for ban in page if isinstance(ban.get("userId"), str)]
     if len(named) < len(page):
-        note_left_out("bans", [each for each in page if each not in named])
+        note_left_out("bans", [ban for ban in page if ban not in named])
     return BanPage(
         bans=tuple(map(ban_from, named)),
         next_cursor=last and pagination.cursor_after("bans", *bans.position_of(last)),

@@ -77,6 +77,6 @@ async def require_together(
     if not context.options.separate_blocked:
         return
     # Blocks among the others do not count: a refusal would reveal them.
-    pairs = {(user_id, each) for each in others}
+    pairs = {(user_id, other) for other in others}
     if await blocks.pairs_apart(context.database, pairs, session):
         raise DirectInteractionBlocked

@@ -27,9 +27,9 @@ async def list_public_conversations(
     require(context, Capability.CHANNELS)
     found = await channels.list_public_heads(context.database, position=position, limit=size + 1)
     page = found[:size]
-    ids = [each["_id"] for each in page]
+    ids = [head["_id"] for head in page]
     rows = await channels.read_many(context.database, ids, viewer_id=user_id)
-    public = {each["_id"]: each for each in rows.documents}
+    public = {conversation["_id"]: conversation for conversation in rows.documents}
     waiting = await join_requests.pending_among(context.database, user_id, ids)
 
     def preview(head: CounterDocument) -> ChannelPreview | None:

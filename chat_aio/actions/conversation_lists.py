@@ -73,16 +73,16 @@ async def _page(
     include: Sequence[ListPart],
 ) -> ConversationList:
     page = found.rows[:size]
-    shown, stored_bytes, read = await context.decoded.read_some([each["_id"] for each in page])
-    heads = {each["_id"]: each for each in readable("counters", page)}
-    documents = [each.document for each in shown.values()]
+    shown, stored_bytes, read = await context.decoded.read_some([head["_id"] for head in page])
+    heads = {head["_id"]: head for head in readable("counters", page)}
+    documents = [conversation.document for conversation in shown.values()]
     # It leaves out conversations that the user has left since their ids were read.
     unread = await find_unread(context.database, user_id, documents, heads)
-    names = [each["_id"] for each in page[:read]]
+    names = [head["_id"] for head in page[:read]]
     rows = [(shown[name], unread[name].count) if name in unread else None for name in names]
     last = standing = None
     if "lastMessage" in include:
-        hidden = {name: each.hidden for name, each in unread.items() if each.hidden}
+        hidden = {name: count.hidden for name, count in unread.items() if count.hidden}
         last, covered = await _last_messages(context, user_id, names, hidden)
         rows = rows[:covered]
     if "heads" in include:
@@ -104,7 +104,7 @@ async def _readable(
     permissions = context.permissions
     if not permissions.asks_host:
         return heads
-    documents = await conversations.find_many(context.database, [each["_id"] for each in heads])
+    documents = await conversations.find_many(context.database, [head["_id"] for head in heads])
 
     async def ask(head: CounterDocument) -> bool:
         found = documents.get(head["_id"])
@@ -120,14 +120,18 @@ async def _unread(
     context: Context, user_id: str, heads: Sequence[CounterDocument]
 ) -> Sequence[CounterDocument]:
     """The heads, among those that the user may read, of conversations with unread messages."""
-    given = {each["_id"]: each for each in readable("counters", heads)}
+    given = {head["_id"]: head for head in readable("counters", heads)}
     kept: list[CounterDocument] = []
     names = list(given)
     while names:
         found, _, read = await context.decoded.read_some(names)
-        documents = [each.document for each in found.values()]
+        documents = [conversation.document for conversation in found.values()]
         counts = await count_unread(context.database, user_id, documents, given)
-        kept += [given[each] for each in names[:read] if counts.get(each)]
+        kept += [
+            given[conversation_id]
+            for conversation_id in names[:read]
+            if counts.get(conversation_id)
+        ]
         names = names[read:]
     return await _readable(context, user_id, kept)
 
@@ -143,12 +147,17 @@ async def _last_messages(
     while covered < len(conversation_ids) and stored_bytes < MOST_BYTES:
         names = conversation_ids[covered : covered + LAST_AT_ONCE]
         rows = await messages.read_many(
-            context.database, [newest[each] for each in names if each in newest]
+            context.database,
+            [newest[conversation_id] for conversation_id in names if conversation_id in newest],
         )
         place = {name: number for number, name in enumerate(names)}
-        theirs = [each for each in rows.documents if each["_id"] == newest.get(_place_of(each))]
+        theirs = [
+            message
+            for message in rows.documents
+            if message["_id"] == newest.get(_place_of(message))
+        ]
         allowed = await readable_among(context, user_id, theirs, hidden)
-        documents += sorted(allowed, key=lambda each: place[each["conversationId"]])
+        documents += sorted(allowed, key=lambda head: place[head["conversationId"]])
         covered += len(names)
         stored_bytes += rows.stored_bytes
     parents = await load_parents(context, user_id, documents, hidden)

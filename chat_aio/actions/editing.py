@@ -133,7 +133,7 @@ async def _load_editable(
 def _question(
     user_id: str, snapshot: Snapshot, found: MessageDocument, given: inputs.Edit
 ) -> BeforeMessageSend:
-    kept = [each["userId"] for each in found["mentions"]]
+    kept = [mention["userId"] for mention in found["mentions"]]
     return BeforeMessageSend(
         user_id=user_id,
         kind="edit",
@@ -226,8 +226,8 @@ async def _search_fields(
 
 def _new(found: MessageDocument, mentions: list[str] | None) -> list[str]:
     """The users whom this edit mentions and the message did not mention before."""
-    kept = {each["userId"] for each in found["mentions"]}
-    return [each for each in mentions or () if each not in kept]
+    kept = {mention["userId"] for mention in found["mentions"]}
+    return [mention for mention in mentions or () if mention not in kept]
 
 
 def _replaced(found: MessageDocument, metadata: dict[str, Any]) -> dict[str, Any] | None:
@@ -241,9 +241,11 @@ def _merged(
     """The mentions after an edit; those that stay keep their time (docs/behaviour.md 4.15)."""
     if mentions is None:
         return found["mentions"]
-    kept = [each for each in found["mentions"] if each["userId"] in mentions]
+    kept = [mention for mention in found["mentions"] if mention["userId"] in mentions]
     new = sorted(_new(found, mentions))
-    added: list[MentionDocument] = [{"userId": each, "createdAt": change["at"]} for each in new]
+    added: list[MentionDocument] = [
+        {"userId": user_id, "createdAt": change["at"]} for user_id in new
+    ]
     return kept + added
 
 

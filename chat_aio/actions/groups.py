@@ -167,7 +167,7 @@ async def add_participants(
         raise GroupLimitExceeded
     for _ in within(context):
         inside = snapshot.conversation.roles.keys() & given.user_ids
-        new = [each for each in given.user_ids if each not in inside]
+        new = [joining for joining in given.user_ids if joining not in inside]
         await require_users(context, user_id, new)
         try:
             return await _add(context, user_id, conversation_id, given.user_ids, inside)
@@ -195,9 +195,9 @@ async def _add(
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        if any(locked.role_of(each) is None for each in inside):
+        if any(locked.role_of(user_id) is None for user_id in inside):
             raise _Left(locked.conversation["epoch"])
-        new = [each for each in user_ids if locked.role_of(each) is None]
+        new = [user_id for user_id in user_ids if locked.role_of(user_id) is None]
         await require_together(context, user_id, new, locked.session)
         return await admit(context, locked, user_ids, actor_id=user_id)
 
@@ -287,10 +287,13 @@ def without_erased(
     """Who stays in a group when a user is erased. An erased user cannot be refused as the only
     admin (`require_another_admin`): if no admin stays, the participant who joined first becomes
     one."""
-    staying = [each for each in participants if each["userId"] != user_id]
-    if staying and not any(each["role"] == "admin" for each in staying):
+    staying = [participant for participant in participants if participant["userId"] != user_id]
+    if staying and not any(participant["role"] == "admin" for participant in staying):
         heir = min(staying, key=seniority)
-        return [{**each, "role": "admin"} if each is heir else each for each in staying]
+        return [
+            {**participant, "role": "admin"} if participant is heir else participant
+            for participant in staying
+        ]
     return staying
 
 

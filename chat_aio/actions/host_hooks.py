@@ -66,7 +66,7 @@ async def notify_host(
         kind=kind,
         message=message,
         mentions=message.mentions,
-        recipient_ids=tuple(each for each in conversation.roles if each != user_id),
+        recipient_ids=tuple(recipient for recipient in conversation.roles if recipient != user_id),
     )
     with suppress(ChatError):  # `hooks.call` has logged it, and the message is committed.
         await hooks.call(hook, mutation, limit=context.options.hook_timeout_seconds)

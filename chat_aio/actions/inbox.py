@@ -57,7 +57,7 @@ async def list_mentions(
     found = await fill(fetch, sift, count=size + 1)
     page = found.rows[:size]
     parents = await load_parents(context, user_id, page, hidden)
-    starts = await _starts(context, user_id, {each["conversationId"] for each in page})
+    starts = await _starts(context, user_id, {entry["conversationId"] for entry in page})
 
     def shown(document: MessageDocument) -> Mention:
         unread = document["seq"] > starts.get(document["conversationId"], document["seq"])
@@ -75,12 +75,12 @@ async def _starts(context: Context, user_id: str, conversation_ids: set[str]) ->
     heads = await conversations.list_heads(
         context.database, names, limit=len(names), counts_of=[user_id]
     )
-    given = {each["_id"]: each for each in readable("counters", heads)}
+    given = {head["_id"]: head for head in readable("counters", heads)}
     starts: dict[str, int] = {}
     while names:
         found, _, read = await context.decoded.read_some(names)
-        documents = [each.document for each in found.values()]
+        documents = [conversation.document for conversation in found.values()]
         unread = await find_unread(context.database, user_id, documents, given, keep=False)
-        starts |= {name: each.start for name, each in unread.items()}
+        starts |= {name: count.start for name, count in unread.items()}
         names = names[read:]
     return starts

@@ -225,7 +225,7 @@ async def _load_viewed(context: Context, user_id: str, conversation_id: str) -> 
 
 
 def _is_in(conversation: ConversationDocument, user_id: str) -> bool:
-    return any(each["userId"] == user_id for each in conversation["participants"])
+    return any(participant["userId"] == user_id for participant in conversation["participants"])
 
 
 def _require_within(name: str, value: int | None, most: int) -> None:

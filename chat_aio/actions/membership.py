@@ -78,8 +78,8 @@ async def admit(
     requests are approved, however they get in (docs/behaviour.md 9.6). Raises ConversationBanned
     and GroupLimitExceeded.
     """
-    here = {each["userId"] for each in locked.conversation["participants"]}
-    new = [each for each in dict.fromkeys(user_ids) if each not in here]
+    here = {participant["userId"] for participant in locked.conversation["participants"]}
+    new = [user_id for user_id in dict.fromkeys(user_ids) if user_id not in here]
     if not new:
         return None
     await require_admissible(context, locked, new)
@@ -94,7 +94,8 @@ async def admit(
     return MembershipChange(
         change=change,
         added=tuple(
-            new_participant(each, role="member", at=change["at"], hidden_upto=upto) for each in new
+            new_participant(user_id, role="member", at=change["at"], hidden_upto=upto)
+            for user_id in new
         ),
         resolved=tuple(approved),
     )
@@ -103,7 +104,9 @@ async def admit(
 def require_another_admin(locked: Locked, target_user_id: str) -> None:
     """Raise LastAdminRemaining if the user is the only admin."""
     participants = locked.conversation["participants"]
-    if [each["userId"] for each in participants if each["role"] == "admin"] == [target_user_id]:
+    if [
+        participant["userId"] for participant in participants if participant["role"] == "admin"
+    ] == [target_user_id]:
         raise LastAdminRemaining
 
 

@@ -50,7 +50,7 @@ async def publish_conversation_ban(
 async def _admins_of(context: Context, conversation_id: str) -> set[str]:
     group = await _unless_away(context.snapshots.find(conversation_id))
     roles = group.conversation.roles if group else {}
-    return {each for each, role in roles.items() if role == "admin"}
+    return {user_id for user_id, role in roles.items() if role == "admin"}
 
 
 def publish_report(context: Context, name: str, report: ReportDocument) -> None:
@@ -73,7 +73,11 @@ async def publish_read(context: Context, user_id: str, conversation_id: str) -> 
     if not context.options.extra_events:
         return
     viewed = await _unless_away(find_viewed(context, user_id, conversation_id))
-    read = [each for each in viewed.participants if each.user_id == user_id] if viewed else []
+    read = (
+        [participant for participant in viewed.participants if participant.user_id == user_id]
+        if viewed
+        else []
+    )
     if viewed and read:
         _publish(
             context,

@@ -57,7 +57,7 @@ async def _search(context: Context, user_id: str, query: str, *, limit: int) -> 
     if not isinstance(answer, list | tuple):
         log.error("search_users must return a list of user ids, not %r", type(answer))
         raise InternalError
-    return [each for each in answer[:limit] if is_id(each)]
+    return [person for person in answer[:limit] if is_id(person)]
 
 
 async def ids_named(context: Context, user_id: str, query: str) -> list[str]:
@@ -80,14 +80,16 @@ async def users_shown(context: Context, user_ids: Iterable[str]) -> dict[str, Us
 
 def people_of_messages(found: Sequence[MessageDocument], parents: Parents) -> Iterator[str]:
     """The users whom messages show, senders first: also of quotes and forwards, and mentions."""
-    yield from (each["senderId"] for each in found)
-    quoted = {each["replyToMessageId"] for each in found}
-    yield from (each["senderId"] for name, each in parents.items() if name in quoted)
-    yield from (each["forwardedFrom"]["senderId"] for each in found if each["forwardedFrom"])
-    yield from (mention["userId"] for each in found for mention in each["mentions"])
+    yield from (message["senderId"] for message in found)
+    quoted = {message["replyToMessageId"] for message in found}
+    yield from (parent["senderId"] for name, parent in parents.items() if name in quoted)
+    yield from (
+        message["forwardedFrom"]["senderId"] for message in found if message["forwardedFrom"]
+    )
+    yield from (mention["userId"] for message in found for mention in message["mentions"])
 
 
 def people_of_conversations(found: Sequence[ConversationDocument]) -> Iterator[str]:
     """The first participants of conversations, those of direct ones first."""
-    for each in sorted(found, key=lambda each: each["type"] != "direct"):
-        yield from (one["userId"] for one in each["participants"][:OF_A_GROUP])
+    for conversation in sorted(found, key=lambda conversation: conversation["type"] != "direct"):
+        yield from (one["userId"] for one in conversation["participants"][:OF_A_GROUP])

@@ -43,7 +43,7 @@ async def pin_message(
         if found["_id"] in pins:
             return None
         # Retention may have removed some of them since.
-        kept = [each for each in pins if each in there or each not in pinned]
+        kept = [pin for pin in pins if pin in there or pin not in pinned]
         if len(kept) >= MAX_PINS:
             raise PinLimitExceeded
         change = new_change(context, "conversation.updated", user_id)
@@ -65,7 +65,7 @@ async def unpin_message(
         if message_id not in pins:
             return None
         change = new_change(context, "conversation.updated", user_id)
-        kept = [each for each in pins if each != message_id]
+        kept = [pin for pin in pins if pin != message_id]
         return MembershipChange(change=change, fields={"pins": kept})
 
     return await change_membership(context, user_id, conversation_id, decide)
@@ -78,15 +78,18 @@ async def list_pins(context: Context, user_id: str, conversation_id: str) -> tup
     pinned = snapshot.conversation.pinned_message_ids or ()
     rows = await messages.read_many(context.database, pinned)
     found = {
-        each["_id"]: each
-        for each in rows.documents
-        if each.get("conversationId") == conversation_id
+        message["_id"]: message
+        for message in rows.documents
+        if message.get("conversationId") == conversation_id
     }
-    here = [found[each] for each in pinned if each in found]
+    here = [found[message_id] for message_id in pinned if message_id in found]
     allowed = await readable_in(context, user_id, snapshot, here)
     parents = await load_parents(context, user_id, allowed, snapshot.hidden_from(user_id))
     shown, _ = await shapes_of(
-        context, allowed, lambda each: message_from(each, parents), stored_bytes=rows.stored_bytes
+        context,
+        allowed,
+        lambda message: message_from(message, parents),
+        stored_bytes=rows.stored_bytes,
     )
     return shown
 

@@ -11,7 +11,7 @@ async def noticeable(context: Context, user_id: str, others: Collection[str]) ->
     (docs/behaviour.md 12.6)."""
     found = set(others)
     if context.options.separate_blocked and found:
-        pairs = {(user_id, each) for each in found}
+        pairs = {(user_id, other) for other in found}
         found -= {other for _, other in await blocks.pairs_apart(context.database, pairs)}
     if context.options.presence_needs_exchange and found:
         ids = await conversations.ids_of_user(context.database, user_id)

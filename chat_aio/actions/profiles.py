@@ -62,16 +62,16 @@ class Profiles:
             return {}
         wanted = list(dict.fromkeys(user_ids))
         known: dict[str, User | None] = {}
-        missing = [each for each in wanted if not self._is_known(each, known)]
-        new = [each for each in missing if each not in self._asked]
+        missing = [user_id for user_id in wanted if not self._is_known(user_id, known)]
+        new = [user_id for user_id in missing if user_id not in self._asked]
         for start in range(0, len(new), USERS_AT_A_TIME):
             self._ask(self._hook, new[start : start + USERS_AT_A_TIME])
-        if asked := {self._asked[each] for each in missing}:
+        if asked := {self._asked[user_id] for user_id in missing}:
             with paused():  # The request's budget is for the database, not for the host.
                 await asyncio.wait(asked)
-        for each in asked:
-            known |= each.result()
-        return {each: user for each in wanted if (user := known.get(each))}
+        for answer in asked:
+            known |= answer.result()
+        return {user_id: user for user_id in wanted if (user := known.get(user_id))}
 
     def _is_known(self, user_id: str, known: dict[str, User | None]) -> bool:
         """Put what is kept of a user into `known`."""
@@ -100,14 +100,14 @@ class Profiles:
         if not isinstance(answer, Mapping):
             log.error("profiles must return profiles by user id, not %r", type(answer))
             raise InternalError
-        known = {each: _user_from(each, answer.get(each)) for each in user_ids}
+        known = {user_id: _user_from(user_id, answer.get(user_id)) for user_id in user_ids}
         self._keep(known)
         return known
 
     def _answered(self, asked: asyncio.Task[Known], user_ids: Iterable[str]) -> None:
         retrieve(asked)  # Whoever has asked may have left, or has got the error of another batch.
-        for each in user_ids:
-            del self._asked[each]
+        for user_id in user_ids:
+            del self._asked[user_id]
 
     def _keep(self, known: Known) -> None:
         until = time.monotonic() + self._seconds

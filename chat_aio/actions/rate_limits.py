@@ -148,7 +148,7 @@ def rate_limits_from(
     """Limits such as `{"send_message": "5/second;100/minute", "*": "20/second"}`. Raises ValueError
     for an unknown method and a limit that cannot be read; SetupError without the package `limits`.
     """
-    if unknown := next((each for each in written if each not in (ANY, *methods)), None):
+    if unknown := next((method for method in written if method not in (ANY, *methods)), None):
         raise ValueError(f"Options(rate_limits=...): there is no method {unknown!r}")
     return {name: _limits_from(text) for name, text in written.items()}
 
@@ -158,14 +158,14 @@ def _limits_from(text: str) -> Sequence[Limit]:
         from limits import parse_many
     except ImportError:
         raise SetupError("rate_limits needs a package: pip install chat-aio[limits]") from None
-    return list(dict.fromkeys((each.amount, each.get_expiry()) for each in parse_many(text)))
+    return list(dict.fromkeys((limit.amount, limit.get_expiry()) for limit in parse_many(text)))
 
 
 def limits_of(quotas: Quotas) -> dict[str, Sequence[Limit]]:
     """Quotas as limits, by kind."""
     found: dict[str, Sequence[Limit]] = {}
-    for each in fields(quotas):
-        kind, _, per = each.name.partition("_per_")
-        if (most := getattr(quotas, each.name)) is not None:
+    for field in fields(quotas):
+        kind, _, per = field.name.partition("_per_")
+        if (most := getattr(quotas, field.name)) is not None:
             found[kind] = [(most, HOUR if per == "hour" else MINUTE)]
     return found

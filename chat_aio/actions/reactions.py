@@ -51,7 +51,10 @@ async def _add(context: Context, user_id: str, message_id: str, emoji: str) -> M
         # The update matched nothing: the reaction was there, or a limit was reached. If neither is
         # true of the message read now, somebody removed a reaction in between: try again.
         found = await load_message(context, message_id)
-        if any((each["userId"], each["emoji"]) == (user_id, emoji) for each in found["reactions"]):
+        if any(
+            (reaction["userId"], reaction["emoji"]) == (user_id, emoji)
+            for reaction in found["reactions"]
+        ):
             return found
         if not _is_room(found["reactions"], emoji, user_id, most):
             raise ReactionLimitExceeded
@@ -62,8 +65,8 @@ def _is_room(
     reactions: Sequence[ReactionDocument], emoji: str, user_id: str, most: MostReactions
 ) -> bool:
     """Whether one more reaction fits on a message. The store guards its update with the same."""
-    known = {each["emoji"] for each in reactions}
-    mine = sum(each["userId"] == user_id for each in reactions)
+    known = {reaction["emoji"] for reaction in reactions}
+    mine = sum(reaction["userId"] == user_id for reaction in reactions)
     return (
         len(reactions) < most.in_all
         and mine < most.of_user

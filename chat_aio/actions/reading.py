@@ -78,17 +78,17 @@ async def readable_anywhere(
 ) -> Sequence[MessageDocument]:
     """As `readable_in`, for messages of any conversations; the user need not be in them."""
     by_conversation: dict[str, list[MessageDocument]] = {}
-    for each in found:
+    for message in found:
         # Another program may have written another type; whole rows are checked below.
-        if isinstance(conversation_id := each.get("conversationId"), str):
-            by_conversation.setdefault(conversation_id, []).append(each)
+        if isinstance(conversation_id := message.get("conversationId"), str):
+            by_conversation.setdefault(conversation_id, []).append(message)
     kept: set[str] = set()
     for conversation_id, theirs in by_conversation.items():
         snapshot = await context.snapshots.find(conversation_id)
         if snapshot and await context.permissions.may_read(user_id, snapshot.conversation):
             allowed = await readable_in(context, user_id, snapshot, theirs)
-            kept |= {each["_id"] for each in allowed}
-    return [each for each in found if each["_id"] in kept]
+            kept |= {message["_id"] for message in allowed}
+    return [message for message in found if message["_id"] in kept]
 
 
 async def load_parents(
@@ -99,15 +99,15 @@ async def load_parents(
 
     `replies` are messages that the user may read. Quotes of one another need no query.
     """
-    here = {each["_id"]: each for each in replies}
+    here = {reply["_id"]: reply for reply in replies}
     known = {None, *here}
-    others = [each for each in replies if each["replyToMessageId"] not in known]
+    others = [reply for reply in replies if reply["replyToMessageId"] not in known]
     if not context.permissions.asks_for_messages:
         quoted = await messages.find_parents(context.database, others)
         return {**here, **(quotable(quoted, others, hidden) if hidden else quoted)}
     found = await messages.find_whole_parents(context.database, others)
     allowed = await readable_among(context, user_id, list(found.values()), hidden)
-    return {**here, **{each["_id"]: each for each in allowed}}
+    return {**here, **{message["_id"]: message for message in allowed}}
 
 
 async def load_all_parents(context: Context, replies: Sequence[MessageDocument]) -> Parents:
@@ -120,7 +120,7 @@ async def show(
 ) -> tuple[Message, ...]:
     """Convert messages that the user may read; replies quote their parent as it is now."""
     parents = await load_parents(context, user_id, documents, hidden)
-    return tuple(message_from(each, parents) for each in documents)
+    return tuple(message_from(document, parents) for document in documents)
 
 
 async def load_parents_of_own(context: Context, user_id: str, document: MessageDocument) -> Parents:

@@ -199,8 +199,8 @@ async def unban_from_conversation(
         return lifted
 
     lifted = await write_locked(context, conversation_id, write)
-    for each in readable("conversation_bans", [lifted]):
-        await publish_conversation_ban(context, "conversation_ban.lifted", each)
+    for ban in readable("conversation_bans", [lifted]):
+        await publish_conversation_ban(context, "conversation_ban.lifted", ban)
 
 
 async def list_conversation_bans(

@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 def screens(context: Context) -> bool:
     """Whether any plugin is asked about messages."""
-    return any(each.overrides("message_sending") for each in context.plugins)
+    return any(plugin.overrides("message_sending") for plugin in context.plugins)
 
 
 async def screen(context: Context, asked: BeforeMessageSend) -> Hold | Report | None:

@@ -63,7 +63,7 @@ async def search_messages(
     wanted, scope = _wanted_from(given), await _scope_of(context, user_id, given.conversation_id)
     found = await _list_in_time(context, user_id, scope, wanted, before, count=size + 1)
     page = found.rows[:size]
-    documents = [each for _, each in page if each]  # Every match that is readable has one.
+    documents = [message for _, message in page if message]  # Every match that is readable has one.
     parents = await load_parents(context, user_id, documents, scope.hidden)
 
     def cursor_behind(count: int) -> str | None:
@@ -143,8 +143,8 @@ async def _list_readable(
         # The aggregation has matched on an older state than the messages were read in.
         there = [message for _, message in found if message and not message.get("deletedAt")]
         readable = await readable_among(context, user_id, there, scope.hidden)
-        ids = {each["_id"] for each in readable}
-        return [each for each in found if each[0].message_id in ids]
+        ids = {message["_id"] for message in readable}
+        return [pair for pair in found if pair[0].message_id in ids]
 
     return await fill(fetch, sift, count=count)
 
@@ -155,9 +155,9 @@ async def _read(context: Context, matches: Sequence[Match]) -> Rows[Found]:
     size = 0
     for start in range(0, len(matches), READ_AT_ONCE):
         some = matches[start : start + READ_AT_ONCE]
-        rows = await messages.read_many(context.database, [each.message_id for each in some])
-        found = {each["_id"]: each for each in rows.documents}
-        read += [(each, found.get(each.message_id)) for each in some]
+        rows = await messages.read_many(context.database, [match.message_id for match in some])
+        found = {message["_id"]: message for message in rows.documents}
+        read += [(match, found.get(match.message_id)) for match in some]
         size += rows.stored_bytes
         if size > MOST_BYTES:
             break

@@ -32,8 +32,8 @@ async def list_threads(
     written = await thread_states.written_in(database, user_id)
     mentioned = await thread_states.mentioned_in(database, user_id)
     states = await thread_states.of_user(database, user_id)
-    followed = {root_id for root_id, each in states.items() if each["follows"]}
-    unfollowed = {root_id for root_id, each in states.items() if each["follows"] is False}
+    followed = {root_id for root_id, state in states.items() if state["follows"]}
+    unfollowed = {root_id for root_id, state in states.items() if state["follows"] is False}
     ids = (written.keys() | mentioned | followed) - unfollowed
     hidden = await hidden_from(database, user_id)
 
@@ -46,7 +46,7 @@ async def list_threads(
 
     found = await fill(fetch, sift, count=size + 1)
     page = found.rows[:size]
-    starts = {each["_id"]: _start(each["_id"], written, states) for each in page}
+    starts = {thread["_id"]: _start(thread["_id"], written, states) for thread in page}
     unread = await thread_states.count_unread(database, user_id, starts)
     parents = await load_parents(context, user_id, page, hidden)
 

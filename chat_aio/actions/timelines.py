@@ -57,7 +57,7 @@ def read_wanted(
     """Raises InvalidInput, also for a cursor of another list, and for two places at once."""
     size = pagination.limit_from(limit)
     given = inputs.read(inputs.Timeline, around=around, after=after, include=include)
-    if len([each for each in (cursor, given.around, given.after) if each is not None]) > 1:
+    if len([place for place in (cursor, given.around, given.after) if place is not None]) > 1:
         raise InvalidInput("cursor, around and after cannot be used together")
     is_newer = pagination.is_cursor_of(_newer(kind), cursor, int)
     position = pagination.position_from(_newer(kind) if is_newer else kind, cursor, int)

@@ -19,11 +19,11 @@ async def require_users(context: Context, user_id: str, user_ids: Iterable[str])
     if exists is None:
         return
     limit = context.options.hook_timeout_seconds
-    asked = [each for each in dict.fromkeys(user_ids) if each != user_id]
+    asked = [other for other in dict.fromkeys(user_ids) if other != user_id]
     for start in range(0, len(asked), USERS_AT_A_TIME):
         together = asked[start : start + USERS_AT_A_TIME]
         answers = await asyncio.gather(
-            *(hooks.call(exists, each, limit=limit) for each in together)
+            *(hooks.call(exists, other, limit=limit) for other in together)
         )
         for target_user_id, answer in zip(together, answers, strict=True):
             if answer is not True:

@@ -46,7 +46,10 @@ class WriteRule:
     @classmethod
     def of_document(cls, document: ConversationDocument, *, room_controls: bool) -> "WriteRule":
         return cls(
-            roles={each["userId"]: each["role"] for each in document["participants"]},
+            roles={
+                participant["userId"]: participant["role"]
+                for participant in document["participants"]
+            },
             is_blocked=bool(document.get("blockedBy")),
             is_frozen=room_controls and document.get("frozen", False),
             slow_mode_seconds=document.get("slowModeSeconds", 0) if room_controls else 0,

@@ -18,7 +18,7 @@ class Calls:
 
     async def _get(self, *path: str, **query: str | int | bool | datetime | None) -> dict[str, Any]:
         """A read, which is repeated after a temporary failure."""
-        given = {to_camel(name): _text(each) for name, each in query.items() if each is not None}
+        given = {to_camel(name): _text(value) for name, value in query.items() if value is not None}
         return await self._connection.call("GET", path, query=given, repeats=True)
 
     async def _post(self, *path: str, **fields: object) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def joined(words: Sequence[str] | None) -> str | None:
 def _body(fields: dict[str, object]) -> dict[str, object]:
     """The JSON fields. KEEP leaves a field out; None becomes null, which the service treats as
     absent, or as clearing the fields that can be cleared."""
-    return {to_camel(name): each for name, each in fields.items() if each is not KEEP}
+    return {to_camel(name): value for name, value in fields.items() if value is not KEEP}
 
 
 def _text(value: str | int | bool | datetime) -> str:

@@ -167,9 +167,9 @@ class Bot:
 
     async def _handle_unread(self) -> None:
         async for messages in unread_messages(self._client):
-            for each in messages:
-                if each.deleted_at is None:
-                    await self._handle(each)
+            for message in messages:
+                if message.deleted_at is None:
+                    await self._handle(message)
 
     async def _handle(self, message: Message) -> None:
         """Call the handlers of a message, once in the life of this process."""

@@ -63,7 +63,7 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         If nothing arrives for three times `heartbeat_seconds`, the connection counts as lost.
         """
         # Closed ones are forgotten: a client that lives long may open many.
-        self._streams = [each for each in self._streams if not each.closed]
+        self._streams = [opened for opened in self._streams if not opened.closed]
         attempts = self._stream_attempts
         stream = EventStream(self._connection, last_event_id, heartbeat_seconds, attempts)
         self._streams.append(stream)
@@ -79,6 +79,6 @@ class ChatClient(Conversations, Messages, GroupAccess, Company):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for each in self._streams:
-            each.close()
+        for opened in self._streams:
+            opened.close()
         await self._connection.close()

@@ -75,7 +75,7 @@ class Connection:
         # Called for each request: a token may have been renewed since the last one.
         given = self._headers() if callable(self._headers) else self._headers
         who = await given if inspect.isawaitable(given) else given
-        place = "/".join((self._base, *(quote(each, safe="") for each in path)))
+        place = "/".join((self._base, *(quote(segment, safe="") for segment in path)))
         return await self._session.request(
             method,
             # Each segment is quoted above (an id may hold a slash): yarl must not quote again.

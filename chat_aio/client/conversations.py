@@ -78,7 +78,7 @@ class Conversations(Calls):
     ) -> tuple[User, ...]:
         """Users by their ids, at most 100, or those that the host finds with `query`."""
         answer = await self._get("users", ids=joined(ids), q=query, limit=limit)
-        return tuple(read(User, each) for each in answer["users"])
+        return tuple(read(User, user) for user in answer["users"])
 
     async def get_conversation(self, conversation_id: str) -> ViewedConversation:
         answer = await self._get("conversations", conversation_id)

@@ -63,7 +63,7 @@ class Desk(Calls):
     async def list_versions(self, message_id: str) -> tuple[MessageVersion, ...]:
         """Newest first."""
         answer = await self._get(*MESSAGES, message_id, "versions")
-        return tuple(read(MessageVersion, each) for each in answer["versions"])
+        return tuple(read(MessageVersion, version) for version in answer["versions"])
 
     async def remove_message(self, message_id: str, *, reason: str | None = None) -> Message:
         answer = await self._post(*MESSAGES, message_id, "remove", reason=reason)

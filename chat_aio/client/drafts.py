@@ -41,7 +41,7 @@ class DraftRoutes(Calls):
     async def list_drafts(self, conversation_id: str) -> tuple[Draft, ...]:
         """What is being written in a conversation, with its text so far, the oldest first."""
         answer = await self._get(*_drafts(conversation_id))
-        return tuple(read(Draft, each) for each in answer["drafts"])
+        return tuple(read(Draft, draft) for draft in answer["drafts"])
 
     async def begin(self, conversation_id: str, **given: str | None) -> Draft:
         """Begin a draft by hand; `writing` does all of it."""

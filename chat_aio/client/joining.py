@@ -40,7 +40,7 @@ class GroupAccess(Calls):
     async def list_invites(self, conversation_id: str) -> tuple[Invite, ...]:
         """Newest first, including spent ones."""
         answer = await self._get("conversations", conversation_id, "invites")
-        return tuple(read(Invite, each) for each in answer["invites"])
+        return tuple(read(Invite, invite) for invite in answer["invites"])
 
     async def revoke_invite(self, conversation_id: str, code: str) -> None:
         """Remove an invite. Unlike the server API, the route needs the invite's group too."""

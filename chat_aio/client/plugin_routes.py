@@ -26,7 +26,9 @@ class Company(Calls):
         """The presence of up to 50 users; those who share no conversation with the caller are left
         out."""
         answer = await self._get("presence", user_ids=",".join(user_ids))
-        return {name: read(PresenceEntry, each) for name, each in answer["presence"].items()}
+        return {
+            name: read(PresenceEntry, presence) for name, presence in answer["presence"].items()
+        }
 
     async def list_held_messages(
         self, *, limit: int | None = None, cursor: str | None = None

@@ -71,7 +71,7 @@ class Rooms(Calls):
     async def list_pins(self, conversation_id: str) -> tuple[Message, ...]:
         """The pinned messages, the latest pinned first."""
         answer = await self._get(*_pins(conversation_id))
-        return tuple(read(Message, each) for each in answer["messages"])
+        return tuple(read(Message, message) for message in answer["messages"])
 
 
 def _bans(conversation_id: str) -> tuple[str, ...]:

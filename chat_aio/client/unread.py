@@ -28,14 +28,16 @@ async def unread_messages(client: ChatClient) -> AsyncIterator[Sequence[Message]
     while True:
         page = await until_answered(client.list_conversations, cursor=cursor, include=["heads"])
         heads = page.heads or {}
-        for each in page.conversations:
-            head = heads.get(each.id)
+        for conversation in page.conversations:
+            head = heads.get(conversation.id)
             if head is None or head.first_unread_seq is None:
                 continue
             try:
-                found = await _Unread(client, each.id, head.first_unread_seq, head.seq).read()
+                found = await _Unread(
+                    client, conversation.id, head.first_unread_seq, head.seq
+                ).read()
             except ChatError as refusal:  # The user may have been removed meanwhile.
-                log.warning("conversation %r cannot be read: %s", each.id, refusal)
+                log.warning("conversation %r cannot be read: %s", conversation.id, refusal)
             else:
                 yield found
         if (cursor := page.next_cursor) is None:
@@ -79,13 +81,13 @@ class _Unread:
         return [self._found[seq] for seq in sorted(self._found)]
 
     def _take(self, messages: Sequence[Message]) -> None:
-        for each in messages:
-            if each.seq in self._missing:
-                self._missing.discard(each.seq)
-                self._found[each.seq] = each
-            elif each.seq < self._first and self._began is None:
+        for message in messages:
+            if message.seq in self._missing:
+                self._missing.discard(message.seq)
+                self._found[message.seq] = message
+            elif message.seq < self._first and self._began is None:
                 # Times never fall along seq: what is unread is not older than this message.
-                self._began = each.created_at
+                self._began = message.created_at
 
     def _may_have_unread(self, root: Message) -> bool:
         thread = root.thread_summary
@@ -97,7 +99,7 @@ class _Unread:
             page = await until_answered(
                 self._client.list_thread, self._conversation_id, root_id, limit=PAGE, cursor=cursor
             )
-            self._take([each for each in page.messages if each.seq >= self._first])
-            is_past = any(each.seq < self._first for each in page.messages)
+            self._take([message for message in page.messages if message.seq >= self._first])
+            is_past = any(message.seq < self._first for message in page.messages)
             if is_past or (cursor := page.next_cursor) is None:
                 return

@@ -118,12 +118,12 @@ HOOKS = Hooks(
     allowed_roles=lambda _: {"user"},
     can_moderate=lambda asked: asked.user_id in MODERATORS,
     profiles=lambda user_ids: {
-        each.id: Profile(name=each.name, avatar_url=each.picture, is_bot=each.bot)
-        for each in PEOPLE
-        if each.id in user_ids
+        person.id: Profile(name=person.name, avatar_url=person.picture, is_bot=person.bot)
+        for person in PEOPLE
+        if person.id in user_ids
     },
     search_users=lambda asked: [
-        each.id for each in PEOPLE if asked.query.casefold() in each.name.casefold()
+        person.id for person in PEOPLE if asked.query.casefold() in person.name.casefold()
     ],
 )
 
@@ -162,4 +162,4 @@ async def _ask_again(_: web.Request, response: web.StreamResponse) -> None:
 
 
 async def _people(_: web.Request) -> web.Response:
-    return web.json_response([asdict(each) for each in PEOPLE])
+    return web.json_response([asdict(person) for person in PEOPLE])

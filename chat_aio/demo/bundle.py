@@ -37,7 +37,7 @@ def bundled(static: Path, *others: Path) -> Bundle:
     index = (static / "index.html").read_text()
     (entry,) = SCRIPT.findall(index)
     script = script_of(static / entry)
-    styles = "\n".join((static / each).read_text() for each in STYLE.findall(index))
+    styles = "\n".join((static / path).read_text() for path in STYLE.findall(index))
     files = {_named("app", "js", script): script, _named("page", "css", styles): styles}
     script_name, style_name = files
     page = STYLE.sub("", index)
@@ -51,8 +51,8 @@ def bundled(static: Path, *others: Path) -> Bundle:
 
 def ages(*places: Path) -> tuple[float, ...]:
     """When each source in some directories was written."""
-    sources = (each for place in places for each in sorted(place.rglob("*.*")))
-    return tuple(each.stat().st_mtime for each in sources)
+    sources = (path for place in places for path in sorted(place.rglob("*.*")))
+    return tuple(source.stat().st_mtime for source in sources)
 
 
 def script_of(entry: Path) -> str:
@@ -60,8 +60,8 @@ def script_of(entry: Path) -> str:
     one another."""
     order: list[Path] = []
     _place(entry.resolve(), order, ())
-    names = {each: f"$${number}" for number, each in enumerate(order)}
-    return "\n".join(_wrapped(each, names) for each in order)
+    names = {module: f"$${number}" for number, module in enumerate(order)}
+    return "\n".join(_wrapped(module, names) for module in order)
 
 
 def _place(module: Path, order: list[Path], above: tuple[Path, ...]) -> None:
@@ -69,8 +69,8 @@ def _place(module: Path, order: list[Path], above: tuple[Path, ...]) -> None:
     if module in above:
         raise ValueError(f"{module.name} imports itself by way of {above[-1].name}")
     if module not in order:
-        for each in _imported(module):
-            _place(each, order, (*above, module))
+        for path in _imported(module):
+            _place(path, order, (*above, module))
         order.append(module)
 
 

@@ -25,5 +25,5 @@ PEOPLE = (
 )
 ASSISTANT = "eliza"
 
-NAMES = {each.id: each.name for each in PEOPLE}
-MODERATORS = frozenset(each.id for each in PEOPLE if each.moderator)
+NAMES = {person.id: person.name for person in PEOPLE}
+MODERATORS = frozenset(person.id for person in PEOPLE if person.moderator)

@@ -11,7 +11,7 @@ from chat_aio.demo.people import ASSISTANT, NAMES
 from chat_aio.plugins import Attachments
 from chat_aio.schema.models import Message
 
-TALKING = [each for each in NAMES if each != ASSISTANT]
+TALKING = [user_id for user_id in NAMES if user_id != ASSISTANT]
 IDS = {name: user_id for user_id, name in NAMES.items()}
 MENTION = re.compile(rf"@({'|'.join(IDS)})\b")
 
@@ -107,7 +107,7 @@ class Story:
 
     async def group(self, user_id: str, name: str, **more: Any) -> str:
         """A group of all of them."""
-        others = [each for each in NAMES if each != user_id]
+        others = [name for name in NAMES if name != user_id]
         made = await self.api.create_group_conversation(user_id, user_ids=others, name=name, **more)
         return made.id
 
@@ -115,8 +115,8 @@ class Story:
         return (await self.api.get_or_create_conversation(user_id, other)).id
 
     async def read(self, last: Message, *user_ids: str) -> None:
-        for each in user_ids:
-            await self.api.mark_read(each, last.conversation_id, last.id)
+        for user_id in user_ids:
+            await self.api.mark_read(user_id, last.conversation_id, last.id)
 
 
 async def _engine_room(story: Story) -> Message:
@@ -147,9 +147,9 @@ async def _two_by_two(story: Story) -> None:
 
 
 async def _from_the_assistant(story: Story) -> None:
-    for each in TALKING:
-        place = await story.direct(ASSISTANT, each)
-        await story.say(ASSISTANT, place, GREETING.format(name=NAMES[each]), role="assistant")
+    for user_id in TALKING:
+        place = await story.direct(ASSISTANT, user_id)
+        await story.say(ASSISTANT, place, GREETING.format(name=NAMES[user_id]), role="assistant")
 
 
 async def _tour(story: Story, picture: Message) -> None:
@@ -175,8 +175,8 @@ async def _vote(story: Story, place: str) -> None:
     """A poll of reactions, and what is said to it: one message edited, one deleted."""
     poll = await story.say("margaret", place, POLL)
     for emoji, voters in VOTES.items():
-        for each in voters:
-            await story.api.add_reaction(each, poll.id, emoji)
+        for voter in voters:
+            await story.api.add_reaction(voter, poll.id, emoji)
     misspelt = await story.say("grace", place, MISSPELT, reply_to_message_id=poll.id)
     await story.api.edit_message("grace", misspelt.id, EDITED)
     deleted = await story.say("dennis", place, DELETED)

@@ -45,6 +45,6 @@ def ephemeral_deliveries_from(
         )
         ids = (*delivery.conversation_ids, *delivery.user_ids, delivery.but or "")
         texts = (delivery.name, delivery.data, *ids)
-        if not all(isinstance(each, str) for each in texts):
+        if not all(isinstance(text, str) for text in texts):
             raise ValueError(f"not an ephemeral event: {note!r}")
         yield delivery

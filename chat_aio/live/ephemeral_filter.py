@@ -90,7 +90,7 @@ class EphemeralFilter:
             self._looking = None
 
     async def _deliver(self, events: Sequence[EphemeralDelivery]) -> None:
-        audiences = [self._hub.audience(each) for each in events]
+        audiences = [self._hub.audience(event) for event in events]
         apart = await self._find_apart(events, audiences)
         moderators = await self._moderators_among(events, audiences)
         for ephemeral, audience in zip(events, audiences, strict=True):
@@ -98,7 +98,7 @@ class EphemeralFilter:
                 await self._hub.send(ephemeral, only=moderators)
                 continue
             sender = ephemeral.but or ""
-            allowed = {each for each in audience if not apart.get(_sorted((sender, each)))}
+            allowed = {user_id for user_id in audience if not apart.get(_sorted((sender, user_id)))}
             if ephemeral.needs_exchange and self._needs_exchange:
                 ids = ephemeral.conversation_ids
                 allowed = await exchanges.who_wrote_with(self._database, sender, ids, allowed)
@@ -111,7 +111,7 @@ class EphemeralFilter:
         """Who is a moderator now: they were when their streams opened. Asked once for events that
         come together."""
         pairs = zip(events, audiences, strict=True)
-        asked = {user_id for each, them in pairs if each.for_moderators for user_id in them}
+        asked = {user_id for event, them in pairs if event.for_moderators for user_id in them}
         return {*await hooks.those(partial(receives_reports, self._context), [*asked])}
 
     async def _find_apart(
@@ -123,16 +123,16 @@ class EphemeralFilter:
             return {}
         asked = {
             # In one order: a block separates the two in both directions.
-            _sorted((ephemeral.but or "", each))
+            _sorted((ephemeral.but or "", user_id))
             for ephemeral, audience in zip(events, audiences, strict=True)
             if not ephemeral.for_moderators
-            for each in audience
+            for user_id in audience
         }
-        known = {each: self._apart[each] for each in asked if each in self._apart}
+        known = {user_id: self._apart[user_id] for user_id in asked if user_id in self._apart}
         if new := asked - known.keys():
             changes = self._changes
-            found = {_sorted(each) for each in await blocks.pairs_apart(self._database, new)}
-            answers = {each: each in found for each in new}
+            found = {_sorted(pair) for pair in await blocks.pairs_apart(self._database, new)}
+            answers = {pair: pair in found for pair in new}
             # A block that changed during the query would be cached in its old state.
             if changes == self._changes and self._feed_live:
                 self._remember(answers)

@@ -150,7 +150,9 @@ class Feed:
             self._arrived.clear()
             self._room.set()
             reading = changes.start(self._take)
-            tasks = {asyncio.create_task(each) for each in (self._deliver(), self._watch())}
+            tasks = {
+                asyncio.create_task(coroutine) for coroutine in (self._deliver(), self._watch())
+            }
             cleaning_up.push_async_callback(cancel_and_wait, *tasks)
             done, _ = await asyncio.wait({reading, *tasks}, return_when=asyncio.FIRST_COMPLETED)
             for task in done:

@@ -53,9 +53,11 @@ class Hub:
         """Subscribe the stream to the conversations that were read for its user, with what is
         `hidden` in them. Where the feed has delivered a membership change since registration, the
         feed wins over what was read."""
-        if read := {each: hidden[each] for each in hidden if each not in stream.membership}:
+        if read := {
+            user_id: hidden[user_id] for user_id in hidden if user_id not in stream.membership
+        }:
             stream.hidden = {**read, **stream.hidden}
-        ids = {each for each in conversation_ids if stream.membership.get(each, True)}
+        ids = {name for name in conversation_ids if stream.membership.get(name, True)}
         ids |= stream.let_into()
         stream.subscribed = True
         stream.membership.clear()
@@ -101,7 +103,7 @@ class Hub:
 
     def audience(self, ephemeral: EphemeralDelivery) -> set[str]:
         """The users whose streams an ephemeral event addresses."""
-        return {each.user_id for each in self._addressed(ephemeral)}
+        return {stream.user_id for stream in self._addressed(ephemeral)}
 
     async def send(
         self, ephemeral: EphemeralDelivery, *, only: Collection[str] | None = None
@@ -110,7 +112,7 @@ class Hub:
         streams of these users among them."""
         streams = self._addressed(ephemeral)
         if only is not None:
-            streams = [each for each in streams if each.user_id in only]
+            streams = [stream for stream in streams if stream.user_id in only]
         if not streams:
             return
         of_one = ephemeral.conversation_ids[0] if len(ephemeral.conversation_ids) == 1 else ""
@@ -120,12 +122,14 @@ class Hub:
 
     def _addressed(self, ephemeral: EphemeralDelivery) -> list[Stream]:
         if ephemeral.for_moderators:
-            return [each for each in self._everyone() if each.moderates and each.subscribed]
-        theirs = {s for each in ephemeral.user_ids for s in self._by_user.get(each, ())}
+            return [stream for stream in self._everyone() if stream.moderates and stream.subscribed]
+        theirs = {s for user_id in ephemeral.user_ids for s in self._by_user.get(user_id, ())}
         ids = ephemeral.conversation_ids
-        inside = {s for each in ids for s in self._by_conversation.get(each, ())}
+        inside = {
+            s for conversation_id in ids for s in self._by_conversation.get(conversation_id, ())
+        }
         found = theirs & inside if ephemeral.user_ids and ids else theirs | inside
-        return [each for each in found if each.user_id != ephemeral.but and _is_live(each)]
+        return [stream for stream in found if stream.user_id != ephemeral.but and _is_live(stream)]
 
     async def beat(self) -> None:
         """Send a heartbeat to every stream."""
@@ -141,7 +145,7 @@ class Hub:
 
     def subscribed_of(self, user_ids: Iterable[str]) -> list[Stream]:
         """The streams of these users that are already subscribed to their conversations."""
-        of_users = (self._by_user.get(each, ()) for each in user_ids)
+        of_users = (self._by_user.get(user_id, ()) for user_id in user_ids)
         return [stream for streams in of_users for stream in streams if stream.subscribed]
 
     def deny(self, stream: Stream, conversation_id: str) -> None:
@@ -152,7 +156,7 @@ class Hub:
     def end_user(self, user_id: str, ending: Ending) -> bool:
         """End all streams of a user; returns whether there was one."""
         # A list, not a generator: `any` would stop at the first stream.
-        ended = [each.end(ending) for each in self._by_user.get(user_id, ())]
+        ended = [stream.end(ending) for stream in self._by_user.get(user_id, ())]
         return any(ended)
 
     async def end_logged_out(self) -> None:
@@ -161,7 +165,9 @@ class Hub:
         async def ask(stream: Stream) -> bool:
             return stream.still_logged_in is not None and not await stream.still_logged_in()
 
-        asked = [each for each in self._everyone() if each.still_logged_in is not None]
+        asked = [
+            candidate for candidate in self._everyone() if candidate.still_logged_in is not None
+        ]
         for stream in await hooks.those(ask, asked):
             stream.end("logged_out")
 
@@ -173,7 +179,7 @@ class Hub:
     def queues(self) -> tuple[int, int]:
         """How many bytes are unsent, and how many events are held back."""
         everyone = self._everyone()
-        return sum(each.unsent for each in everyone), sum(each.held for each in everyone)
+        return sum(stream.unsent for stream in everyone), sum(stream.held for stream in everyone)
 
     def _everyone(self) -> list[Stream]:
         of_users = [stream for streams in self._by_user.values() for stream in streams]

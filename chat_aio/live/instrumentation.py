@@ -15,7 +15,7 @@ def notify_opened(stream: Stream, observers: Sequence[Observer]) -> None:
     if not observers:
         return
     replay = stream.replay
-    size = sum(len(each.plain) for each in replay.frames)
+    size = sum(len(frame.plain) for frame in replay.frames)
     replayed = Replayed(source=replay.source, events=replay.events, bytes=size)
     notify(observers, Observer.stream_opened, replayed, replay.reset)
 

@@ -134,7 +134,7 @@ class LocalEvents:
         """Queue the replay and what comes from now on."""
         self._reader.begin()
         # In one piece, so that the position after an event is known with the event.
-        self._reader.feed(b"".join(each.plain for each in stream.replay.frames))
+        self._reader.feed(b"".join(frame.plain for frame in stream.replay.frames))
         self._queue, self._stream = _Queue(), stream
         stream.go_live(self._queue)
 

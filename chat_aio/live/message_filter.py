@@ -78,12 +78,12 @@ class MessageFilter:
 
     async def _refused(self, user_id: str, shown: Sequence[ShownMessage]) -> set[int]:
         """The shown and quoted messages that may not be read, by their `id()`."""
-        asked = [message for each in shown for message in (each.message, each.parent) if message]
+        asked = [message for event in shown for message in (event.message, event.parent) if message]
 
         async def ask(message: MessageDocument) -> bool:
             return not await self._may_read(user_id, message)
 
-        return {id(each) for each in await hooks.those(ask, asked)}
+        return {id(item) for item in await hooks.those(ask, asked)}
 
     async def _may_read(self, user_id: str, message: MessageDocument) -> bool:
         """Ask the host; a hook that fails counts as no. Raises StorageUnavailable."""

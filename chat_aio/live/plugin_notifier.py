@@ -15,9 +15,11 @@ class PluginNotifier:
     def __init__(self, plugins: Iterable[Plugin]) -> None:
         self._plugins = tuple(plugins)
         # Plugins that do not override these are left out: each delivery would call a no-op.
-        self._opening_plugins = [each for each in self._plugins if each.overrides("stream_opening")]
+        self._opening_plugins = [
+            plugin for plugin in self._plugins if plugin.overrides("stream_opening")
+        ]
         self._delivery_plugins = [
-            each for each in self._plugins if each.overrides("message_delivered")
+            plugin for plugin in self._plugins if plugin.overrides("message_delivered")
         ]
 
         self.message_delivered = self._message_delivered if self._delivery_plugins else None

@@ -54,14 +54,18 @@ class ReadFilter:
         one may be read again, the stream ends, so that its client reconnects and refetches."""
         for user_id in self._hub.user_ids() if self.asks else []:
             streams = self._hub.subscribed_of([user_id])
-            ids = {each for stream in streams for each in stream.conversation_ids | stream.denied}
+            ids = {
+                conversation_id
+                for stream in streams
+                for conversation_id in stream.conversation_ids | stream.denied
+            }
             readable = await self._readable(user_id, ids)
             for stream in streams:
                 if stream.denied & readable:
                     stream.end("readable_again")
                 # `& ids`: the host was not asked about what the user was added to meanwhile.
-                for each in (stream.conversation_ids & ids) - readable:
-                    self._hub.deny(stream, each)
+                for conversation_id in (stream.conversation_ids & ids) - readable:
+                    self._hub.deny(stream, conversation_id)
 
     async def _let_in(self, stream: Stream, conversation_id: str) -> None:
         allowed = await self._readable(stream.user_id, [conversation_id])

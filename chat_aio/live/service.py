@@ -183,7 +183,11 @@ class Live:
             ids = await conversations.ids_of_user(self._database, stream.user_id)
             # After the ids: of each of these conversations it is known what is hidden.
             hidden = await self._hidden.ask(stream.user_id)
-        wanted = [each for each in ids if stream.only is None or each in stream.only]
+        wanted = [
+            conversation_id
+            for conversation_id in ids
+            if stream.only is None or conversation_id in stream.only
+        ]
         return wanted, within(hidden, wanted)
 
     def state(self) -> State:

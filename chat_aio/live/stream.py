@@ -152,7 +152,7 @@ class Stream:
 
     def let_into(self) -> set[str]:
         """The conversations that the user was added to while their conversations were read."""
-        return {each for each, inside in self.membership.items() if inside}
+        return {conversation_id for conversation_id, inside in self.membership.items() if inside}
 
     def deliver(self, event: Event) -> None:
         """Deliver an event, unless it is hidden from the user or the message filter takes it, which

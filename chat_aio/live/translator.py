@@ -74,7 +74,7 @@ class Translator:
         """The events of a batch of changes. Updated documents are read once for the whole batch:
         the state may be later than the change, never earlier. Documents that no longer exist are
         skipped."""
-        changes = [each for each in changes if self._is_sound(each)]
+        changes = [change for change in changes if self._is_sound(change)]
         fetched = await self._fetch(changes)
         events: list[Event | EphemeralDelivery] = []
         for change in changes:
@@ -92,7 +92,7 @@ class Translator:
     async def _fetch(self, changes: Sequence[StreamChange]) -> Fetched:
         updated = _updated_ids(changes, "messages")
         edited = await messages.find_many(self._database, updated) if updated else []
-        created = [each.document for each in changes if self._is_new_message(each)]
+        created = [change.document for change in changes if self._is_new_message(change)]
         # The host is also asked about the quoted message, and gets all of it.
         find = messages.find_whole_parents if self._keeps_messages else messages.find_parents
         parents = await find(self._database, [*created, *edited])
@@ -102,10 +102,15 @@ class Translator:
         found = await conversations.find_many(self._database, wanted) if wanted else {}
         return Fetched(
             conversations=found,
-            messages={each["_id"]: each for each in edited},
+            messages={message["_id"]: message for message in edited},
             parents=parents,
             # A conversation that is gone has no participants: nobody is shown its message.
-            inside={each: _inside(found[each]) if each in found else frozenset() for each in later},
+            inside={
+                conversation_id: _inside(found[conversation_id])
+                if conversation_id in found
+                else frozenset()
+                for conversation_id in later
+            },
         )
 
     def _in_later_states(
@@ -115,15 +120,15 @@ class Translator:
         # Compared with the first change of the batch: any further change, in the batch or after
         # it, means that the state is a later one for the first.
         first = {
-            each.document_id: _stamp(each)["id"]
-            for each in reversed(changes)
-            if each.operation == "update" and each.collection == "messages"
+            change.document_id: _stamp(change)["id"]
+            for change in reversed(changes)
+            if change.operation == "update" and change.collection == "messages"
         }
         return {
-            each["conversationId"]
-            for each in edited
-            if _change_id(each) != first[each["_id"]]
-            and isinstance(each.get("conversationId"), str)
+            message["conversationId"]
+            for message in edited
+            if _change_id(message) != first[message["_id"]]
+            and isinstance(message.get("conversationId"), str)
         }
 
     def _is_sound(self, change: StreamChange) -> bool:
@@ -168,7 +173,7 @@ class Translator:
         conversation_id, sender_id = document["conversationId"], document["senderId"]
         # The rest is checked where it is encoded, which most messages are not in most processes.
         if not isinstance(seq, int) or not all(
-            isinstance(each, str) for each in (message_id, conversation_id, sender_id)
+            isinstance(text, str) for text in (message_id, conversation_id, sender_id)
         ):
             raise ValueError("not a message")
         return MessageCreated(
@@ -228,7 +233,7 @@ class Translator:
             conversation_id=document["_id"],
             encode=lambda: frame,
             delivered=is_new and (change["kind"] == "participant.added" or is_new_direct),
-            added=_ids(each["userId"] for each in document["participants"]),
+            added=_ids(participant["userId"] for participant in document["participants"]),
             hidden=by_user(document),
         )
 
@@ -279,7 +284,7 @@ def _stamp(change: StreamChange) -> Change:
 def _ids(user_ids: Iterable[str]) -> tuple[str, ...]:
     """The ids as a tuple. Raises ValueError for one that is not a string."""
     found = tuple(user_ids)
-    if not all(isinstance(each, str) for each in found):
+    if not all(isinstance(user_id, str) for user_id in found):
         raise ValueError("a user id is a string")
     return found
 
@@ -290,14 +295,14 @@ def _change_id(document: MessageDocument) -> str | None:
 
 
 def _inside(document: ConversationDocument) -> frozenset[str]:
-    return frozenset(each["userId"] for each in document.get("participants") or ())
+    return frozenset(participant["userId"] for participant in document.get("participants") or ())
 
 
 def _updated_ids(changes: Sequence[StreamChange], collection: str) -> list[str]:
     ids = (
-        each.document_id
-        for each in changes
-        if each.operation == "update" and each.collection == collection
+        change.document_id
+        for change in changes
+        if change.operation == "update" and change.collection == collection
     )
     return list(dict.fromkeys(ids))
 

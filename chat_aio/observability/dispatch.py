@@ -47,10 +47,10 @@ async def notify_and_wait(
             log.exception("%s failed in %s", type(listener).__name__, event.__name__)
 
     # A fresh context: a listener that takes longer must not inherit the caller's deadline.
-    calls = {asyncio.create_task(call(each), context=Context()) for each in listeners}
-    for each in calls:
-        _under_way.add(each)
-        each.add_done_callback(_under_way.discard)
+    calls = {asyncio.create_task(call(listener), context=Context()) for listener in listeners}
+    for task in calls:
+        _under_way.add(task)
+        task.add_done_callback(_under_way.discard)
     # `asyncio.wait` does not cancel: a listener may be in a driver call, which must not be
     # cancelled (docs/decisions/0009).
     if calls:

@@ -66,9 +66,9 @@ class Gauges(Collector):
             yield GaugeMetricFamily(kind.name, kind.text, value)
 
     def _values(self) -> Iterator[tuple[_Kind, float]]:
-        states = [each() for each in self._chats]
+        states = [chat() for chat in self._chats]
         for kind in KINDS:
-            values = [float(getattr(each, kind.field)) for each in states]
+            values = [float(getattr(state, kind.field)) for state in states]
             yield kind, min(values, default=0.0) if kind.least else sum(values)
 
 
@@ -79,7 +79,7 @@ class SharedGauges(Gauges):
     def _register(self, registry: CollectorRegistry) -> None:
         # Not registered for collecting: a scrape reads the files of all processes instead.
         self._timer: asyncio.TimerHandle | None = None
-        self._gauges = {each.field: _shared(each, registry) for each in KINDS}
+        self._gauges = {kind.field: _shared(kind, registry) for kind in KINDS}
 
     def add(self, state: Callable[[], State]) -> None:
         super().add(state)

@@ -26,5 +26,5 @@ def notify_all(
     event: Callable[Concatenate[Any, P], None], *said: P.args, **named: P.kwargs
 ) -> None:
     """Call a method of each observer; one that several chats share is called once."""
-    each_once = {id(each): each for observers in _open for each in observers}
+    each_once = {id(observer): observer for observers in _open for observer in observers}
     notify(each_once.values(), event, *said, **named)

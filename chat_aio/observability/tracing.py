@@ -64,9 +64,11 @@ class Tracing(Observer):
         span.end()
 
     def batch_begun(self, batch: Batch) -> None:
-        senders = (each.run(trace.get_current_span).get_span_context() for each in batch.origins)
+        senders = (
+            origin.run(trace.get_current_span).get_span_context() for origin in batch.origins
+        )
         # Links, not a parent: a batch belongs to several requests.
-        links = {each.span_id: Link(each) for each in senders if each.is_valid}
+        links = {sender.span_id: Link(sender) for sender in senders if sender.is_valid}
         span = self._tracer.start_span(
             "chat_aio.batch",
             links=list(links.values())[:MOST_LINKS],

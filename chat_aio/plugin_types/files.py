@@ -44,5 +44,8 @@ class Redirect:
 def disposition(name: str, *, inline: bool) -> str:
     """The Content-Disposition under which browsers show or store a file, in ASCII and as it is."""
     kind = "inline" if inline else "attachment"
-    plain = "".join(each if " " <= each <= "~" and each not in '"\\%' else "_" for each in name)
+    plain = "".join(
+        character if " " <= character <= "~" and character not in '"\\%' else "_"
+        for character in name
+    )
     return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

@@ -61,7 +61,7 @@ class Filter(Plugin):
 
     async def message_sending(self, message: BeforeMessageSend) -> Verdict | None:
         verdict: Verdict | None = None
-        rules = [each for each in self._rules if each.applies_to(message.conversation)]
+        rules = [rule for rule in self._rules if rule.applies_to(message.conversation)]
         if rules:
             verdict = await self.api.on_text(message.body, lambda: self._judge(message, rules))
         if self._classifier is None or isinstance(verdict, Refuse):
@@ -71,9 +71,9 @@ class Filter(Plugin):
     def _judge(self, message: BeforeMessageSend, rules: Iterable[Rule]) -> Verdict | None:
         checked = Checked(message, FoldedText(message.body), self.api.now())
         verdict: Verdict | None = None
-        for each in rules:
-            if each.is_broken_by(checked):
-                verdict = strictest(verdict, each.verdict(self._reporter_id))
+        for rule in rules:
+            if rule.is_broken_by(checked):
+                verdict = strictest(verdict, rule.verdict(self._reporter_id))
             if isinstance(verdict, Refuse):
                 break
         return verdict

@@ -57,7 +57,7 @@ _ALIKE = {
 }
 """Letters that look like a Latin one and that NFKC keeps apart. A word of theirs is folded in the
 list as in the text, so that it is found as well."""
-_AS_LATIN = {ord(each): latin for latin, letters in _ALIKE.items() for each in letters}
+_AS_LATIN = {ord(letter): latin for latin, letters in _ALIKE.items() for letter in letters}
 
 _SIGNS = "@$!|"
 _LETTERS_FOR_SIGNS = (
@@ -95,8 +95,8 @@ def _folded(seen: str) -> str:
 
 def pieces_of(chunk: str) -> list[str]:
     """The words of a folded text. Signs count as letters, but for those at the end of a word."""
-    found = (each.rstrip("!|") for each in _PIECE.findall(chunk))
-    return [each for each in found if each]
+    found = (piece.rstrip("!|") for piece in _PIECE.findall(chunk))
+    return [word for word in found if word]
 
 
 def readings(word: str) -> Iterator[str]:
@@ -133,7 +133,7 @@ class FoldedText:
     @cached_property
     def words(self) -> list[str]:
         """The words in their order."""
-        return [each for pieces in self._chunks for each in pieces]
+        return [piece for pieces in self._chunks for piece in pieces]
 
     @cached_property
     def candidates(self) -> list[tuple[str, str]]:
@@ -141,20 +141,20 @@ class FoldedText:
         squeezed form."""
         found = dict.fromkeys((*self.words, *self._joined()))
         if self._has_signs:
-            found = dict.fromkeys(reading for each in found for reading in readings(each))
+            found = dict.fromkeys(reading for word in found for reading in readings(word))
         return list(zip(found, squeezed([*found]), strict=True))
 
     @cached_property
     def phrases(self) -> list[list[str]]:
         """The words in their order as parts of phrases, in each reading."""
         tables = _LETTERS_FOR_SIGNS if self._has_signs else _LETTERS_FOR_SIGNS[:1]
-        return [[_part(each, table) for each in self.words] for table in tables]
+        return [[_part(word, table) for word in self.words] for table in tables]
 
     @cached_property
     def _chunks(self) -> list[list[str]]:
         """The words of what stands between spaces."""
         chunks = self.folded.split()
-        return [[each] if each.isalnum() else pieces_of(each) for each in chunks]
+        return [[chunk] if chunk.isalnum() else pieces_of(chunk) for chunk in chunks]
 
     def _joined(self) -> Iterator[str]:
         """What may be one word: what separators other than spaces cut (`b.ad`), and letters that
@@ -163,9 +163,9 @@ class FoldedText:
         for pieces in self._chunks:
             if len(pieces) > 1:
                 yield "".join(pieces)
-            for each in pieces:
-                if len(each) == 1:
-                    alone.append(each)
+            for piece in pieces:
+                if len(piece) == 1:
+                    alone.append(piece)
                 elif alone:
                     yield from _spelled(alone)
                     alone = []
@@ -198,35 +198,42 @@ class Lexicon:
         self._within: dict[str, list[list[int]]] = {}
         self._lengths: dict[str, set[int]] = {}
         self._phrases: set[tuple[str, ...]] = set()
-        for each in listed:
-            words = pieces_of(folded(each))
+        for word in listed:
+            words = pieces_of(folded(word))
             if not 0 < len(words) <= MOST_WORDS:
-                raise ValueError(f"a filter lists 1 to {MOST_WORDS} words at a time, not {each!r}")
+                raise ValueError(f"a filter lists 1 to {MOST_WORDS} words at a time, not {word!r}")
             if len(words) > 1:
                 for table in _LETTERS_FOR_SIGNS:
-                    self._phrases.add(tuple(_part(each, table) for each in words))
+                    self._phrases.add(tuple(_part(word, table) for word in words))
             else:
                 self._add(words[0], within=anywhere or is_run(words[0]))
-        self._phrase_lengths = sorted({len(each) for each in self._phrases})
+        self._phrase_lengths = sorted({len(phrase) for phrase in self._phrases})
 
     def _add(self, word: str, *, within: bool) -> None:
         found = [*dict.fromkeys(readings(word))]
-        for each, key in zip(found, squeezed(found), strict=True):
-            (self._within if within else self._whole).setdefault(key, []).append(runs_of(each))
+        for piece, key in zip(found, squeezed(found), strict=True):
+            (self._within if within else self._whole).setdefault(key, []).append(runs_of(piece))
             if within:
                 self._lengths.setdefault(key[0], set()).add(len(key))
 
     def finds_in(self, text: FoldedText) -> bool:
         """Whether a listed word or phrase is in the text."""
         return (
-            any(self._is_listed(*each) for each in text.candidates if each[1] in self._whole)
-            or (bool(self._within) and any(self._is_within(*each) for each in text.candidates))
+            any(
+                self._is_listed(*candidate)
+                for candidate in text.candidates
+                if candidate[1] in self._whole
+            )
+            or (
+                bool(self._within)
+                and any(self._is_within(*candidate) for candidate in text.candidates)
+            )
             or any(self._has_phrase(text, length) for length in self._phrase_lengths)
         )
 
     def _is_listed(self, candidate: str, key: str) -> bool:
         runs = runs_of(candidate)
-        return any(_fits(runs, each) for each in self._whole[key])
+        return any(_fits(runs, word) for word in self._whole[key])
 
     def _is_within(self, candidate: str, key: str) -> bool:
         starts = [at for at, letter in enumerate(key) if letter in self._lengths]
@@ -234,7 +241,7 @@ class Lexicon:
         for at in starts:
             for length in self._lengths[key[at]]:
                 listed = self._within.get(key[at : at + length], ())
-                if any(_covers(runs[at : at + length], each) for each in listed):
+                if any(_covers(runs[at : at + length], word) for word in listed):
                     return True
         return False
 

@@ -64,15 +64,15 @@ class Presence(Plugin):
         self._attendance = Attendance(self.api, lease=self._lease)
         await self._attendance.open()
         self._tasks = {
-            asyncio.create_task(self._repeat(each), context=Context())
-            for each in (self._renew, self._attendance.sweep)
+            asyncio.create_task(self._repeat(step), context=Context())
+            for step in (self._renew, self._attendance.sweep)
         }
 
     async def close(self) -> None:
         """Stop, and leave the users of this process to the other processes: within the delay they
         may reconnect there without going offline."""
-        for each in self._leaving.values():
-            each.cancel()
+        for departure in self._leaving.values():
+            departure.cancel()
         await cancel_and_wait(*self._publishing.values(), *self._tasks)
         await self._attendance.close(delay=self._delay)
 
@@ -160,10 +160,14 @@ class Presence(Plugin):
 
         Raises InvalidInput.
         """
-        ids = [each for each in request.query.get("userIds", "").split(",") if each]
+        ids = [user_id for user_id in request.query.get("userIds", "").split(",") if user_id]
         if len(ids) > MOST_ASKED:
             raise InvalidInput(f"userIds may have at most {MOST_ASKED} entries")
-        others = {each for each in ids if each != request.user_id and is_id(each)}
+        others = {user_id for user_id in ids if user_id != request.user_id and is_id(user_id)}
         known = await self.api.whom_to_notice(request.user_id, others)
-        shown = [each for each in dict.fromkeys(ids) if each in known or each == request.user_id]
+        shown = [
+            user_id
+            for user_id in dict.fromkeys(ids)
+            if user_id in known or user_id == request.user_id
+        ]
         return {"presence": await self._attendance.look_up(shown)}

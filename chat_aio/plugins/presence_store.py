@@ -117,8 +117,8 @@ class Attendance:
         found = await self._api.read(
             lambda: self._users.find({"_id": {"$in": list(user_ids)}}).to_list(None)
         )
-        known = {each["_id"]: each for each in found}
-        return {each: self._entry(known.get(each), living) for each in user_ids}
+        known = {row["_id"]: row for row in found}
+        return {user_id: self._entry(known.get(user_id), living) for user_id in user_ids}
 
     @property
     def _alive(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class Attendance:
 
     async def _living(self, session: Any) -> set[str]:
         found = await self._processes.find(self._alive, {"_id": 1}, session=session).to_list(None)
-        return {each["_id"] for each in found if isinstance(each["_id"], str)}
+        return {row["_id"] for row in found if isinstance(row["_id"], str)}
 
     async def _leave(self, user_id: str, process_id: str, at: datetime) -> None:
         ids = await self._api.conversation_ids_of(user_id)
@@ -156,7 +156,7 @@ class Attendance:
                 .to_list(None)
             )
         )
-        return [each["_id"] for each in found]
+        return [row["_id"] for row in found]
 
     def _entry(self, user: Any, living: set[str]) -> dict[str, object]:
         if user is None:
@@ -181,7 +181,7 @@ class Attendance:
 def _among(user: Any, processes: set[str]) -> set[str]:
     """Which of some processes a user is on; none if the document is malformed."""
     named = (user or {}).get("processes")
-    return {each for each in processes if isinstance(named, list) and each in named}
+    return {process for process in processes if isinstance(named, list) and process in named}
 
 
 def _seen_at(user: Any) -> datetime | None:

@@ -183,23 +183,25 @@ class Attached(Rule):
     def is_broken_by(self, checked: Checked) -> bool:
         found = checked.message.metadata.get(self.key)
         listed = found if isinstance(found, list) else [] if found is None else [found]
-        own = [{self.kind_key: each.content_type} for each in checked.message.attachments]
+        own = [
+            {self.kind_key: attachment.content_type} for attachment in checked.message.attachments
+        ]
         carried = [*own, *listed]
         if self.at_most is not None and len(carried) > self.at_most:
             return True
         if self.at_most is None and self.allowed_kinds is None and not self.denied_kinds:
             return bool(carried)
-        return not all(self._is_allowed(self._kind_of(each)) for each in carried)
+        return not all(self._is_allowed(self._kind_of(attachment)) for attachment in carried)
 
     def _kind_of(self, attachment: object) -> str:
         kind: Any = attachment.get(self.kind_key) if isinstance(attachment, Mapping) else None
         return kind.strip().lower() if isinstance(kind, str) else ""
 
     def _is_allowed(self, kind: str) -> bool:
-        if any(_is_kind(kind, each) for each in self.denied_kinds):
+        if any(_is_kind(kind, denied_kind) for denied_kind in self.denied_kinds):
             return False
         return self.allowed_kinds is None or any(
-            _is_kind(kind, each) for each in self.allowed_kinds
+            _is_kind(kind, allowed_kind) for allowed_kind in self.allowed_kinds
         )
 
 

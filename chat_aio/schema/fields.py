@@ -117,21 +117,21 @@ def _check_json(value: object, *, most: int | None) -> None:
     # By layers, so that depth and size are bounded while the value is walked.
     layer, seen = [value], 0
     for _ in range(MAX_METADATA_LEVELS + 1):
-        containers = [each for each in layer if isinstance(each, dict | list)]
+        containers = [element for element in layer if isinstance(element, dict | list)]
         seen += sum(map(len, containers))
         # Each value is at least one byte of JSON, so a value that is too large is refused before
         # the rest of it is walked.
         if most is not None and seen > most:
             raise ValueError(f"must be at most {most} bytes of JSON")
         inner: list[object] = []
-        for each in layer:
-            if isinstance(each, dict):
-                _check_keys(each)
-                inner += each.values()
-            elif isinstance(each, list):
-                inner += each
+        for element in layer:
+            if isinstance(element, dict):
+                _check_keys(element)
+                inner += element.values()
+            elif isinstance(element, list):
+                inner += element
             else:
-                _check_scalar(each)
+                _check_scalar(element)
         if not containers:
             return
         layer = inner

@@ -66,7 +66,7 @@ class Conversation(Wire):
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:
         """Each participant's role by user id."""
-        return {each.user_id: each.role for each in self.participants}
+        return {participant.user_id: participant.role for participant in self.participants}
 
 
 class ViewedConversation(Conversation):

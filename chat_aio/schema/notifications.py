@@ -16,12 +16,12 @@ MAX_ENDPOINT_LENGTH = 2_048
 def _keys(value: dict[str, str]) -> dict[str, str]:
     """The keys of a browser's subscription: a point of P-256 and a secret of 16 bytes."""
     try:
-        point, secret = (_decoded(value[each]) for each in ("p256dh", "auth"))
+        point, secret = (_decoded(value[name]) for name in ("p256dh", "auth"))
     except (KeyError, ValueError, binascii.Error):
         raise ValueError("must have p256dh and auth in base64url") from None
     if len(point) != 65 or point[0] != 4 or len(secret) != 16:
         raise ValueError("must have p256dh of 65 bytes and auth of 16 bytes")
-    return {each: value[each] for each in ("p256dh", "auth")}
+    return {name: value[name] for name in ("p256dh", "auth")}
 
 
 def _decoded(text: str) -> bytes:
@@ -37,7 +37,7 @@ def _endpoint(value: str) -> str:
 
 
 def _object_of(*names: str) -> WithJsonSchema:
-    texts = {each: {"type": "string"} for each in names}
+    texts = {name: {"type": "string"} for name in names}
     return WithJsonSchema({"type": "object", "properties": texts, "required": [*names]})
 
 

@@ -52,7 +52,7 @@ PLUGINS: Mapping[str, Callable[[ServeSettings], Plugin]] = {
 
 
 def plugins_of(settings: ServeSettings) -> list[Plugin]:
-    return [PLUGINS[each](settings) for each in settings.plugins]
+    return [PLUGINS[name](settings) for name in settings.plugins]
 
 
 def require_rate_limits(settings: ServeSettings) -> None:

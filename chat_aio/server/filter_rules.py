@@ -26,7 +26,7 @@ def rules_from(tables: Iterable[Mapping[str, Any]]) -> list[Rule]:
 def keys_of(rule: type[Rule]) -> dict[str, Any]:
     """What a table may have beside `rule`, with the type of each. Functions are for Python only."""
     types = get_type_hints(rule) | {"conversations": tuple[str, ...]}
-    return {each.name: types[each.name] for each in fields(rule) if each.init}
+    return {field.name: types[field.name] for field in fields(rule) if field.init}
 
 
 def _rule_from(number: int, table: Mapping[str, Any]) -> Rule:
@@ -35,15 +35,15 @@ def _rule_from(number: int, table: Mapping[str, Any]) -> Rule:
         raise ValueError(f"rule {number}: rule must be {one_of(tuple(RULES))}, not {name!r}")
     rule, place = RULES[name], f"rule {number} ({name})"
     types = keys_of(rule)
-    given = {key: each for key, each in table.items() if key != "rule"}
+    given = {key: value for key, value in table.items() if key != "rule"}
     for key in given:
         if key not in types:
             raise ValueError(f"{place}: {key} is no key of it{_hint(key, types)}")
-    for each in fields(rule):
-        if each.init and each.default is MISSING and each.name not in given:
-            raise ValueError(f"{place}: {each.name} is missing")
+    for field in fields(rule):
+        if field.init and field.default is MISSING and field.name not in given:
+            raise ValueError(f"{place}: {field.name} is missing")
     try:
-        return rule(**{key: _read(key, each, types[key]) for key, each in given.items()})
+        return rule(**{key: _read(key, value, types[key]) for key, value in given.items()})
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
 

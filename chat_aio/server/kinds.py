@@ -49,16 +49,16 @@ def kind_of(type_: Any) -> Kind:
     raise TypeError(f"a setting cannot be of type {type_}")
 
 
-def _list_of(each: Any) -> Kind:
-    if each is Capability:
+def _list_of(member: Any) -> Kind:
+    if member is Capability:
         names = {known.name.lower(): known for known in Capability}
         return Kind(
             "A,B",
             f"any of {', '.join(names)}",
             lambda given: frozenset(names[_chosen(one, tuple(names))] for one in _listed(given)),
         )
-    if get_origin(each) is Literal:
-        known = get_args(each)
+    if get_origin(member) is Literal:
+        known = get_args(member)
         return Kind(
             "A,B",
             f"any of {', '.join(known)}",
@@ -105,7 +105,7 @@ def one_of(known: Collection[str]) -> str:
 def _listed(given: Any) -> list[Any]:
     """An array; or text, with commas between."""
     if isinstance(given, str):
-        return [each.strip() for each in given.split(",") if each.strip()]
+        return [text.strip() for text in given.split(",") if text.strip()]
     if not isinstance(given, list | tuple):
         raise ValueError(given)
     return list(given)
@@ -125,7 +125,7 @@ def _tables(given: Any) -> tuple[dict[str, Any], ...]:
 
 
 def _texts(given: Any) -> dict[str, str]:
-    return {name: _text(each) for name, each in _table(given).items()}
+    return {name: _text(value) for name, value in _table(given).items()}
 
 
 class UnknownName(ValueError):
@@ -141,7 +141,7 @@ def _quotas(given: Any) -> Quotas | None:
         meant = get_close_matches(unknown[0], _QUOTAS, n=1)
         hint = f"is it {meant[0]}?" if meant else f"there are {', '.join(_QUOTAS)}"
         raise UnknownName(f"{unknown[0]} is no quota: {hint}")
-    return Quotas(**{name: None if each is False else each for name, each in table.items()})
+    return Quotas(**{name: None if value is False else value for name, value in table.items()})
 
 
 TABLES = tuple[Mapping[str, Any], ...]
@@ -153,7 +153,7 @@ SCALARS = {
     float: Kind("NUMBER", "a number", _number),
 }
 
-_QUOTAS = tuple(each.name for each in fields(Quotas))
+_QUOTAS = tuple(field.name for field in fields(Quotas))
 _OF_QUOTAS = (
     f"null, or a table with null or a whole number from 1 on for any of {', '.join(_QUOTAS)}"
 )

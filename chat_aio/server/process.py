@@ -58,8 +58,8 @@ async def serve(
     serving = asyncio.create_task(_run(runner, at, lifeline))
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # On Windows; there Ctrl+C cancels this coroutine.
-        for each in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(each, serving.cancel)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, serving.cancel)
     if lifeline is not None:
         loop.add_reader(lifeline, _cut, lifeline, serving)
     try:

@@ -292,7 +292,7 @@ class Setting:
         if self.name == "filter_rules":
             return [*value]
         if isinstance(value, frozenset | tuple):
-            return sorted(_named(each) for each in value)
+            return sorted(_named(element) for element in value)
         return value
 
 
@@ -317,35 +317,39 @@ def _checked_by_options(name: str) -> Callable[[Any], object]:
     return check
 
 
-def _of_own(each: Field[Any], types: Mapping[str, Any]) -> Setting:
+def _of_own(field: Field[Any], types: Mapping[str, Any]) -> Setting:
     return Setting(
-        name=each.name,
-        kind=kind_of(types[each.name]),
-        default=each.default,
-        meaning=each.metadata["meaning"],
-        check=each.metadata["check"],
-        own_flag=each.metadata["flag"],
+        name=field.name,
+        kind=kind_of(types[field.name]),
+        default=field.default,
+        meaning=field.metadata["meaning"],
+        check=field.metadata["check"],
+        own_flag=field.metadata["flag"],
     )
 
 
-def _of_option(each: Field[Any], types: Mapping[str, Any]) -> Setting:
-    made = each.default_factory() if each.default_factory is not MISSING else each.default
+def _of_option(field: Field[Any], types: Mapping[str, Any]) -> Setting:
+    made = field.default_factory() if field.default_factory is not MISSING else field.default
     return Setting(
-        name=each.name,
-        kind=kind_of(types[each.name]),
-        default=DEFAULTS.get(each.name, made),
-        meaning=MEANINGS[each.name],
-        check=_checked_by_options(each.name),
+        name=field.name,
+        kind=kind_of(types[field.name]),
+        default=DEFAULTS.get(field.name, made),
+        meaning=MEANINGS[field.name],
+        check=_checked_by_options(field.name),
     )
 
 
 def _settings() -> dict[str, Setting]:
     own, options = get_type_hints(ServeSettings), get_type_hints(Options)
     all_of_them = (
-        *(_of_own(each, own) for each in fields(ServeSettings) if each.name != "options"),
-        *(_of_option(each, options) for each in fields(Options) if each.name not in LIBRARY_ONLY),
+        *(_of_own(field, own) for field in fields(ServeSettings) if field.name != "options"),
+        *(
+            _of_option(field, options)
+            for field in fields(Options)
+            if field.name not in LIBRARY_ONLY
+        ),
     )
-    return {each.name: each for each in all_of_them}
+    return {setting.name: setting for setting in all_of_them}
 
 
 SETTINGS = _settings()
@@ -354,7 +358,7 @@ SETTINGS = _settings()
 
 def made_of(values: Mapping[str, Any]) -> ServeSettings:
     """The settings of these values, one for each of SETTINGS."""
-    options = {each.name for each in fields(Options)}
+    options = {field.name for field in fields(Options)}
     return ServeSettings(
         **{name: value for name, value in values.items() if name not in options},
         options=Options(**{name: value for name, value in values.items() if name in options}),

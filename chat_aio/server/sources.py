@@ -37,22 +37,22 @@ def settings_from(*, config: str | None = None, **flags: Any) -> ServeSettings:
 
 
 def made_of_found(found: Mapping[str, Found]) -> ServeSettings:
-    return made_of({name: each.value for name, each in found.items()})
+    return made_of({name: value.value for name, value in found.items()})
 
 
 def find_settings(*, config: str | None = None, **flags: Any) -> dict[str, Found]:
     """Every setting with its source, as `settings_from`."""
     given = _of_file(config) | _of_environment() | _of_flags(flags)
     return {
-        name: _read(each, given[name]) if name in given else Found(each.default, DEFAULT)
-        for name, each in SETTINGS.items()
+        name: _read(setting, given[name]) if name in given else Found(setting.default, DEFAULT)
+        for name, setting in SETTINGS.items()
     }
 
 
 def unknown_variables() -> list[str]:
     """One line for each CHAT_AIO_* variable that is no setting. The environment is not ours alone
     (Kubernetes adds variables named after services), so this is a warning and no error."""
-    known = {CONFIG_VARIABLE, *(each.variable for each in SETTINGS.values())}
+    known = {CONFIG_VARIABLE, *(setting.variable for setting in SETTINGS.values())}
     unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
     said = []
     for name in unknown:
@@ -73,9 +73,9 @@ def _of_flags(flags: Mapping[str, Any]) -> dict[str, Found]:
 def _of_environment() -> dict[str, Found]:
     """An empty variable counts as none, so that `NAME=` and `${NAME:-}` leave a setting alone."""
     return {
-        name: Found(os.environ[each.variable], each.variable)
-        for name, each in SETTINGS.items()
-        if os.environ.get(each.variable)
+        name: Found(os.environ[setting.variable], setting.variable)
+        for name, setting in SETTINGS.items()
+        if os.environ.get(setting.variable)
     }
 
 

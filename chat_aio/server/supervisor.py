@@ -45,8 +45,8 @@ class Workers:
     async def _run(self) -> int:
         keeping = asyncio.create_task(self._keep())
         loop = asyncio.get_running_loop()
-        for each in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(each, keeping.cancel)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, keeping.cancel)
         loop.add_signal_handler(signal.SIGHUP, self._roll)
         try:
             await asyncio.wait({keeping})
@@ -54,7 +54,7 @@ class Workers:
             self._at.close()
             if self._rolling is not None:
                 self._rolling.cancel()
-            codes = await asyncio.gather(*(each.end() for each in self._workers))
+            codes = await asyncio.gather(*(worker.end() for worker in self._workers))
         return max(codes) if keeping.cancelled() else keeping.result()
 
     async def _keep(self) -> int:
@@ -62,7 +62,7 @@ class Workers:
         # An app that cannot start would otherwise fail in every worker, again and again.
         if not await self._workers[0].start():
             return await self._workers[0].ended()
-        await asyncio.gather(*(each.keep() for each in self._workers))
+        await asyncio.gather(*(worker.keep() for worker in self._workers))
         return 0
 
     def _forget(self, pid: int) -> None:
@@ -73,8 +73,8 @@ class Workers:
             self._rolling = asyncio.create_task(self._replace_all())
 
     async def _replace_all(self) -> None:
-        for each in self._workers:
-            await each.replace()
+        for worker in self._workers:
+            await worker.replace()
 
 
 class _Worker:

@@ -48,6 +48,6 @@ async def carried(database: Database, attachment_ids: Sequence[str]) -> set[str]
         {"$group": {"_id": "$attachments.id"}},
     ]
     found: set[str] = set()
-    for each in (database.messages, database.held_messages, database.message_versions):
-        found |= {row["_id"] for row in await database.aggregate(each, stages)}
+    for collection in (database.messages, database.held_messages, database.message_versions):
+        found |= {row["_id"] for row in await database.aggregate(collection, stages)}
     return found

@@ -153,7 +153,7 @@ class Bans:
             return set()
         chosen = {**active(None, at=self._clock()), "userId": {"$in": list(user_ids)}}
         found = await self._database.read(lambda: self._database.bans.distinct("userId", chosen))
-        return {each for each in found if isinstance(each, str)}
+        return {user_id for user_id in found if isinstance(user_id, str)}
 
     def forget(self, user_id: str | None = None) -> None:
         """Invalidate the entry of a user whose ban has changed; all entries if the user is unknown.
@@ -169,7 +169,7 @@ class Bans:
         if change.operation == "delete" or change.updated.get("revokedAt"):
             # It may not name the user. Nobody can be banned by it, so users without a ban stay.
             self._changes += 1
-            self._until = {each: until for each, until in self._until.items() if until is None}
+            self._until = {banned: until for banned, until in self._until.items() if until is None}
             return False
         user_id = change.document.get("userId")
         self.forget(user_id if isinstance(user_id, str) else None)
@@ -188,7 +188,7 @@ class Bans:
             lambda: self._database.bans.find(active(user_id, at=now)).to_list(None)
         )
         until = max(
-            (_end(each, never=datetime.max.replace(tzinfo=now.tzinfo)) for each in found),
+            (_end(ban, never=datetime.max.replace(tzinfo=now.tzinfo)) for ban in found),
             default=None,
         )
         # Not cached if a ban has changed during the read: the result may be from before that.

@@ -53,13 +53,15 @@ async def write_batch(
     outcomes: dict[Draft, Decision] = {}
     # If some drafts repeat keys, the attempt writes nothing and decides only those; the others go
     # into the next attempt.
-    while remaining := [each for each in leaders if each not in outcomes]:
+    while remaining := [leader for leader in leaders if leader not in outcomes]:
         write = partial(_write, database, remaining, clock())
         written, _ = await attempt(database, write, deadline=deadline)
         if written.stored:
             await _durable(database, written.stored, deadline)
         outcomes |= _outcomes(remaining, written)
-    return outcomes | {each: _repeated(outcomes[leader]) for each, leader in followers.items()}
+    return outcomes | {
+        follower: _repeated(outcomes[leader]) for follower, leader in followers.items()
+    }
 
 
 def _folded(drafts: Sequence[Draft]) -> tuple[list[Draft], dict[Draft, Draft]]:
@@ -94,21 +96,21 @@ async def _write(
 ) -> Written:
     """Insert drafts. If some repeat keys, nothing is written and the stored messages are returned
     instead."""
-    slow = any(each.slow_seconds for each in drafts)
+    slow = any(draft.slow_seconds for draft in drafts)
     refused = await slow_mode.refuse(database, drafts, now, session) if slow else {}
-    going = [each for each in drafts if each not in refused]
+    going = [draft for draft in drafts if draft not in refused]
     writable, heads = await numbering.count(database, going, now, session) if going else ([], {})
     epochs = {name: head["epoch"] for name, head in heads.items()}
     # A repetition is answered with its message, however early it comes.
-    keys = [each.key for each in (*writable, *refused) if each.key]
+    keys = [draft.key for draft in (*writable, *refused) if draft.key]
     if keys and (stored := await _stored(database, keys, session)):
         raise Unchanged(Written(epochs, refused, stored=stored))
     if not writable:
         raise Unchanged(Written(epochs, refused))
     numbering.number(writable, heads)
-    if any(each.message["threadRootMessageId"] for each in writable):
+    if any(draft.message["threadRootMessageId"] for draft in writable):
         await _count_replies(database, writable, session)
-    await _insert(database, [each.message for each in writable], session)
+    await _insert(database, [draft.message for draft in writable], session)
     return Written(epochs, refused, writable)
 
 
@@ -132,10 +134,11 @@ async def _insert(
 async def _stored(database: Database, keys: Sequence[Key], session: Session) -> Stored:
     """The messages that earlier sends with these idempotency keys have stored."""
     found = await database.messages.find(
-        {"$or": [with_key(each) for each in keys]}, READ, session=session
+        {"$or": [with_key(key) for key in keys]}, READ, session=session
     ).to_list(None)
     return {
-        (each["conversationId"], each["senderId"], each["clientMessageId"]): each for each in found
+        (message["conversationId"], message["senderId"], message["clientMessageId"]): message
+        for message in found
     }
 
 
@@ -167,7 +170,7 @@ async def _durable(database: Database, stored: Stored, deadline: float) -> None:
     """Wait until a majority has messages that a transaction has seen and not written. A repeated
     send is acknowledged with them, and what is acknowledged must survive a failover. Raises
     StorageUnavailable, outcome unknown, at the deadline."""
-    ids = [each["_id"] for each in stored.values()]
+    ids = [message["_id"] for message in stored.values()]
     tries = 0
     while not await there_are(database, ids):
         tries += 1
@@ -181,19 +184,21 @@ def _outcomes(drafts: Iterable[Draft], written: Written) -> dict[Draft, Decision
     stored, epochs = written.stored, written.epochs
     if stored:
         return {
-            each: Appended(stored[each.key], repeated=True) for each in drafts if each.key in stored
+            draft: Appended(stored[draft.key], repeated=True)
+            for draft in drafts
+            if draft.key in stored
         }
     inserted = set(written.inserted)
     outcomes: dict[Draft, Decision] = {}
-    for each in drafts:
-        if each in inserted:
-            outcomes[each] = Appended(each.message)
-        elif each in written.refused:
-            outcomes[each] = written.refused[each]
-        elif each.conversation_id in epochs:
-            outcomes[each] = EpochMoved(epochs[each.conversation_id])
+    for draft in drafts:
+        if draft in inserted:
+            outcomes[draft] = Appended(draft.message)
+        elif draft in written.refused:
+            outcomes[draft] = written.refused[draft]
+        elif draft.conversation_id in epochs:
+            outcomes[draft] = EpochMoved(epochs[draft.conversation_id])
         else:
-            outcomes[each] = ConversationNotFound()
+            outcomes[draft] = ConversationNotFound()
     return outcomes
 
 
@@ -208,7 +213,7 @@ async def observed(
     writing: Awaitable[Decided], drafts: Sequence[Draft], observers: Sequence[Observer]
 ) -> Decided:
     """Await the writing of a batch and notify observers of its beginning and outcome."""
-    origins = tuple(each.origin for each in drafts if each.origin)
+    origins = tuple(draft.origin for draft in drafts if draft.origin)
     batch = Batch(messages=len(drafts), origins=origins)
     notify(observers, Observer.batch_begun, batch)
     began = time.perf_counter()

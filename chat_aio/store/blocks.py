@@ -58,7 +58,7 @@ async def remove(
         blockers = _blockers(direct)
         if not deleted.deleted_count and block_id["blockerUserId"] not in blockers:
             raise Unchanged(None)
-        left = [each for each in blockers if each != block_id["blockerUserId"]]
+        left = [user_id for user_id in blockers if user_id != block_id["blockerUserId"]]
         await database.conversations.update_one(
             {"_id": direct_id}, {"$set": {"epoch": epoch, "blockedBy": left}}, session=session
         )
@@ -82,9 +82,9 @@ async def pairs_apart(
     found: set[tuple[str, str]] = set()
     left = iter(pairs)
     while together := tuple(islice(left, PAIRS_AT_A_TIME)):
-        ids = [block_id(*each) for one, other in together for each in ((one, other), (other, one))]
+        ids = [block_id(*pair) for one, other in together for pair in ((one, other), (other, one))]
         blocked = await _list_pairs(database, ids, session)
-        found |= {each for each in together if each in blocked or each[::-1] in blocked}
+        found |= {pair for pair in together if pair in blocked or pair[::-1] in blocked}
     return found
 
 
@@ -97,7 +97,7 @@ async def _list_pairs(
         rows = await database.blocks.find(chosen, shown, session=session).to_list(None)
     else:
         rows = await database.read(lambda: database.blocks.find(chosen, shown).to_list(None))
-    return {pair_of(each["_id"]) for each in rows}
+    return {pair_of(block["_id"]) for block in rows}
 
 
 async def list_newest(
@@ -133,9 +133,9 @@ def _blockers(direct: Mapping[str, Any] | None) -> list[str]:
     """The users of a direct conversation who have blocked the other. If another program has spoilt
     `blockedBy`, both have: messages stay blocked until both have unblocked the other."""
     found = (direct or {}).get("blockedBy", [])
-    if isinstance(found, list) and all(isinstance(each, str) for each in found):
+    if isinstance(found, list) and all(isinstance(user_id, str) for user_id in found):
         return found
-    return [each["userId"] for each in (direct or {}).get("participants", ())]
+    return [participant["userId"] for participant in (direct or {}).get("participants", ())]
 
 
 async def _lock(database: Database, direct_id: str, session: Session) -> int:

@@ -74,25 +74,25 @@ def paused() -> Iterator[None]:
     """Stop the clock of the budgets around a wait for something else: a host's hook, a body that is
     being read. Pauses that overlap count once."""
     budgets, now = _BUDGETS.get(), time.monotonic()
-    for each in budgets:
-        if not each.pauses:
-            each.paused_at = now
-        each.pauses += 1
+    for open_budget in budgets:
+        if not open_budget.pauses:
+            open_budget.paused_at = now
+        open_budget.pauses += 1
     try:
         yield
     finally:
         now = time.monotonic()
-        for each in budgets:
-            each.pauses -= 1
-            if not each.pauses:
-                each.deadline += now - each.paused_at
-                each.paused += now - each.paused_at
+        for open_budget in budgets:
+            open_budget.pauses -= 1
+            if not open_budget.pauses:
+                open_budget.deadline += now - open_budget.paused_at
+                open_budget.paused += now - open_budget.paused_at
 
 
 def deadline_within(seconds: float) -> float:
     """The deadline (monotonic) of a call that may take so many seconds, within all budgets."""
     now = time.monotonic()
-    return min([now + seconds, *[each.deadline_at(now) for each in _BUDGETS.get()]])
+    return min([now + seconds, *[open_budget.deadline_at(now) for open_budget in _BUDGETS.get()]])
 
 
 async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
@@ -111,8 +111,8 @@ def note_wait(since: float) -> None:
     """Add the time since then to what the budgets have waited."""
     if budgets := _BUDGETS.get():
         passed = time.monotonic() - since
-        for each in budgets:
-            each.waited += passed
+        for open_budget in budgets:
+            open_budget.waited += passed
 
 
 @dataclass(slots=True, eq=False)

@@ -74,7 +74,7 @@ class Changes:
         self._database = database
         self._cursor = cursor
         self._stopped = False
-        self._names = {database.collection(each).name: each for each in FOLLOWED}
+        self._names = {database.collection(name).name: name for name in FOLLOWED}
 
     def start(self, take: Callable[[StreamChange], Awaitable[None]]) -> asyncio.Task[None]:
         """Call `take` with each change, in order, until `stop`. The returned task raises
@@ -181,7 +181,7 @@ async def tick(database: Database, *, tick_id: str, at: datetime) -> None:
 
 def lag_of(changes: Sequence[StreamChange], *, now: datetime) -> float | None:
     """How many seconds ago the oldest of these changes was written; None without `written_at`."""
-    written = [each.written_at for each in changes if each.written_at]
+    written = [change.written_at for change in changes if change.written_at]
     return max(0.0, (now - min(written)).total_seconds()) if written else None
 
 
@@ -198,8 +198,8 @@ def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
 
     It must be the same each time: a stream cannot be resumed with another pipeline.
     """
-    kept = [each.name for each in (database.conversations, database.messages)]
-    whole = [each.name for each in (database.blocks, database.bans)]
+    kept = [collection.name for collection in (database.conversations, database.messages)]
+    whole = [collection.name for collection in (database.blocks, database.bans)]
     ours = [*kept, *whole, database.signals.name]
     unread = _UNREAD if timed else (*_UNREAD, "wallTime")
     history = {"ns.coll": database.messages.name, "fullDocument.importedAt": {"$exists": True}}
@@ -216,7 +216,7 @@ def _pipeline(database: Database, *, timed: bool) -> list[dict[str, Any]]:
                 ]
             }
         },
-        {"$unset": [*unread, *(f"fullDocument.{each}" for each in _UNREAD_OF_MESSAGES)]},
+        {"$unset": [*unread, *(f"fullDocument.{field}" for field in _UNREAD_OF_MESSAGES)]},
     ]
 
 

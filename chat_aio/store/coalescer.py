@@ -42,7 +42,7 @@ class Coalescer(Generic[Q, A]):
 
     def take_back(self, answer: asyncio.Future[A]) -> bool:
         """Withdraw a question, if no round has begun with it; returns whether that was so."""
-        kept = [each for each in self._waiting if each[1] is not answer]
+        kept = [waiter for waiter in self._waiting if waiter[1] is not answer]
         taken_back = len(kept) < len(self._waiting)
         self._waiting = kept
         return taken_back
@@ -51,7 +51,7 @@ class Coalescer(Generic[Q, A]):
         try:
             while self._waiting:
                 taken, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-                if asked := [each for each in taken if not each[1].done()]:
+                if asked := [waiter for waiter in taken if not waiter[1].done()]:
                     await self._answer_all(asked)
         finally:
             self.round = None
@@ -96,7 +96,7 @@ class Coalescers(Generic[Q, A]):
 
     async def close(self, *, seconds: float) -> None:
         """Wait up to so many seconds for the rounds that are under way."""
-        rounds = {each.round for each in self._by_key.values() if each.round}
+        rounds = {waiter.round for waiter in self._by_key.values() if waiter.round}
         if rounds:
             await asyncio.wait(rounds, timeout=seconds)
 

@@ -43,7 +43,7 @@ async def banned_among(locked: Locked, user_ids: Collection[str]) -> set[str]:
         "userId": {"$in": list(user_ids)},
     }
     rows = locked.database.conversation_bans.find(chosen, {"userId": 1}, session=locked.session)
-    return {each["userId"] for each in await rows.to_list(None)}
+    return {ban["userId"] for ban in await rows.to_list(None)}
 
 
 async def put(locked: Locked, ban: ConversationBanDocument) -> None:

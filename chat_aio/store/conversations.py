@@ -39,7 +39,10 @@ async def find_many(database: Database, ids: Iterable[str]) -> dict[str, Convers
     found = await database.read(
         lambda: database.plain_conversations.find({"_id": {"$in": list(ids)}}).to_list(None)
     )
-    return {each["_id"]: each for each in shapes.readable("conversations", found)}
+    return {
+        conversation["_id"]: conversation
+        for conversation in shapes.readable("conversations", found)
+    }
 
 
 async def find_head(
@@ -73,7 +76,7 @@ async def ids_of_user(
     found = await database.read(
         lambda: database.conversations.find(chosen, {"_id": 1}).to_list(None)
     )
-    return [each["_id"] for each in found if isinstance(each["_id"], str)]
+    return [conversation["_id"] for conversation in found if isinstance(conversation["_id"], str)]
 
 
 async def who_share(database: Database, user_id: str, others: Collection[str]) -> set[str]:
@@ -84,7 +87,7 @@ async def who_share(database: Database, user_id: str, others: Collection[str]) -
     missing, shared = set(others) - {user_id}, set[str]()
     while missing:
         found = await _sharing(database, user_id, sorted(missing))
-        shared |= {other for each in found for other in each}
+        shared |= {user_id for pair in found for user_id in pair}
         missing -= shared
         if len(found) < SHARED_AT_A_TIME:
             break
@@ -104,7 +107,7 @@ async def _sharing(
         {"$project": {"_id": 0, "here": here}},
     ]
     found = await database.aggregate(database.conversations, pipeline)
-    return [each["here"] for each in found]
+    return [row["here"] for row in found]
 
 
 async def list_heads(
@@ -176,7 +179,9 @@ def new_conversation(
         "joinPolicy": join_policy,
         "epoch": 0,
         # In the order of ids, because all join at the same time (docs/behaviour.md 3.4).
-        "participants": [new_participant(each, role=roles[each], at=at) for each in sorted(roles)],
+        "participants": [
+            new_participant(user_id, role=roles[user_id], at=at) for user_id in sorted(roles)
+        ],
         "change": {
             "id": change_id,
             "at": at,

@@ -83,7 +83,7 @@ class CreatedMessages:
             lost = broken(error)
             log.warning("the stream of created messages was lost: %s", lost)
             raise lost if isinstance(lost, HistoryLost) else StorageUnavailable from error
-        if any(each["operationType"] != "insert" for each in found):
+        if any(change["operationType"] != "insert" for change in found):
             raise HistoryLost("the messages were dropped or renamed")
         created = [*filter(None, map(_message_in, found))]
         # Without changes everything that was committed before the read has been seen.
@@ -191,7 +191,12 @@ _PIPELINE: list[dict[str, Any]] = [
             ]
         }
     },
-    {"$project": {"operationType": 1, **{f"fullDocument.{each}": 1 for each in ("_id", *_FIELDS)}}},
+    {
+        "$project": {
+            "operationType": 1,
+            **{f"fullDocument.{field}": 1 for field in ("_id", *_FIELDS)},
+        }
+    },
 ]
 
 

@@ -109,7 +109,9 @@ def is_unauthorized(error: BaseException) -> bool:
 def _codes_of(error: PyMongoError) -> set[int | None]:
     """The codes of an error; for a bulk write those of its parts."""
     if isinstance(error, BulkWriteError):
-        return {each.get("code") for each in (error.details or {}).get("writeErrors", ())}
+        return {
+            write_error.get("code") for write_error in (error.details or {}).get("writeErrors", ())
+        }
     return {error.code} if isinstance(error, OperationFailure) else set()
 
 
@@ -130,14 +132,14 @@ def unquoted(error: PyMongoError) -> PyMongoError:
         return error
     details = error.details or {}
     kept: dict[str, Any] = {
-        "errorLabels": [each for each in _LABELS if error.has_error_label(each)]
+        "errorLabels": [label for label in _LABELS if error.has_error_label(label)]
     }
     if "keyPattern" in details:
         kept["keyPattern"] = details["keyPattern"]
     same: PyMongoError
     if isinstance(error, BulkWriteError):
         for name in ("writeErrors", "writeConcernErrors"):
-            kept[name] = [{"code": each.get("code")} for each in details.get(name, ())]
+            kept[name] = [{"code": detail.get("code")} for detail in details.get(name, ())]
         same = BulkWriteError(kept)
     else:
         said = details.get("codeName", "refused by MongoDB")

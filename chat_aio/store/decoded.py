@@ -69,8 +69,10 @@ class DecodedConversations:
         for start in range(0, len(ids), READ_AT_ONCE):
             chosen = {"_id": {"$in": list(ids[start : start + READ_AT_ONCE])}}
             batches = await read_batches(self._database, partial(plain.find_raw_batches, chosen))
-            for each in await self._decoded([bytes(each) for each in documents_in(batches)]):
-                found[each.document["_id"]] = each
+            for decoded in await self._decoded(
+                [bytes(document) for document in documents_in(batches)]
+            ):
+                found[decoded.document["_id"]] = decoded
             stored_bytes += sum(map(len, batches))
             if stored_bytes > MOST_BYTES:
                 return found, stored_bytes, start + READ_AT_ONCE
@@ -78,13 +80,13 @@ class DecodedConversations:
 
     async def _decoded(self, documents: Sequence[bytes]) -> list[DecodedConversation]:
         """The well-formed ones of these documents; others are logged and left out."""
-        new_bytes = sum(len(each) for each in documents if each not in self._kept)
+        new_bytes = sum(len(document) for document in documents if document not in self._kept)
         found: list[DecodedConversation] = []
         async with self._database.turns.sliced(heavy=new_bytes > LIGHT_BYTES) as slices:
             for raw in documents:
-                if each := self._kept.get(raw) or self._decode(raw):
-                    self._keep(raw, each)
-                    found.append(each)
+                if decoded := self._kept.get(raw) or self._decode(raw):
+                    self._keep(raw, decoded)
+                    found.append(decoded)
                 await slices.give_way()
         return found
 

@@ -29,9 +29,9 @@ in which anything is hidden from anybody."""
 def by_user(conversation: ConversationDocument) -> Mapping[str, int]:
     """Up to which seq messages are hidden, by participant, where any are."""
     found = {
-        each["userId"]: seq_of(each["hiddenUpto"])
-        for each in conversation["participants"]
-        if "hiddenUpto" in each
+        participant["userId"]: seq_of(participant["hiddenUpto"])
+        for participant in conversation["participants"]
+        if "hiddenUpto" in participant
     }
     return found or NOTHING
 
@@ -53,11 +53,11 @@ async def hidden_from_each(database: Database, user_ids: Sequence[str]) -> list[
         {"$project": {"participants": {"$filter": {"input": "$participants", "cond": named}}}},
     ]
     rows = await database.aggregate(database.conversations, stages, hint=INDEX)
-    hidden: dict[str, dict[str, int]] = {each: {} for each in user_ids}
+    hidden: dict[str, dict[str, int]] = {reader: {} for reader in user_ids}
     for row in rows:
         for user_id, seq in by_user(row).items():
             hidden[user_id][row["_id"]] = seq
-    return [hidden[each] or NOTHING for each in user_ids]
+    return [hidden[reader] or NOTHING for reader in user_ids]
 
 
 def is_hidden(message: MessageDocument, hidden: Hidden) -> bool:
@@ -66,13 +66,13 @@ def is_hidden(message: MessageDocument, hidden: Hidden) -> bool:
 
 def shown_among(found: Sequence[MessageDocument], hidden: Hidden) -> Sequence[MessageDocument]:
     """Those of some well-formed messages that are not hidden."""
-    return [each for each in found if not is_hidden(each, hidden)] if hidden else found
+    return [row for row in found if not is_hidden(row, hidden)] if hidden else found
 
 
 def quotable(parents: Parents, replies: Iterable[MessageDocument], hidden: Hidden) -> Parents:
     """Those of the parents of some replies that are not hidden."""
-    upto = {each["replyToMessageId"]: hidden.get(each["conversationId"], 0) for each in replies}
-    return {name: each for name, each in parents.items() if each["seq"] > upto.get(name, 0)}
+    upto = {reply["replyToMessageId"]: hidden.get(reply["conversationId"], 0) for reply in replies}
+    return {name: parent for name, parent in parents.items() if parent["seq"] > upto.get(name, 0)}
 
 
 def unless_hidden(hidden: Hidden) -> list[dict[str, Any]]:

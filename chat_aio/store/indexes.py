@@ -65,22 +65,24 @@ def folder() -> Traversable | Path:
 
 def load() -> Iterator[Index]:
     """Every described index, in the order of the files' names."""
-    for file in sorted(folder().iterdir(), key=lambda each: each.name):
+    for file in sorted(folder().iterdir(), key=lambda file: file.name):
         described = json.loads(file.read_text("utf-8"))
-        for each in described["indexes"]:
+        for index in described["indexes"]:
             yield Index(
                 collection=described["collection"],
-                name=each["name"],
-                keys=tuple((field, kind) for field, kind in each["keys"]),
-                options=each["options"],
-                serves=json_util.loads(json.dumps(each["serves"])),
-                only_with=each.get("only_with"),
+                name=index["name"],
+                keys=tuple((field, kind) for field, kind in index["keys"]),
+                options=index["options"],
+                serves=json_util.loads(json.dumps(index["serves"])),
+                only_with=index.get("only_with"),
             )
 
 
 def described_for(database: Database) -> Iterator[Index]:
     """The indexes that a database needs with the options that are on."""
-    return (each for each in load() if each.only_with is None or each.only_with in database.flags)
+    return (
+        index for index in load() if index.only_with is None or index.only_with in database.flags
+    )
 
 
 async def apply(database: Database, advance: Callable[[int], object] = lambda _: None) -> None:
@@ -93,12 +95,12 @@ async def apply(database: Database, advance: Callable[[int], object] = lambda _:
             standing = await _standing(database, name) if name in existing else {}
             # MongoDB refuses an index that differs from a standing one only in how it is stored.
             lacking = [
-                each
-                for each in described.get(name, ())
-                if not _is_as_described(standing.get(each.name), each)
+                index
+                for index in described.get(name, ())
+                if not _is_as_described(standing.get(index.name), index)
             ]
             if lacking:
-                await database.collection(name).create_indexes([_model(each) for each in lacking])
+                await database.collection(name).create_indexes([_model(index) for index in lacking])
             # Creating an index creates its collection. The others must also exist before the first
             # transaction and before the change stream.
             elif name not in existing:
@@ -131,12 +133,18 @@ async def require(database: Database, *, manage: bool) -> None:
     one. Validators of the host's own are kept.
     """
     # Look first: if everything exists, the role of a service needs no right to create anything.
-    found = [each for each in await differences(database) if each.state != "surplus"]
-    lacking = [each for each in found if each.of != "validator"]
+    found = [
+        difference for difference in await differences(database) if difference.state != "surplus"
+    ]
+    lacking = [difference for difference in found if difference.of != "validator"]
     if lacking and manage:
         await apply(database)
-        found = [each for each in await differences(database) if each.state != "surplus"]
-        lacking = [each for each in found if each.of != "validator"]
+        found = [
+            difference
+            for difference in await differences(database)
+            if difference.state != "surplus"
+        ]
+        lacking = [difference for difference in found if difference.of != "validator"]
     if lacking:
         raise SetupError(
             "the database is not as the chat needs it (chat-aio indexes apply mends it): "
@@ -158,7 +166,9 @@ async def _set_own(database: Database) -> list[Difference]:
                 log.warning("a validator could not be set: code %s", error.code)
                 # The role may not set validators: the others would be refused as well.
                 break
-    return [each for each in await differences(database) if each.of == "validator"]
+    return [
+        difference for difference in await differences(database) if difference.of == "validator"
+    ]
 
 
 async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
@@ -169,7 +179,10 @@ async def _collections(database: Database) -> dict[str, Mapping[str, Any]]:
     )
     # The first batch has all: there are no more than the chat's own collections.
     found = answer["cursor"]["firstBatch"]
-    return {wanted[each["name"]]: each["options"].get("validator", {}) for each in found}
+    return {
+        wanted[collection["name"]]: collection["options"].get("validator", {})
+        for collection in found
+    }
 
 
 def _lacks(collection: str, found: Mapping[str, Any]) -> bool:
@@ -208,7 +221,11 @@ def _model(index: Index) -> IndexModel:
 
 async def missing(database: Database) -> list[str]:
     """What is missing or different, one line each; empty if all is as described."""
-    return [str(each) for each in await differences(database) if each.state != "surplus"]
+    return [
+        str(difference)
+        for difference in await differences(database)
+        if difference.state != "surplus"
+    ]
 
 
 async def differences(database: Database) -> list[Difference]:
@@ -236,18 +253,18 @@ async def _differences(
     standing = await _standing(database, collection)
     place = database.prefix + collection
     found = [
-        Difference("different" if each.name in standing else "missing", place, each.name)
-        for each in described
-        if not _is_as_described(standing.get(each.name), each)
+        Difference("different" if index.name in standing else "missing", place, index.name)
+        for index in described
+        if not _is_as_described(standing.get(index.name), index)
     ]
-    known = {"_id_", *(each.name for each in described)}
+    known = {"_id_", *(index.name for index in described)}
     return found + [Difference("surplus", place, name) for name in standing if name not in known]
 
 
 async def _standing(database: Database, collection: str) -> dict[str, dict[str, Any]]:
     """The indexes of a collection as they are, by name."""
     cursor = await maybe_await(database.collection(collection).list_indexes())
-    return {each["name"]: each for each in await cursor.to_list(None)}
+    return {index["name"]: index for index in await cursor.to_list(None)}
 
 
 def _is_as_described(stands: dict[str, Any] | None, index: Index) -> bool:

@@ -32,7 +32,7 @@ async def pending_among(
     found = await database.read(
         lambda: database.join_requests.find(chosen, {"conversationId": 1}).to_list(None)
     )
-    return {each["conversationId"] for each in found}
+    return {request["conversationId"] for request in found}
 
 
 async def list_newest(
@@ -83,7 +83,7 @@ async def approve_pending(
         return []
     approved = {"status": "approved", "resolvedAt": at, "resolvedBy": by}
     await requests.update_many(pending, {"$set": approved}, session=locked.session)
-    closed = [cast(JoinRequestDocument, {**each, **approved}) for each in found]
+    closed = [cast(JoinRequestDocument, {**request, **approved}) for request in found]
     return shapes.readable("join_requests", closed)
 
 

@@ -81,13 +81,13 @@ def conversation_json(document: ConversationDocument, *, room_controls: bool = F
     participants = [
         {
             "conversationId": conversation_id,
-            "userId": each["userId"],
-            "role": each["role"],
+            "userId": participant["userId"],
+            "role": participant["role"],
             # Not by orjson's `default`: most of them are the same moment, and cached.
-            "joinedAt": timestamp(each["joinedAt"]),
-            "lastReadMessageId": each["lastReadMessageId"],
+            "joinedAt": timestamp(participant["joinedAt"]),
+            "lastReadMessageId": participant["lastReadMessageId"],
         }
-        for each in document["participants"]
+        for participant in document["participants"]
     ]
     fields = _conversation_fields(document, participants, room_controls)
     return orjson.dumps(fields, default=timestamp, option=orjson.OPT_PASSTHROUGH_DATETIME)
@@ -129,12 +129,12 @@ def _participants_from(document: ConversationDocument) -> tuple[Participant, ...
     return tuple(
         Participant(
             conversation_id=document["_id"],
-            user_id=each["userId"],
-            role=each["role"],
-            joined_at=aware(each["joinedAt"]),
-            last_read_message_id=each["lastReadMessageId"],
+            user_id=participant["userId"],
+            role=participant["role"],
+            joined_at=aware(participant["joinedAt"]),
+            last_read_message_id=participant["lastReadMessageId"],
         )
-        for each in document["participants"]
+        for participant in document["participants"]
     )
 
 
@@ -158,7 +158,7 @@ def channel_preview_from(document: ChannelDocument, *, request_pending: bool) ->
 def _model_from(model: type[Shape], document: Mapping[str, Any], **others: object) -> Shape:
     """A document whose fields have the names of the model's, and `others`. What else it holds is
     not for callers."""
-    fields = {each: document[each] for each in _aliases(model) if each in document} | others
+    fields = {alias: document[alias] for alias in _aliases(model) if alias in document} | others
     if "metadata" in fields:
         fields["metadata"] = unescaped(fields["metadata"])
     return model.model_validate(fields)
@@ -166,7 +166,7 @@ def _model_from(model: type[Shape], document: Mapping[str, Any], **others: objec
 
 @cache
 def _aliases(model: type[Wire]) -> tuple[str, ...]:
-    return tuple(each.alias or name for name, each in model.model_fields.items())
+    return tuple(field.alias or name for name, field in model.model_fields.items())
 
 
 def bare_message_from(document: MessageDocument) -> BareMessage:
@@ -200,8 +200,8 @@ def _message_fields(document: MessageDocument, parents: Parents) -> dict[str, ob
 def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
     """Reactions by emoji, groups and users earliest first (docs/behaviour.md 4.5)."""
     users: dict[str, list[str]] = {}
-    for each in reactions:
-        users.setdefault(each["emoji"], []).append(each["userId"])
+    for reaction in reactions:
+        users.setdefault(reaction["emoji"], []).append(reaction["userId"])
     return [
         {"emoji": emoji, "count": len(user_ids), "userIds": user_ids}
         for emoji, user_ids in users.items()
@@ -209,8 +209,8 @@ def grouped(reactions: list[ReactionDocument]) -> list[dict[str, object]]:
 
 
 def _mentioned(mentions: list[MentionDocument]) -> list[str]:
-    earliest_first = sorted(mentions, key=lambda each: (each["createdAt"], each["userId"]))
-    return [each["userId"] for each in earliest_first]
+    earliest_first = sorted(mentions, key=lambda mention: (mention["createdAt"], mention["userId"]))
+    return [mention["userId"] for mention in earliest_first]
 
 
 def _bare_fields(document: MessageDocument) -> dict[str, object]:
@@ -234,22 +234,26 @@ def _bare_fields(document: MessageDocument) -> dict[str, object]:
         "metadata": unescaped(document["metadata"]) if document["metadata"] else {},
     }
     if attached := document.get("attachments"):
-        fields["attachments"] = [_attached_fields(each) for each in attached]
+        fields["attachments"] = [_attached_fields(attachment) for attachment in attached]
     return fields
 
 
 def attachments_from(attached: Sequence[AttachedDocument] | None) -> tuple[Attachment, ...]:
     """The attachments of a message, an earlier version or a held message."""
-    return tuple(Attachment.model_validate(_attached_fields(each)) for each in attached or ())
+    return tuple(
+        Attachment.model_validate(_attached_fields(attachment)) for attachment in attached or ()
+    )
 
 
 def attached_from(attachments: Sequence[Attachment]) -> list[AttachedDocument]:
     """The attachments of a message as it has them in the database."""
-    return [cast(AttachedDocument, each.model_dump(by_alias=True)) for each in attachments]
+    return [
+        cast(AttachedDocument, attachment.model_dump(by_alias=True)) for attachment in attachments
+    ]
 
 
 def _attached_fields(document: AttachedDocument) -> dict[str, object]:
-    return {each: document[each] for each in _aliases(Attachment)}  # type: ignore[literal-required]
+    return {alias: document[alias] for alias in _aliases(Attachment)}  # type: ignore[literal-required]
 
 
 def forwarded_from_of(document: ForwardedFromDocument | None) -> ForwardedFrom | None:

@@ -52,7 +52,10 @@ class Locked:
     def role_of(self, user_id: str) -> Literal["admin", "member"] | None:
         """The role of a user, None if they are not a participant."""
         found = self.conversation["participants"]
-        return next((each["role"] for each in found if each["userId"] == user_id), None)
+        return next(
+            (participant["role"] for participant in found if participant["userId"] == user_id),
+            None,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,7 +203,7 @@ async def _lock(
     database: Database, conversation_id: str, grows: Mapping[str, int], session: Session
 ) -> tuple[CounterDocument, ConversationDocument] | None:
     head = await database.counters.find_one_and_update(
-        {"_id": conversation_id, **{each: {"$type": WHOLE} for each in ("seq", *grows)}},
+        {"_id": conversation_id, **{name: {"$type": WHOLE} for name in ("seq", *grows)}},
         {"$inc": grows},
         return_document=True,
         session=session,
@@ -221,7 +224,7 @@ async def _change_head(
     fields: dict[str, Any] = {}
     if "visibility" in change.fields:
         fields["public"] = change.fields["visibility"] == "public"
-    if joining := [each["userId"] for each in change.added]:
+    if joining := [user_id["userId"] for user_id in change.added]:
         sent = await count_sent(
             database,
             head["_id"],
@@ -232,14 +235,14 @@ async def _change_head(
         )
         fields |= {place_of(user_id): count for user_id, count in sent.items()}
         # Of an earlier stay that ended without the chat.
-        stale = [each for each in joining if each not in sent and count_of(head, each)]
+        stale = [user_id for user_id in joining if user_id not in sent and count_of(head, user_id)]
     else:
         stale = []
-    gone = {place_of(each): "" for each in (*stale, *change.change.get("removedUserIds", ()))}
+    gone = {place_of(user_id): "" for user_id in (*stale, *change.change.get("removedUserIds", ()))}
     if change.fields.get("slowModeSeconds") == 0:
         gone[slow_mode.FIELD] = ""
     operators = {"$set": fields, "$unset": gone}
-    update = {name: each for name, each in operators.items() if each}
+    update = {name: fields for name, fields in operators.items() if fields}
     if not update:
         return head
     changed = await database.counters.find_one_and_update(
@@ -254,7 +257,7 @@ async def _write(
     written = await database.conversations.find_one_and_update(
         {"_id": head["_id"]},
         _update(change, head),
-        array_filters=[{f"r{place}.userId": each} for place, each in enumerate(change.roles)]
+        array_filters=[{f"r{place}.userId": user_id} for place, user_id in enumerate(change.roles)]
         or None,
         return_document=True,
         session=session,
@@ -271,7 +274,7 @@ def _update(change: MembershipChange, head: CounterDocument) -> dict[str, Any]:
     }
     if change.added:
         order = {"joinedAt": 1, "userId": 1}
-        added = [{**each, **_sent_before(each, head)} for each in change.added]
+        added = [{**participant, **_sent_before(participant, head)} for participant in change.added]
         update["$push"] = {"participants": {"$each": added, "$sort": order}}
     if change.removed:
         update["$pull"] = {"participants": {"userId": {"$in": list(change.removed)}}}

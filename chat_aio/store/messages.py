@@ -122,7 +122,7 @@ async def ids_within(database: Database, conversation_id: str, ids: Sequence[str
     """Those of `ids` that are messages of the conversation, read at majority."""
     chosen = {"_id": {"$in": list(ids)}, "conversationId": conversation_id}
     found = await database.read(lambda: database.messages.find(chosen, {"_id": 1}).to_list(None))
-    return {each["_id"] for each in found}
+    return {message["_id"] for message in found}
 
 
 async def there_are(database: Database, ids: Sequence[str]) -> bool:
@@ -138,7 +138,7 @@ async def find_whole_parents(
 ) -> dict[str, MessageDocument]:
     """The parents of `replies` with all fields, for a host that is asked about each message."""
     ids = _parents_of(replies)
-    return {each["_id"]: each for each in await find_many(database, ids)} if ids else {}
+    return {message["_id"]: message for message in await find_many(database, ids)} if ids else {}
 
 
 async def read_many(database: Database, ids: Sequence[str]) -> Rows[MessageDocument]:
@@ -166,15 +166,15 @@ async def find_parents(database: Database, replies: Iterable[MessageDocument]) -
         lambda: database.messages.find({"_id": {"$in": ids}}, shown).to_list(None)
     )
     return {
-        each["_id"]: cast(ParentDocument, each)
-        for each in shapes.readable("messages", found, shape=ParentDocument)
+        message["_id"]: cast(ParentDocument, message)
+        for message in shapes.readable("messages", found, shape=ParentDocument)
     }
 
 
 def _parents_of(replies: Iterable[MessageDocument]) -> list[str]:
     """The ids of the parents, without what another program may have written in their place."""
-    named = (each.get("replyToMessageId") for each in replies)
-    return list({each for each in named if isinstance(each, str)})
+    named = (reply.get("replyToMessageId") for reply in replies)
+    return list({message_id for message_id in named if isinstance(message_id, str)})
 
 
 async def with_previews(
@@ -183,7 +183,7 @@ async def with_previews(
     """Convert messages, replies with their parent as it is now; malformed ones are left out."""
     found = shapes.readable("messages", documents)
     parents = await find_parents(database, found)
-    return tuple(message_from(each, parents) for each in found)
+    return tuple(message_from(message, parents) for message in found)
 
 
 Key = tuple[str, str, str]

@@ -18,9 +18,9 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 def escaped(value: Any) -> Any:
     """`value` with every key made safe for BSON."""
     if isinstance(value, dict):
-        return {escaped_key(key): escaped(each) for key, each in value.items()}
+        return {escaped_key(key): escaped(element) for key, element in value.items()}
     if isinstance(value, list):
-        return [escaped(each) for each in value]
+        return [escaped(element) for element in value]
     return value
 
 
@@ -28,11 +28,11 @@ def unescaped(value: Any) -> Any:
     """The inverse of `escaped`. Plain values, of which there may be very many, take a short cut."""
     if isinstance(value, dict):
         return {
-            _unescaped_key(key): each if type(each) in _PLAIN else unescaped(each)
-            for key, each in value.items()
+            _unescaped_key(key): element if type(element) in _PLAIN else unescaped(element)
+            for key, element in value.items()
         }
     if isinstance(value, list):
-        return [each if type(each) in _PLAIN else unescaped(each) for each in value]
+        return [element if type(element) in _PLAIN else unescaped(element) for element in value]
     return value if type(value) in _PLAIN else _as_json(value)
 
 

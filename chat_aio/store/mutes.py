@@ -52,10 +52,10 @@ async def muted_among(database: Database, pairs: Sequence[tuple[str, str]]) -> s
     be read stays in force."""
     found: set[tuple[str, str]] = set()
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
-        ids = [mute_id(*each) for each in pairs[start : start + PAIRS_AT_A_TIME]]
+        ids = [mute_id(*pair) for pair in pairs[start : start + PAIRS_AT_A_TIME]]
         rows = database.mutes.find({"_id": {"$in": ids}}, {"_id": 1})
         muted = await database.read(partial(rows.to_list, None))
-        found |= {(each["_id"]["userId"], each["_id"]["conversationId"]) for each in muted}
+        found |= {(mute["_id"]["userId"], mute["_id"]["conversationId"]) for mute in muted}
     return found
 
 

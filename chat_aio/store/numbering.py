@@ -97,10 +97,10 @@ async def count(
     """Lock the counters and raise them by the drafts that may be written; returns those drafts, and
     the heads that exist."""
     heads = await _raise_counters(database, drafts, now, session)
-    known = [each for each in drafts if each.conversation_id in heads]
-    outdated = {each for each in known if heads[each.conversation_id]["epoch"] != each.epoch}
+    known = [draft for draft in drafts if draft.conversation_id in heads]
+    outdated = {draft for draft in known if heads[draft.conversation_id]["epoch"] != draft.epoch}
     allowed = await _recheck(database, outdated, heads, now, session) if outdated else set()
-    return [each for each in known if each not in outdated or each in allowed], heads
+    return [draft for draft in known if draft not in outdated or draft in allowed], heads
 
 
 def number(drafts: Sequence[Draft], heads: Heads) -> None:
@@ -141,7 +141,9 @@ async def _raise_counters(
         await _raise_many(database, groups, now, session)
     chosen = {"_id": {"$in": list(groups)}, **ADDABLE}
     found = await database.counters.find(chosen, WITHOUT_COUNTS, session=session).to_list(None)
-    return {each["_id"]: cast(CounterDocument, each) for each in readable("counters", found)}
+    return {
+        counter["_id"]: cast(CounterDocument, counter) for counter in readable("counters", found)
+    }
 
 
 async def _raise_many(
@@ -170,18 +172,20 @@ async def _recheck(
     Without it, a group that people join and leave all the time would send every message back to
     its checks. Counting locks the head, so participants stay as read here until the commit.
     """
-    asked = [each for each in outdated if each.still_allowed]
-    chosen = {"_id": {"$in": list({each.conversation_id for each in asked})}}
+    asked = [draft for draft in outdated if draft.still_allowed]
+    chosen = {"_id": {"$in": list({draft.conversation_id for draft in asked})}}
     found = (
         await database.conversations.find(chosen, session=session).to_list(None) if asked else []
     )
-    conversations = {each["_id"]: each for each in readable("conversations", found)}
+    conversations = {
+        conversation["_id"]: conversation for conversation in readable("conversations", found)
+    }
     allowed = [
-        each
-        for each in asked
-        if each.conversation_id in conversations
-        and each.still_allowed
-        and each.still_allowed(conversations[each.conversation_id])
+        draft
+        for draft in asked
+        if draft.conversation_id in conversations
+        and draft.still_allowed
+        and draft.still_allowed(conversations[draft.conversation_id])
     ]
     for conversation_id, group in _by_conversation(allowed).items():
         heads[conversation_id] = await database.counters.find_one_and_update(
@@ -196,13 +200,13 @@ async def _recheck(
 
 def _raised(drafts: Iterable[Draft], now: datetime) -> dict[str, Any]:
     """The update of a head that counts drafts of its conversation."""
-    return {"$inc": growth([each.message for each in drafts]), "$max": {"activityAt": now}}
+    return {"$inc": growth([draft.message for draft in drafts]), "$max": {"activityAt": now}}
 
 
 def _newest(drafts: Sequence[Draft]) -> tuple[int, list[Draft]]:
     """The newest epoch among drafts of one conversation, and the drafts that have it."""
-    epoch = max(each.epoch for each in drafts)
-    return epoch, [each for each in drafts if each.epoch == epoch]
+    epoch = max(draft.epoch for draft in drafts)
+    return epoch, [draft for draft in drafts if draft.epoch == epoch]
 
 
 def _by_conversation(drafts: Iterable[Draft]) -> dict[str, list[Draft]]:

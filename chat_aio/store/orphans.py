@@ -91,14 +91,17 @@ async def _orphans(admin: Any) -> list[dict[str, Any]]:
     idle = await _listed(admin, _IDLE)
     if not idle:
         return []
-    theirs = {"type": "op", "connectionId": {"$in": [each.get("connectionId") for each in idle]}}
+    theirs = {
+        "type": "op",
+        "connectionId": {"$in": [session.get("connectionId") for session in idle]},
+    }
     look: list[dict[str, Any]] = [
         {"$currentOp": {"idleConnections": True, "idleSessions": False}},
         {"$match": theirs},
         {"$project": {"connectionId": 1}},
     ]
-    connected = {each["connectionId"] for each in await _listed(admin, look)}
-    return [each["lsid"] for each in idle if each.get("connectionId") not in connected]
+    connected = {operation["connectionId"] for operation in await _listed(admin, look)}
+    return [session["lsid"] for session in idle if session.get("connectionId") not in connected]
 
 
 async def _listed(admin: Any, pipeline: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,5 +12,7 @@ IS_TEXT: Mapping[str, Any] = {"$match": {"_id": {"$type": "string", "$not": {"$t
 def union(collection: Any, pipelines: Sequence[Stages]) -> Stages:
     """One aggregation of the collection with the results of all these pipelines of it."""
     first, *others = pipelines
-    joined = [{"$unionWith": {"coll": collection.name, "pipeline": list(each)}} for each in others]
+    joined = [
+        {"$unionWith": {"coll": collection.name, "pipeline": list(stage)}} for stage in others
+    ]
     return [*first, *joined]

@@ -204,9 +204,9 @@ def lacking(granted: Iterable[Privilege], database: str, prefix: str = "") -> li
     held = list(granted)
     return [
         f"{action} on {place or database}"
-        for each in needed(database, prefix)
-        for place in [each["resource"]["collection"]]
-        for action in each["actions"]
+        for privilege in needed(database, prefix)
+        for place in [privilege["resource"]["collection"]]
+        for action in privilege["actions"]
         if action not in _granted_on(held, database, place)
     ]
 
@@ -224,9 +224,9 @@ def _granted_on(granted: Iterable[Privilege], database: str, collection: str) ->
     """The actions on a collection; on every one of the database for an empty name."""
     return {
         action
-        for each in granted
-        if _covers(each["resource"], database, collection)
-        for action in each["actions"]
+        for privilege in granted
+        if _covers(privilege["resource"], database, collection)
+        for action in privilege["actions"]
     }
 
 

@@ -91,7 +91,7 @@ class ReadMarks:
                 {"seq": 1},
             ).to_list(None)
         )
-        return {each["_id"]: each["seq"] for each in found}
+        return {mark["_id"]: mark["seq"] for mark in found}
 
     async def _write(
         self, conversation_id: str, marks: Mapping[str, str], seqs: Mapping[str, int]
@@ -132,15 +132,15 @@ class ReadMarks:
                 place,
                 update,
                 array_filters=filters,
-                projection=[f"participants.{each}" for each in ("userId", *Before._fields)],
+                projection=[f"participants.{field}" for field in ("userId", *Before._fields)],
             )
         )
         if before is None:
             return None
         return {
-            each["userId"]: Before(each["lastReadSeq"], each.get("unreadFrom"))
-            for each in before["participants"]
-            if each["userId"] in marks
+            participant["userId"]: Before(participant["lastReadSeq"], participant.get("unreadFrom"))
+            for participant in before["participants"]
+            if participant["userId"] in marks
         }
 
 

@@ -25,7 +25,7 @@ class TooMuch(Exception):
 class Bounds:
     """How much is read at most: messages of each conversation, messages in all, bytes of BSON."""
 
-    each: int
+    per_conversation: int
     most: int
     most_bytes: int
 
@@ -40,9 +40,9 @@ async def times_of(
         lambda: database.messages.find({"$or": chosen}, shown).to_list(None)
     )
     return {
-        (each["conversationId"], each["seq"]): each["createdAt"]
-        for each in found
-        if isinstance(each.get("createdAt"), datetime)
+        (message["conversationId"], message["seq"]): message["createdAt"]
+        for message in found
+        if isinstance(message.get("createdAt"), datetime)
     }
 
 
@@ -56,7 +56,7 @@ async def heads_of(
     found = await database.read(
         lambda: database.counters.find(chosen, WITHOUT_COUNTS).to_list(None)
     )
-    return {each["_id"]: each for each in readable("counters", found)}
+    return {counter["_id"]: counter for counter in readable("counters", found)}
 
 
 async def list_created(
@@ -66,12 +66,12 @@ async def list_created(
     # `createdAt` never falls along `seq`, so if the oldest of the 32 newest is too old, there are
     # no others. Only conversations of which all 32 are new enough are read further.
     found = await _newest(database, ids, since=since, depth=FIRST_LOOK, bounds=bounds)
-    counted = Counter(each["conversationId"] for each in found)
-    deep = [each for each, count in counted.items() if count == FIRST_LOOK]
+    counted = Counter(message["conversationId"] for message in found)
+    deep = [conversation_id for conversation_id, count in counted.items() if count == FIRST_LOOK]
     if not deep:
         return found
-    more = await _newest(database, deep, since=since, depth=bounds.each, bounds=bounds)
-    return [*(each for each in found if each["conversationId"] not in deep), *more]
+    more = await _newest(database, deep, since=since, depth=bounds.per_conversation, bounds=bounds)
+    return [*(message for message in found if message["conversationId"] not in deep), *more]
 
 
 async def list_changed(
@@ -106,14 +106,14 @@ async def spoken_since(database: Database, since: datetime, *, most: int) -> fro
         return [*heads, *await cursor.to_list(None)]
 
     found = await database.read(gather)
-    return frozenset(each["_id"] for each in found if isinstance(each["_id"], str))
+    return frozenset(message["_id"] for message in found if isinstance(message["_id"], str))
 
 
 async def members_of(database: Database, ids: Iterable[str]) -> list[ConversationDocument]:
     """These conversations with only their participants' ids, the times when they joined, and what
     is hidden from them."""
     fields = ("userId", "joinedAt", "hiddenUpto")
-    shown = {f"participants.{each}": 1 for each in fields}
+    shown = {f"participants.{field}": 1 for field in fields}
     found = await database.read(
         lambda: database.conversations.find({"_id": {"$in": list(ids)}}, shown).to_list(None)
     )
@@ -164,7 +164,7 @@ async def _bounded(
         cursor = await maybe_await(collection.aggregate([*stages, *shown]))
         while batch := await cursor.to_list(BATCH):
             found += batch
-            left -= sum(each.pop("size") for each in batch)
+            left -= sum(query.pop("size") for query in batch)
             if len(found) > bounds.most or left < 0:
                 await maybe_await(cursor.close())
                 raise TooMuch

@@ -51,15 +51,15 @@ async def list_newest(
         {"$limit": limit},
     ]
     found = await database.aggregate(database.reports, stages)
-    latest = await _by_id(database, [each["latest"] for each in found])
+    latest = await _by_id(database, [group["latest"] for group in found])
     return [
         Group(
-            each["count"],
-            each["firstAt"],
-            (each["lastAt"], str(each["latest"])),
-            latest.get(each["latest"]),
+            group["count"],
+            group["firstAt"],
+            (group["lastAt"], str(group["latest"])),
+            latest.get(group["latest"]),
         )
-        for each in found
+        for group in found
     ]
 
 
@@ -68,7 +68,7 @@ async def _by_id(database: Database, ids: Sequence[str]) -> dict[str, ReportDocu
     rows = await database.read(
         lambda: database.reports.find({"_id": {"$in": [*ids]}}).to_list(None)
     )
-    return {each["_id"]: each for each in shapes.readable("reports", rows)}
+    return {report["_id"]: report for report in shapes.readable("reports", rows)}
 
 
 async def ids_on(
@@ -90,4 +90,4 @@ async def ids_on(
         chosen["createdAt"] = {"$lte": until}
     rows = database.reports.find(chosen, {"_id": 1}).sort("createdAt", 1).limit(limit)
     found = await database.read(lambda: rows.to_list(None))
-    return [each["_id"] for each in found]
+    return [group["_id"] for group in found]

@@ -21,7 +21,7 @@ from chat_aio.store.transactions import Session, Unchanged, transact_unique
 def open_key(reporter_id: str, target_type: str, target_id: str) -> str:
     """The key by which an open report is unique; its parts are length-prefixed."""
     parts = (reporter_id, target_type, target_id)
-    framed = b"".join(len(each.encode()).to_bytes(4, "big") + each.encode() for each in parts)
+    framed = b"".join(len(part.encode()).to_bytes(4, "big") + part.encode() for part in parts)
     return sha256(framed).hexdigest()
 
 

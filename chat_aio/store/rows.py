@@ -38,7 +38,9 @@ async def read_rows(
     batches = await read_batches(database, opened, most=most)
     size, codec = sum(map(len, batches)), collection.codec_options
     if size <= LIGHT_BYTES:
-        return Rows([each for batch in batches for each in bson.decode_all(batch, codec)], size)
+        return Rows(
+            [document for batch in batches for document in bson.decode_all(batch, codec)], size
+        )
     documents: list[Any] = []
     size = 0
     async with database.turns.sliced(heavy=True) as slices:

@@ -83,7 +83,7 @@ async def list_matches(
     candidates, hint = _candidates(scope.conversation_ids, wanted)
     pipeline: list[dict[str, Any]] = [
         {"$match": {**candidates, **_matching(scope.conversation_ids, wanted)}},
-        *({"$match": each} for each in unless_hidden(scope.hidden)),
+        *({"$match": condition} for condition in unless_hidden(scope.hidden)),
         {"$project": {"createdAt": 1, "score": _score(wanted)}},
         *([{"$match": _behind(before)}] if before else []),
         {"$sort": {"score": -1, "createdAt": -1, "_id": -1}},
@@ -98,7 +98,10 @@ async def list_matches(
         raise
     if database.missing_search_indexes:
         _note_present(database, hint.get("hint", TEXT_INDEX))
-    return [Match(each["_id"], (each["score"], each["createdAt"], each["_id"])) for each in found]
+    return [
+        Match(message["_id"], (message["score"], message["createdAt"], message["_id"]))
+        for message in found
+    ]
 
 
 def _note_missing(database: Database, index: str) -> None:
@@ -135,9 +138,9 @@ def _candidates(
 
 def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]:
     """What holds of the messages that have all that is wanted."""
-    words = [each for each in wanted.terms if not is_run(each)]
+    words = [term for term in wanted.terms if not is_run(term)]
     parts: list[dict[str, Any]] = [
-        {"terms": {"$regex": each}} for each in wanted.terms if is_run(each)
+        {"terms": {"$regex": term}} for term in wanted.terms if is_run(term)
     ]
     if wanted.beginning:
         among = {"$gte": wanted.beginning, "$lt": wanted.beginning + BEHIND_ALL}
@@ -154,8 +157,8 @@ def _matching(conversation_ids: Sequence[str], wanted: Wanted) -> dict[str, Any]
 def _score(wanted: Wanted) -> dict[str, Any]:
     """How often what is wanted occurs in all: words as whole terms, runs within runs. Messages that
     have the beginning as a whole term come before all others."""
-    words = [each for each in wanted.terms if not is_run(each)]
-    counts = [_count_within_runs(each) for each in wanted.terms if is_run(each)]
+    words = [term for term in wanted.terms if not is_run(term)]
+    counts = [_count_within_runs(term) for term in wanted.terms if is_run(term)]
     counted: list[dict[str, Any]] = [{"$in": ["$$this", {"$literal": words}]}] if words else []
     if wanted.beginning:
         whole = {"$literal": wanted.beginning}

@@ -46,13 +46,13 @@ def place_of(user_id: str) -> str:
 
 def with_counts_of(user_ids: Iterable[str]) -> dict[str, int]:
     """The projection of a head with the counts of some users only."""
-    fields = (each for each in CounterDocument.__annotations__ if each not in WITHOUT_COUNTS)
+    fields = (field for field in CounterDocument.__annotations__ if field not in WITHOUT_COUNTS)
     return dict.fromkeys([*fields, *map(place_of, user_ids)], 1)
 
 
 def growth(messages: Collection[MessageDocument]) -> dict[str, int]:
     """What these messages of one conversation add to its head."""
-    senders = Counter(each["senderId"] for each in messages)
+    senders = Counter(message["senderId"] for message in messages)
     counts = {place_of(user_id): count for user_id, count in senders.items()}
     return {"seq": len(messages), "counted": len(messages), **counts}
 
@@ -127,4 +127,4 @@ async def count_sent(
         {"$group": {"_id": "$senderId", "count": {"$sum": 1}}},
     ]
     rows = await maybe_await(database.messages.aggregate(stages, session=session, hint=OWN_INDEX))
-    return {each["_id"]: each["count"] for each in await rows.to_list(None)}
+    return {row["_id"]: row["count"] for row in await rows.to_list(None)}

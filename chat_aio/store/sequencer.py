@@ -159,13 +159,13 @@ class Sequencer:
         """
         now = asyncio.get_running_loop().time()
         held = self._held.keys() - self._changed
-        free = [each for each in self._waiting if each not in self._busy and each not in held]
-        contended = [each for each in free if self._contended.get(each, 0.0) > now]
+        free = [name for name in self._waiting if name not in self._busy and name not in held]
+        contended = [name for name in free if self._contended.get(name, 0.0) > now]
         apart = len(self._flights) - (self._common is not None)
-        for each in contended[: max(0, MAX_APART - apart)]:
+        for name in contended[: max(0, MAX_APART - apart)]:
             apart += 1
-            yield self._take([each])
-        quiet = [each for each in free if each not in contended] if contended else free
+            yield self._take([name])
+        quiet = [name for name in free if name not in contended] if contended else free
         if quiet and self._common is None and apart < MAX_FLIGHTS:
             self._common = self._take(quiet)
             yield self._common
@@ -198,14 +198,14 @@ class Sequencer:
             self._leave_common(drafts)
             if not parts:
                 await self._rest(drafts)
-                self._land({each.conversation_id for each in drafts})
+                self._land({draft.conversation_id for draft in drafts})
         await asyncio.gather(*map(self._fly, parts))
 
     async def _carry(self, drafts: Sequence[Draft]) -> Sequence[list[Draft]]:
         """Write a batch, with back-off if other processes are faster. If a batch of several
         conversations collides again and again, returns its halves, to go on apart."""
         began, tries = time.monotonic(), 0
-        while waited_for := [each for each in drafts if not each.answer.done()]:
+        while waited_for := [draft for draft in drafts if not draft.answer.done()]:
             try:
                 await self._write(waited_for)
             except Conflict:
@@ -255,10 +255,10 @@ class Sequencer:
 
     async def _write(self, drafts: Sequence[Draft]) -> None:
         # After a commit of unknown outcome, wait for a read at majority before the next batch.
-        for conversation_id in self._doubtful & {each.conversation_id for each in drafts}:
+        for conversation_id in self._doubtful & {draft.conversation_id for draft in drafts}:
             await conversations.find_head(self._database, conversation_id)
             self._doubtful.discard(conversation_id)
-        latest = max(each.deadline for each in drafts)
+        latest = max(draft.deadline for draft in drafts)
         writing = write_batch(self._database, drafts, clock=self._clock, deadline=latest)
         observers = self._observers
         outcomes = await (observed(writing, drafts, observers) if observers else writing)
@@ -272,7 +272,7 @@ class Sequencer:
 
     def _fail(self, drafts: Iterable[Draft], error: StorageUnavailable) -> None:
         if str(error) == OUTCOME_UNKNOWN:
-            self._doubtful.update(each.conversation_id for each in drafts)
+            self._doubtful.update(draft.conversation_id for draft in drafts)
         for draft in drafts:
             if not draft.answer.done():
                 draft.answer.set_exception(StorageUnavailable(str(error)))
@@ -311,10 +311,10 @@ class Sequencer:
 
 def _halves(drafts: Sequence[Draft]) -> list[list[Draft]]:
     """Two parts without a common conversation; one part if there is only one conversation."""
-    names = list(dict.fromkeys(each.conversation_id for each in drafts))
+    names = list(dict.fromkeys(draft.conversation_id for draft in drafts))
     left = set(names[: len(names) // 2])
     parts = (
-        [each for each in drafts if each.conversation_id in left],
-        [each for each in drafts if each.conversation_id not in left],
+        [draft for draft in drafts if draft.conversation_id in left],
+        [draft for draft in drafts if draft.conversation_id not in left],
     )
     return [part for part in parts if part]

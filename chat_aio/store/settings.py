@@ -36,10 +36,10 @@ class Settings:
         """
         digest = await self._digest()
         erasures = await self._erasures([user_id, other_user_id])
-        for each in sorted((user_id, other_user_id)):
-            name = each.encode()
+        for one in sorted((user_id, other_user_id)):
+            name = one.encode()
             digest.update(len(name).to_bytes(4, "big") + name)
-            if count := erasures[each]:
+            if count := erasures[one]:
                 digest.update(_AFTER_ERASURES + count.to_bytes(4, "big"))
         return digest.hexdigest()[:32]
 
@@ -81,11 +81,11 @@ class Settings:
     async def _erasures(self, user_ids: list[str]) -> dict[str, int]:
         """How often each user's direct conversations were erased. Not cached: another process
         erases them."""
-        names = {each: await self.pseudonym(each) for each in user_ids}
+        names = {user_id: await self.pseudonym(user_id) for user_id in user_ids}
         rows = self._database.settings.find({"_id": {"$in": list(names.values())}})
         found = readable("settings", await self._database.read(lambda: rows.to_list(None)))
-        counts = {each["_id"]: each.get("erasures", 0) for each in found}
-        return {each: counts.get(name, 0) for each, name in names.items()}
+        counts = {row["_id"]: row.get("erasures", 0) for row in found}
+        return {user_id: counts.get(name, 0) for user_id, name in names.items()}
 
     async def _digest(self) -> hmac.HMAC:
         if self._direct_key is None:

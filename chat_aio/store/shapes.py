@@ -82,7 +82,7 @@ def validator(collection: str) -> dict[str, Any]:
     programs may add."""
     schema = {"title": f"{TITLE}{REVISION}", **_schema(DOCUMENTS[collection])}
     if collection == "counters":  # A block leaves a stub where there is no conversation yet.
-        full = [each for each in schema["required"] if each not in ("_id", "epoch")]
+        full = [name for name in schema["required"] if name not in ("_id", "epoch")]
         schema = {**schema, "required": ["_id", "epoch"], "dependencies": {"seq": full}}
     return {"$jsonSchema": schema}
 
@@ -102,9 +102,9 @@ def readable(collection: str, rows: Iterable[Row], *, shape: Any = None) -> list
     # `isinstance_python` describes no errors, which makes it quick enough for every row.
     fits = _adapter(shape or DOCUMENTS[collection]).validator.isinstance_python
     found = list(rows)
-    kept = [each for each in found if fits(each, strict=True)]
+    kept = [row for row in found if fits(row, strict=True)]
     if len(kept) < len(found):
-        note_left_out(collection, [each for each in found if each not in kept])
+        note_left_out(collection, [row for row in found if row not in kept])
     return kept
 
 
@@ -119,7 +119,7 @@ def one_readable(collection: str, row: Row | None) -> Row | None:
 def note_left_out(collection: str, rows: Sequence[Any]) -> None:
     """Log malformed rows by their ids, at most the first ten, and notify observers."""
     process_wide.notify_all(Observer.rows_left_out, collection, len(rows))
-    ids = [each.get("_id") for each in rows[:MOST_NAMED]]
+    ids = [row.get("_id") for row in rows[:MOST_NAMED]]
     named = {"collection": collection, "document_ids": ids}
     log.error("%s: left out %d malformed rows: %r", collection, len(rows), ids, extra=named)
 
@@ -132,8 +132,8 @@ def problems(collection: str, row: Mapping[str, Any]) -> Iterator[str]:
     try:
         _adapter(DOCUMENTS[collection]).validate_python(row, strict=True)
     except ValidationError as error:
-        for each in error.errors(include_url=False, include_input=False, include_context=False):
-            yield f"{'.'.join(map(str, each['loc']))}: {each['type']}"
+        for detail in error.errors(include_url=False, include_input=False, include_context=False):
+            yield f"{'.'.join(map(str, detail['loc']))}: {detail['type']}"
 
 
 _STUB = {"fence": 0, "public": False, "floorSeq": 0}
@@ -153,15 +153,15 @@ def _schema(shape: Any) -> dict[str, Any]:
         return {
             "bsonType": ["object"],
             "required": sorted(shape.__required_keys__),
-            "properties": {name: _schema(each) for name, each in hints.items()},
+            "properties": {name: _schema(hint) for name, hint in hints.items()},
         }
     origin, args = get_origin(shape) or shape, get_args(shape)
     if origin is Literal:
         return {"enum": list(args)}
     if origin in (Union, UnionType):
-        parts = [_schema(each) for each in args]
-        types = [name for each in parts for name in each["bsonType"]]
-        return {name: value for each in parts for name, value in each.items()} | {"bsonType": types}
+        parts = [_schema(hint) for hint in args]
+        types = [name for part in parts for name in part["bsonType"]]
+        return {name: value for part in parts for name, value in part.items()} | {"bsonType": types}
     if origin is dict and args and args[1] is not Any:
         return {"bsonType": _TYPES[dict], "additionalProperties": _schema(args[1])}
     if origin is list:

@@ -99,7 +99,7 @@ class Signals:
             "_id": self._new_id(),
             "kind": KIND,
             "at": self._clock(),
-            "notes": [document_from(each) for each in notes],
+            "notes": [document_from(note) for note in notes],
         }
         if session is not None:
             await self._database.signals.insert_one(signal, session=session)
@@ -143,7 +143,7 @@ def document_from(note: EphemeralEvent) -> dict[str, Any]:
 def ended_in(signal: Mapping[str, Any]) -> list[str]:
     """The users whose streams a signal ends."""
     named = signal.get("userIds") if signal.get("kind") == END else None
-    return [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+    return [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
 
 
 def ephemeral_events_in(signal: Mapping[str, Any], *, now: datetime) -> Iterator[dict[str, Any]]:

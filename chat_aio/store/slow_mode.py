@@ -32,8 +32,10 @@ async def refuse(
 ) -> Refused:
     """Those of these drafts that come too early. The times of the others are noted."""
     refused: Refused = {}
-    for conversation_id in sorted({each.conversation_id for each in drafts if each.slow_seconds}):
-        slow = [each for each in drafts if each.conversation_id == conversation_id]
+    for conversation_id in sorted(
+        {draft.conversation_id for draft in drafts if draft.slow_seconds}
+    ):
+        slow = [draft for draft in drafts if draft.conversation_id == conversation_id]
         refused |= await _refuse_in(database, conversation_id, slow, now, session)
     return refused
 
@@ -67,7 +69,7 @@ async def _refuse_in(
         elif draft.slow_seconds:
             noted[user] = now
     if noted:
-        longest = max(each.slow_seconds for each in valid)
+        longest = max(draft.slow_seconds for draft in valid)
         update = _noting(noted, times, before=now - timedelta(seconds=longest))
         await database.counters.update_one({"_id": conversation_id}, update, session=session)
     return refused
@@ -78,15 +80,15 @@ async def _valid(
 ) -> list[Draft]:
     """The drafts that were checked on the present state, or still hold on it. The others go back to
     their checks, and no time is noted for them."""
-    current = [each for each in drafts if each.epoch == head["epoch"]]
+    current = [draft for draft in drafts if draft.epoch == head["epoch"]]
     if len(current) == len(drafts):
         return current
     found = await database.conversations.find_one({"_id": head["_id"]}, session=session)
     here = one_readable("conversations", found)
     return [
-        each
-        for each in drafts
-        if each in current or (here and each.still_allowed and each.still_allowed(here))
+        draft
+        for draft in drafts
+        if draft in current or (here and draft.still_allowed and draft.still_allowed(here))
     ]
 
 

@@ -43,8 +43,8 @@ async def written_in(database: Database, user_id: str) -> dict[str, int]:
     roots = await database.read(
         lambda: database.messages.find(own, {"seq": 1}).hint(ROOTS_INDEX).to_list(None)
     )
-    found = {each["_id"]: each["seq"] for each in roots}
-    return found | {each["_id"]: each["seq"] for each in replies}
+    found = {root["_id"]: root["seq"] for root in roots}
+    return found | {reply["_id"]: reply["seq"] for reply in replies}
 
 
 async def mentioned_in(database: Database, user_id: str) -> set[str]:
@@ -65,7 +65,7 @@ async def mentioned_in(database: Database, user_id: str) -> set[str]:
         ],
         hint=MENTIONS_INDEX,
     )
-    return {each["_id"] for each in rows}
+    return {row["_id"] for row in rows}
 
 
 async def of_user(database: Database, user_id: str) -> dict[str, ThreadStateDocument]:
@@ -74,7 +74,7 @@ async def of_user(database: Database, user_id: str) -> dict[str, ThreadStateDocu
         lambda: database.thread_states.find({"userId": user_id}).to_list(None)
     )
     rows = shapes.readable("thread_states", cast(list[ThreadStateDocument], found))
-    return {each["rootId"]: each for each in rows}
+    return {row["rootId"]: row for row in rows}
 
 
 async def put(
@@ -128,7 +128,7 @@ async def count_unread(
     if not pipelines:
         return {}
     rows = await database.aggregate(database.messages, union(database.messages, pipelines))
-    return {each["rootId"]: each["count"] for each in rows}
+    return {row["rootId"]: row["count"] for row in rows}
 
 
 def _unread(user_id: str, root_id: str, start: int) -> Sequence[dict[str, Any]]:

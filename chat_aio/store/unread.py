@@ -54,7 +54,7 @@ async def count_unread(
     """How many messages of others each conversation has beyond `user_id`'s read state: the counts
     of `find_unread`."""
     found = await find_unread(database, user_id, conversations, heads, keep=keep)
-    return {name: each.count for name, each in found.items()}
+    return {name: count.count for name, count in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +82,20 @@ async def find_unread(
     a message sent and read in between counts as unread. With `keep`, long counts are stored.
     """
     readers = {
-        each["_id"]: _reader(participant, each, heads[each["_id"]], marks=database.unread_marks)
-        for each in conversations
-        if (participant := _participant(each, user_id)) and each["_id"] in heads
+        conversation["_id"]: _reader(
+            participant, conversation, heads[conversation["_id"]], marks=database.unread_marks
+        )
+        for conversation in conversations
+        if (participant := _participant(conversation, user_id)) and conversation["_id"] in heads
     }
-    own = {name: _own(each) for name, each in readers.items()}
-    unknown = {name: each for name, each in readers.items() if own[name] is None}
+    own = {name: _own(reader) for name, reader in readers.items()}
+    unknown = {name: reader for name, reader in readers.items() if own[name] is None}
     counted = await _count_own(database, user_id, unknown)
     if keep:
         await _keep(database, unknown, counted)
     return {
-        name: _unread(each, counted.get(name, 0) if (sure := own[name]) is None else sure)
-        for name, each in readers.items()
+        name: _unread(reader, counted.get(name, 0) if (sure := own[name]) is None else sure)
+        for name, reader in readers.items()
     }
 
 
@@ -132,7 +134,14 @@ def _reader(
 
 
 def _participant(conversation: ConversationDocument, user_id: str) -> ParticipantDocument | None:
-    return next((each for each in conversation["participants"] if each["userId"] == user_id), None)
+    return next(
+        (
+            participant
+            for participant in conversation["participants"]
+            if participant["userId"] == user_id
+        ),
+        None,
+    )
 
 
 def _own(reader: _Reader) -> int | None:
@@ -153,16 +162,16 @@ async def _count_own(
         {
             "senderId": user_id,
             "conversationId": name,
-            "seq": {"$gt": each.start, "$lte": each.head["seq"]},
+            "seq": {"$gt": reader.start, "$lte": reader.head["seq"]},
         }
-        for name, each in readers.items()
+        for name, reader in readers.items()
     ]
     stages: list[dict[str, Any]] = [
         {"$match": {"$or": branches}},
         {"$group": {"_id": "$conversationId", "count": {"$sum": 1}}},
     ]
     found = await database.aggregate(database.messages, stages, hint=OWN_INDEX)
-    return {each["_id"]: each["count"] for each in found}
+    return {count["_id"]: count["count"] for count in found}
 
 
 async def _keep(
@@ -171,7 +180,9 @@ async def _keep(
     """Store long counts. Losing them is harmless, and a new read state makes them useless."""
     long = [readers[name] for name, count in counted.items() if count >= KEPT_FROM]
     updates = [
-        _kept(each, counted[each.conversation["_id"]]) for each in long if is_complete(each.head)
+        _kept(reader, counted[reader.conversation["_id"]])
+        for reader in long
+        if is_complete(reader.head)
     ]
     if updates:
         with suppress(StorageUnavailable):

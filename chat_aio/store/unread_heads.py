@@ -17,9 +17,9 @@ async def newest_ids(database: Database, conversation_ids: Sequence[str]) -> dic
     """The id of the newest message in the main list of each conversation, where there is one."""
     if not conversation_ids:
         return {}
-    pipelines = [_newest(each) for each in conversation_ids]
+    pipelines = [_newest(conversation_id) for conversation_id in conversation_ids]
     rows = await database.aggregate(database.messages, union(database.messages, pipelines))
-    return {each["in"]: each["_id"] for each in rows}
+    return {row["in"]: row["_id"] for row in rows}
 
 
 def _newest(conversation_id: str) -> list[dict[str, Any]]:
@@ -36,14 +36,16 @@ async def first_unread(
 ) -> dict[str, int]:
     """The seq of the first unread message of each conversation that has one."""
     # Numbers have no gaps: where no own message follows `start`, the next one is somebody else's.
-    found = {name: each.start + 1 for name, each in unread.items() if each.count and not each.own}
+    found = {
+        name: count.start + 1 for name, count in unread.items() if count.count and not count.own
+    }
     mixed = [
-        _first(user_id, name, each) for name, each in unread.items() if each.count and each.own
+        _first(user_id, name, count) for name, count in unread.items() if count.count and count.own
     ]
     if not mixed:
         return found
     rows = await database.aggregate(database.messages, union(database.messages, mixed))
-    return found | {each["conversationId"]: each["seq"] for each in rows}
+    return found | {row["conversationId"]: row["seq"] for row in rows}
 
 
 def _first(user_id: str, conversation_id: str, unread: Unread) -> list[dict[str, Any]]:
@@ -66,11 +68,11 @@ async def count_mentions(
     database: Database, user_id: str, unread: Mapping[str, Unread]
 ) -> dict[str, int]:
     """How many unread messages mention the user, up to 100 in each conversation that has one."""
-    pipelines = [_mentions(user_id, name, each) for name, each in unread.items() if each.count]
+    pipelines = [_mentions(user_id, name, count) for name, count in unread.items() if count.count]
     if not pipelines:
         return {}
     rows = await database.aggregate(database.messages, union(database.messages, pipelines))
-    return {each["conversationId"]: each["count"] for each in rows}
+    return {row["conversationId"]: row["count"] for row in rows}
 
 
 def _mentions(user_id: str, conversation_id: str, unread: Unread) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ def version_from(found: VersionDocument) -> MessageVersion:
         conversation_id=found["conversationId"],
         sender_id=found["senderId"],
         body=found["body"],
-        mentions=tuple(each["userId"] for each in found["mentions"]),
+        mentions=tuple(mention["userId"] for mention in found["mentions"]),
         metadata=unescaped(found["metadata"]),
         attachments=attachments_from(found.get("attachments")) or None,
         written_at=found["writtenAt"],

@@ -30,12 +30,12 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
     if options.quotas is not None:
         app[QUOTAS] = Limits(limits_of(options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
-    for each in (*routes_with(options, context.plugins), *operations_of(context.plugins)):
-        path = _pattern(each.path)
-        app.router.add_route(each.method, path, each.handle)
+    for operation in (*routes_with(options, context.plugins), *operations_of(context.plugins)):
+        path = _pattern(operation.path)
+        app.router.add_route(operation.method, path, operation.handle)
         # HEAD on the stream would open one and never end.
-        if each.method == "GET" and not isinstance(each, Streaming):
-            app.router.add_route("HEAD", path, each.handle)
+        if operation.method == "GET" and not isinstance(operation, Streaming):
+            app.router.add_route("HEAD", path, operation.handle)
     return app
 
 

@@ -12,9 +12,9 @@ def add_browser_files(app: web.Application, path: str = "/chat-aio") -> None:
     """Serve the chat's JavaScript below `path`: `element.js`, `chat-store.js`, `chat.js` and what
     they import (docs/chat-js.md). Your middleware decides who may read these files; nothing in them
     is secret."""
-    for each in sorted(BROWSER.rglob("*.js")):
-        name = each.relative_to(BROWSER).as_posix()
-        app.router.add_get(f"{path.rstrip('/')}/{name}", _File(each.read_bytes()).answer)
+    for file in sorted(BROWSER.rglob("*.js")):
+        name = file.relative_to(BROWSER).as_posix()
+        app.router.add_get(f"{path.rstrip('/')}/{name}", _File(file.read_bytes()).answer)
 
 
 class _File:
@@ -26,7 +26,7 @@ class _File:
 
     async def answer(self, request: web.Request) -> web.Response:
         known = request.if_none_match or ()
-        if any(each.value in (self._etag, "*") for each in known):
+        if any(etag.value in (self._etag, "*") for etag in known):
             response = web.Response(status=304)
         else:
             response = web.Response(

@@ -30,8 +30,8 @@ def _is_large(response: web.StreamResponse) -> bool:
 
 def _accepts_gzip(request: web.Request) -> bool:
     # Not left to aiohttp, which looks for the word alone, and prefers deflate.
-    for each in ",".join(request.headers.getall("Accept-Encoding", ())).split(","):
-        coding, _, weight = each.partition(";")
+    for accepted in ",".join(request.headers.getall("Accept-Encoding", ())).split(","):
+        coding, _, weight = accepted.partition(";")
         if coding.strip().lower() == "gzip":
             return _REFUSED.fullmatch(weight.strip()) is None
     return False

@@ -101,7 +101,7 @@ def _is_known(request: web.Request, etag: str) -> bool:
     """Whether the client has the bytes already."""
     named = request.headers.get("If-None-Match", "")
     return named.strip() == "*" or etag in {
-        each.strip().removeprefix("W/") for each in named.split(",")
+        tag.strip().removeprefix("W/") for tag in named.split(",")
     }
 
 

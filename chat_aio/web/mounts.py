@@ -23,5 +23,5 @@ def add_beside(
     app: web.Application, path: str, handler: Callable[[web.Request], Awaitable[web.Response]]
 ) -> None:
     """Add a route to a host's app, unless the app has its own at that path."""
-    if path not in {each.canonical for each in app.router.resources()}:
+    if path not in {resource.canonical for resource in app.router.resources()}:
         app.router.add_get(path, handler)

@@ -91,7 +91,7 @@ class Operation:
             different = len({name for name in people if isinstance(name, str)})
             spend(request, "people", min(different, MAX_PARTICIPANTS))  # The action refuses more.
         async with context.rate_limits.counting(user_id, self.counted_as):
-            places = [request.match_info[each] for each in self.places]
+            places = [request.match_info[place] for place in self.places]
             answer = await self.action(context, user_id, *places, **given)
         if self.quota is not None and not self.is_new(answer):
             give_back(request, self.quota)

@@ -118,12 +118,12 @@ def _no_constant(name: str) -> None:
 
 def _check_numbers(value: object) -> None:
     """Refuse numbers that a double or 64 bits cannot hold. Checked layer by layer after parsing,
-    which is much cheaper than a callback for each number."""
+    which is much cheaper than a callback for every number."""
     for layer in _layers(value):
-        integers = [each for each in layer if type(each) is int]
+        integers = [element for element in layer if type(element) is int]
         if integers and not -(2**63) <= min(integers) <= max(integers) < 2**63:
             raise InvalidInput("the body has an integer that does not fit into 64 bits")
-        floats = {each for each in layer if type(each) is float}
+        floats = {element for element in layer if type(element) is float}
         if inf in floats or -inf in floats:
             raise InvalidInput("the body has a number that is too large")
 
@@ -133,11 +133,11 @@ def _layers(value: object) -> Iterator[list[object]]:
     layer = [value]
     while layer:
         yield layer
-        arrays = [each for each in layer if type(each) is list]
-        objects = [each for each in layer if type(each) is dict]
+        arrays = [element for element in layer if type(element) is list]
+        objects = [element for element in layer if type(element) is dict]
         layer = [
             *chain.from_iterable(arrays),
-            *chain.from_iterable(each.values() for each in objects),
+            *chain.from_iterable(element.values() for element in objects),
         ]
 
 

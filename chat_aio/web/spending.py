@@ -23,6 +23,6 @@ def keep_spent(request: web.Request) -> None:
 
 def give_back(request: web.Request, kind: Kind | None = None) -> None:
     """Give back what a request has used, of one kind or of all."""
-    for each, amount in request.get(_SPENT, ()):
-        if kind in (None, each):
-            request.app[QUOTAS].give_back(request[USER_ID], each, amount)
+    for quota, amount in request.get(_SPENT, ()):
+        if kind in (None, quota):
+            request.app[QUOTAS].give_back(request[USER_ID], quota, amount)

@@ -57,8 +57,8 @@ def _too_large(most: int) -> PayloadTooLarge:
 
 
 async def _to_its_end(request: web.Request, form: "_Form") -> AsyncIterator[bytes]:
-    async for each in form.chunks():
-        yield each
+    async for chunk in form.chunks():
+        yield chunk
     # An upload takes minutes, in which they may have been banned.
     await require_unbanned(request.app[CONTEXT], request[USER_ID])
 

@@ -109,3 +109,15 @@ def test_no_driver_call_is_cancelled() -> None:
     cancelling = {"timeout", "timeout_at", "wait_for"}
     found = {place(each) for each in FILES if cancelling & set(names_of_asyncio(each))}
     assert found == set(WAITING)
+
+
+def test_loop_variables_have_the_name_of_what_they_are() -> None:
+    """A message, never an `each`."""
+    found = [
+        f"{place(file)}:{node.lineno}"
+        for file in FILES
+        for node in ast.walk(ast.parse(file.read_text()))
+        if (isinstance(node, ast.Name) and node.id == "each")
+        or (isinstance(node, ast.arg) and node.arg == "each")
+    ]
+    assert found == []

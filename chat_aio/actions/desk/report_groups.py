@@ -85,7 +85,7 @@ async def list_report_groups(
     )
     page, last = pagination.cut(found, size)
     return desk.ReportGroupPage(
-        report_groups=tuple(_group_from(each, each.latest) for each in page if each.latest),
+        report_groups=tuple(_group_from(group, group.latest) for group in page if group.latest),
         next_cursor=last and pagination.cursor_after("report_groups", *last.position),
     )
 
@@ -127,7 +127,7 @@ async def resolve_reports(
     fields = reports.fields_of(user_id, given.status, moderator_note=moderator_note)
     concerned = given.target_id if given.target_type == "user" else None
     await require_desk(context, user_id, "resolve_reports", target_user_id=concerned)
-    movable = [each for each in UNRESOLVED if each != given.status]
+    movable = [state for state in UNRESOLVED if state != given.status]
     ids = await report_groups.ids_on(
         context.database,
         given.target_type,
@@ -137,7 +137,7 @@ async def resolve_reports(
         limit=AT_A_TIME + 1,
     )
     move = partial(reports.put_fields, context, user_id, new=fields, only_from=movable)
-    moved = [await _unless_moved(move(report_id=each)) for each in ids[:AT_A_TIME]]
+    moved = [await _unless_moved(move(report_id=report_id)) for report_id in ids[:AT_A_TIME]]
     return desk.ReportsResolved(reports=sum(moved), more=len(ids) > AT_A_TIME)
 
 

@@ -56,7 +56,9 @@ async def get_standing(
         ),
         latest_reports_received=tuple(map(report_from, readable("reports", latest))),
         conversation_count=len(ids),
-        conversations=_shared_from((each.document for each in shown.values()), target_user_id),
+        conversations=_shared_from(
+            (conversation.document for conversation in shown.values()), target_user_id
+        ),
     )
 
 
@@ -65,7 +67,7 @@ async def _ids(context: Context, user_id: str, shared_with: str | None) -> Seque
     if shared_with is None:
         return ids
     theirs = {*await conversations.ids_of_user(context.database, shared_with)}
-    return [each for each in ids if each in theirs]
+    return [conversation_id for conversation_id in ids if conversation_id in theirs]
 
 
 def _shared_from(
@@ -74,13 +76,13 @@ def _shared_from(
     """They may have left one of them since the ids were read."""
     return tuple(
         desk.SharedConversation(
-            conversation_id=each["_id"],
-            type=each["type"],
-            name=each["name"],
-            participant_count=len(each["participants"]),
+            conversation_id=conversation["_id"],
+            type=conversation["type"],
+            name=conversation["name"],
+            participant_count=len(conversation["participants"]),
             role=own["role"],
         )
-        for each in found
-        for own in each["participants"]
+        for conversation in found
+        for own in conversation["participants"]
         if own["userId"] == user_id
     )

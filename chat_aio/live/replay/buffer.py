@@ -132,7 +132,11 @@ class ReplayBuffer:
 
     def newest_created(self, conversation_ids: Iterable[str]) -> BufferedEvent | None:
         """The last message created in any of these conversations, if it is still held."""
-        held = [self._newest[each] for each in conversation_ids if each in self._newest]
+        held = [
+            self._newest[conversation_id]
+            for conversation_id in conversation_ids
+            if conversation_id in self._newest
+        ]
         return max(held, key=lambda event: event.index, default=None)
 
     def _drop_oldest(self) -> None:

@@ -64,20 +64,21 @@ class BufferReplays:
             return replay_from_feed([], since=since, newest=newest)
         if len(missed) > self._limit:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
-        states = await self._states.ask(frozenset(each.message_id for each in missed))
-        changed = {each.name for each in missed if not each.created}
-        events = [(each, states.event(each, changed, hidden)) for each in missed]
-        if sum(len(each.frame.chunk) for _, each in events if each) > self._max_bytes:
+        states = await self._states.ask(frozenset(entry.message_id for entry in missed))
+        changed = {entry.name for entry in missed if not entry.created}
+        events = [(entry, states.event(entry, changed, hidden)) for entry in missed]
+        if sum(len(event.frame.chunk) for _, event in events if event) > self._max_bytes:
             return replay_of_nothing(newest or since, reset=TOO_MANY)
         if self._sift is not None and user_id != HOST:
-            allowed = await self._sift(user_id, [each for _, each in events if each])
+            allowed = await self._sift(user_id, [event for _, event in events if event])
             # The events that were let through, not ours: the filter may have emptied a quote.
-            readable = {(each.name, each.is_change): each for each in allowed}
+            readable = {(event.name, event.is_change): event for event in allowed}
             events = [
-                (kept, each and readable.get((each.name, each.is_change))) for kept, each in events
+                (kept, event and readable.get((event.name, event.is_change)))
+                for kept, event in events
             ]
         # The states just read may be ahead of the feed: `passed` marks when it has caught up.
-        passed = self._passed() if any(each for _, each in events) else None
+        passed = self._passed() if any(event for _, event in events) else None
         return replay_from_feed(events, since=since, newest=newest, passed=passed)
 
     async def _fetch(self, questions: Sequence[frozenset[str]]) -> list["_States"]:
@@ -103,7 +104,7 @@ class _States:
     """The present state of messages. Each event is encoded once for all who missed it."""
 
     def __init__(self, documents: Iterable[MessageDocument], parents: Parents) -> None:
-        self._documents = {each["_id"]: each for each in documents}
+        self._documents = {document["_id"]: document for document in documents}
         self._parents = parents
         self._made: dict[tuple[Name, bool], ReplayedEvent | None] = {}
 

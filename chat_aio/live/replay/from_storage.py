@@ -85,7 +85,7 @@ class StorageReplays:
         self._max_bytes = max_bytes
         self._bounds = Bounds(
             # `+ 1`: one more than a replay may have shows that there are too many.
-            each=limit + 1,
+            per_conversation=limit + 1,
             most=WHOLE_REPLAYS * limit,
             most_bytes=WHOLE_REPLAYS * max_bytes,
         )
@@ -128,19 +128,19 @@ class StorageReplays:
 
     async def _find(self, names: Sequence[Name]) -> list[Whereabouts]:
         now, restored_at = self._clock(), await self.restored_at()
-        heads = await replay_queries.heads_of(self._database, {each for each, _ in names})
+        heads = await replay_queries.heads_of(self._database, {name for name, _ in names})
         real = {(name, seq) for name, seq in names if name in heads and seq <= heads[name]["seq"]}
         # If the change stream has not delivered such a recent message yet, wait for it: a replay
         # from before would be followed by events that the client has seen.
         if any(now - heads[name]["activityAt"] < SKEW for name, _ in real):
             await self._catch_up()
         times = await replay_queries.times_of(self._database, real) if real else {}
-        for each in names:
-            if is_moment(each) and (moment := time_of_moment(each)):
-                times[each] = moment
-            elif each in real and each not in times and (at := _time_of_head(each, heads)):
-                times[each] = at
-        return [_whereabouts(each, times.get(each), heads, now, restored_at) for each in names]
+        for name in names:
+            if is_moment(name) and (moment := time_of_moment(name)):
+                times[name] = moment
+            elif name in real and name not in times and (at := _time_of_head(name, heads)):
+                times[name] = at
+        return [_whereabouts(name, times.get(name), heads, now, restored_at) for name in names]
 
     async def _answer(self, requests: Sequence[ReplayRequest]) -> list[Found]:
         replays: dict[ReplayRequest, Found] = {}
@@ -148,31 +148,31 @@ class StorageReplays:
         by_age = sorted(requests, key=_age)
         for _, group in groupby(by_age, key=_age):
             replays |= await self._answer_group(list(group))
-        return [replays[each] for each in requests]
+        return [replays[request] for request in requests]
 
     async def _answer_group(self, group: Sequence[ReplayRequest]) -> dict[ReplayRequest, Found]:
         """Replays of similar age, read together; if that is too much, in two halves."""
-        ids = frozenset[str]().union(*(each.ids for each in group))
-        since = min(each.horizon for each in group)
+        ids = frozenset[str]().union(*(request.ids for request in group))
+        since = min(request.horizon for request in group)
         # Heads first: the stream is subscribed, so the feed delivers what is newer than they are.
         heads = await replay_queries.heads_of(self._database, ids, since=since)
         # Each of these heads stands for an event at least: too many heads are too many events,
         # which is known before any message is read.
-        if busy := [each for each in group if len(heads.keys() & each.ids) > self._limit]:
-            others = [each for each in group if each not in busy]
+        if busy := [request for request in group if len(heads.keys() & request.ids) > self._limit]:
+            others = [request for request in group if request not in busy]
             rest = await self._answer_group(others) if others else {}
-            return rest | {each: _too_many(each, heads) for each in busy}
+            return rest | {request: _too_many(request, heads) for request in busy}
         try:
             missed = await self._read(ids, heads, since=since)
         except TooMuch:
             if len(group) == 1:
-                return {each: _too_many(each, heads) for each in group}
+                return {request: _too_many(request, heads) for request in group}
             middle = len(group) // 2
             first = await self._answer_group(group[:middle])
             return first | await self._answer_group(group[middle:])
         answers: dict[ReplayRequest, Found] = {}
-        for each in group:
-            answers[each] = self._missed(each, heads, missed)
+        for request in group:
+            answers[request] = self._missed(request, heads, missed)
             await asyncio.sleep(0)  # Thousands may be in a group: let other tasks run in between.
         return answers
 
@@ -185,30 +185,34 @@ class StorageReplays:
         # moment, or is among the creations. The other order could replay it without its creation.
         # Also where its conversation was silent when the heads were read.
         changed = await replay_queries.list_changed(self._database, ids, since=since, bounds=bounds)
-        spoken = {*heads, *(each["conversationId"] for each in changed)}
+        spoken = {*heads, *(message["conversationId"] for message in changed)}
         created = await replay_queries.list_created(
             self._database, spoken, since=since, bounds=bounds
         )
         find = messages.find_whole_parents if self._sift else messages.find_parents
         parents = await find(self._database, [*changed, *created])
-        concerned = {each["conversationId"] for each in (*changed, *created)}
+        concerned = {message["conversationId"] for message in (*changed, *created)}
         # Participants last: whoever is still one after all reads may see everything that was read.
         members = await replay_queries.members_of(self._database, concerned)
         missed = MissedEvents(members)
-        known = {each["_id"] for each in changed}
-        gone = [each for each in created if each.get("deletedAt") and each["_id"] not in known]
+        known = {message["_id"] for message in changed}
+        gone = [
+            message
+            for message in created
+            if message.get("deletedAt") and message["_id"] not in known
+        ]
         async with self._database.turns.sliced() as slices:
-            for each in created:
-                missed.add_created(each, parents)
+            for message in created:
+                missed.add_created(message, parents)
                 await slices.give_way()
-            for each in (*changed, *gone):  # `gone` were deleted between the two reads.
-                missed.add_changed(each, parents)
+            for message in (*changed, *gone):  # `gone` were deleted between the two reads.
+                missed.add_changed(message, parents)
                 await slices.give_way()
         return missed
 
     def _missed(self, request: ReplayRequest, heads: _Heads, missed: MissedEvents) -> Found:
-        events = [each.stored for each in missed.missed_by(request, most=self._limit + 1)]
-        size = sum(len(each.frame.chunk) for each in events)
+        events = [event.stored for event in missed.missed_by(request, most=self._limit + 1)]
+        size = sum(len(event.frame.chunk) for event in events)
         if len(events) > self._limit or size > self._max_bytes:
             return _too_many(request, heads)
         return events, _newest(request, heads)
@@ -241,14 +245,14 @@ def _newest(request: ReplayRequest, heads: _Heads) -> Frame:
     start of the stream if the client came with a moment; else the client's own position."""
     if request.newest:
         return request.newest
-    active = [heads[each] for each in heads.keys() & request.ids]
+    active = [heads[conversation_id] for conversation_id in heads.keys() & request.ids]
     if not active:
         return (
             moment_frame(request.began)
             if is_moment(request.since)
             else position_frame(*request.since)
         )
-    newest = max(active, key=lambda each: (each["activityAt"], each["_id"]))
+    newest = max(active, key=lambda head: (head["activityAt"], head["_id"]))
     return position_frame(newest["_id"], newest["seq"])
 
 

@@ -75,7 +75,7 @@ class MissedEvents:
     """
 
     def __init__(self, members: Iterable[ConversationDocument]) -> None:
-        self._members = {each["_id"]: each for each in members}
+        self._members = {member["_id"]: member for member in members}
         self._stays: dict[str, Stays] = {}
         self._entries: dict[str, list[Entry]] = defaultdict(list)
 
@@ -88,7 +88,7 @@ class MissedEvents:
     def missed_by(self, request: ReplayRequest, *, most: int) -> list[Entry]:
         """The events after the request's moment, oldest first; creations in the conversation of its
         position are compared by seq. If there are more than `most`, any `most` of them."""
-        return sorted(islice(self._missed_by(request), most), key=lambda each: each.order)
+        return sorted(islice(self._missed_by(request), most), key=lambda entry: entry.order)
 
     def _missed_by(self, request: ReplayRequest) -> Iterator[Entry]:
         own, seen = request.since
@@ -99,13 +99,13 @@ class MissedEvents:
                 continue
             oldest = max(request.horizon, joined - SKEW)
             upto = stays.hidden.get(request.user_id, 0)
-            for each in self._entries[conversation_id]:
-                if conversation_id == own and not each.stored.is_change:
-                    is_missed = each.stored.name[1] > seen
+            for entry in self._entries[conversation_id]:
+                if conversation_id == own and not entry.stored.is_change:
+                    is_missed = entry.stored.name[1] > seen
                 else:
-                    is_missed = each.at >= oldest
-                if is_missed and (shown := each.stored.behind(upto)):
-                    yield each if shown is each.stored else replace(each, stored=shown)
+                    is_missed = entry.at >= oldest
+                if is_missed and (shown := entry.stored.behind(upto)):
+                    yield entry if shown is entry.stored else replace(entry, stored=shown)
 
     def _stays_in(self, conversation_id: str) -> Stays:
         """Found when the first request needs it: for all conversations at once it is long work."""
@@ -128,7 +128,7 @@ class MissedEvents:
 def _joined_in(conversation: ConversationDocument) -> dict[str, datetime]:
     """When each participant joined; a participant without `joinedAt` counts as always there."""
     found = {}
-    for each in conversation["participants"]:
-        joined = each.get("joinedAt")
-        found[each["userId"]] = joined if isinstance(joined, datetime) else ALWAYS
+    for participant in conversation["participants"]:
+        joined = participant.get("joinedAt")
+        found[participant["userId"]] = joined if isinstance(joined, datetime) else ALWAYS
     return found

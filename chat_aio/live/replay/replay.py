@@ -178,7 +178,7 @@ def replay_from_storage(
     """Missed events in the order of their times."""
     # Times are not feed order: an event in the middle is no position to resume from. So the
     # client's own position is repeated after each event, and a replay that is cut starts over.
-    frames = [frame for each in told for frame in (each.frame, since)]
+    frames = [frame for event in told for frame in (event.frame, since)]
     return Replay(
         source="storage", frames=(*frames, newest), position=newest, **_details(told, passed)
     )
@@ -187,15 +187,17 @@ def replay_from_storage(
 def _details(told: Sequence[ReplayedEvent], passed: asyncio.Future[None] | None) -> dict[str, Any]:
     return {
         "events": len(told),
-        "messages": tuple(each.message for each in told if not each.is_change),
+        "messages": tuple(event.message for event in told if not event.is_change),
         "cover": _cover(told, passed) if told and passed else None,
     }
 
 
 def _cover(told: Iterable[ReplayedEvent], passed: asyncio.Future[None]) -> Cover:
     return Cover(
-        created=frozenset(each.name for each in told if not each.is_change),
-        changed={each.name: each.changed_at for each in told if each.is_change and each.changed_at},
-        shown={each.name: each.changed_at for each in told if each.changed_at},
+        created=frozenset(event.name for event in told if not event.is_change),
+        changed={
+            event.name: event.changed_at for event in told if event.is_change and event.changed_at
+        },
+        shown={event.name: event.changed_at for event in told if event.changed_at},
         passed=passed,
     )

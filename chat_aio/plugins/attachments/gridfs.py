@@ -35,8 +35,8 @@ class GridFS(Store):
     async def save(self, file_id: str, chunks: AsyncIterator[bytes]) -> None:
         number = length = 0
         waiting = bytearray()
-        async for each in chunks:
-            waiting += each
+        async for chunk in chunks:
+            waiting += chunk
             while len(waiting) >= CHUNK_BYTES:
                 await self._write(file_id, number, bytes(waiting[:CHUNK_BYTES]))
                 del waiting[:CHUNK_BYTES]

@@ -135,4 +135,4 @@ def _kind_of_text(head: bytes) -> str:
     return UNKNOWN if controls or not text else "text/plain"
 
 
-_CONTROLS = {chr(each) for each in range(32)} - set("\t\n\r\f\x1b")
+_CONTROLS = {chr(code) for code in range(32)} - set("\t\n\r\f\x1b")

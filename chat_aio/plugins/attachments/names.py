@@ -16,7 +16,7 @@ def cleaned(given: str) -> str:
     direction of writing, or that no file system takes; at most 200 bytes, with its ending."""
     last = re.split(r"[/\\]", given[-_MOST_LOOKED_AT:])[-1]
     normal = unicodedata.normalize("NFC", last)
-    visible = "".join(each for each in normal if _is_kept(each))
+    visible = "".join(character for character in normal if _is_kept(character))
     name = _FORBIDDEN.sub("_", _SPACES.sub(" ", visible)).strip(" .")
     return _shortened(name) or NAMELESS
 

@@ -126,11 +126,11 @@ class Attachments(Plugin):
         self, user_id: str, conversation_id: str, attachment_ids: Sequence[str]
     ) -> Sequence[Attachment]:
         found = await self._rows.find(attachment_ids)
-        for each in attachment_ids:
-            row = found.get(each)
+        for attachment_id in attachment_ids:
+            row = found.get(attachment_id)
             if row is None or _place(row) != (user_id, conversation_id):
                 raise AttachmentNotFound
-        return [attachment_from(found[each]) for each in attachment_ids]
+        return [attachment_from(found[attachment_id]) for attachment_id in attachment_ids]
 
     async def keep_attachments(self, attachment_ids: Sequence[str]) -> None:
         await self._rows.use(attachment_ids)

@@ -113,7 +113,7 @@ class Rows:
         """The complete ones among some attachments, by id."""
         chosen = {"_id": {"$in": [*attachment_ids]}, "state": "stored", "store": self._store}
         found = await self._api.read(lambda: self._rows.find(chosen).to_list(None))
-        return {each["_id"]: each for each in found}
+        return {row["_id"]: row for row in found}
 
     async def use(self, attachment_ids: Sequence[str]) -> None:
         """Keep attachments for a message that is about to be stored. Raises AttachmentNotFound."""
@@ -183,4 +183,4 @@ class Rows:
 
 def attachment_from(row: Row) -> Attachment:
     """A row as messages carry it."""
-    return Attachment.model_validate({"id": row["_id"], **{each: row[each] for each in SHOWN}})
+    return Attachment.model_validate({"id": row["_id"], **{name: row[name] for name in SHOWN}})

@@ -103,9 +103,9 @@ class Sweeper:
         if kept:
             await self._rows.keep([*kept])
         done = 0
-        for each in due:
-            if each["_id"] not in kept and await self._rows.decide_removal(each):
-                await self.remove(each)
+        for row in due:
+            if row["_id"] not in kept and await self._rows.decide_removal(row):
+                await self.remove(row)
                 done += 1
         return done
 

@@ -131,8 +131,8 @@ async def _ask(
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(size.to_bytes(8, "big"))
-    async for each in chunks:
-        process.stdin.write(each)
+    async for chunk in chunks:
+        process.stdin.write(chunk)
         await process.stdin.drain()
     found = json.loads(await process.stdout.readline())
     return found, await process.stdout.readexactly(found["length"])

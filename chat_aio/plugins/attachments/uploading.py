@@ -48,19 +48,19 @@ class Counted:
     async def head(self) -> bytes:
         """The beginning of the file, which is still to be read."""
         found = bytearray()
-        async for each in self._chunks:
-            self._first.append(each)
-            found += each
+        async for chunk in self._chunks:
+            self._first.append(chunk)
+            found += chunk
             if len(found) >= HEAD_BYTES:
                 break
         return bytes(found[:HEAD_BYTES])
 
     async def all(self) -> AsyncIterator[bytes]:
-        for each in self._first:
-            yield self._counted(each)
+        for chunk in self._first:
+            yield self._counted(chunk)
         self._first.clear()
-        async for each in self._chunks:
-            yield self._counted(each)
+        async for chunk in self._chunks:
+            yield self._counted(chunk)
 
     def _counted(self, chunk: bytes) -> bytes:
         if time.monotonic() > self._until:

@@ -53,9 +53,9 @@ class Outbox:
 
     def close(self) -> None:
         """Forget all that waits: readers ask for it."""
-        for each in self._conversations.values():
-            if each.timer:
-                each.timer.cancel()
+        for conversation in self._conversations.values():
+            if conversation.timer:
+                conversation.timer.cancel()
         self._conversations.clear()
 
     def _send(self, conversation_id: str) -> None:

@@ -72,7 +72,7 @@ class Rows:
         found: Sequence[Row] = await self._api.read(
             lambda: self._rows.find(query).sort("startedAt", 1).to_list(MOST_LISTED)
         )
-        return [each for each in found if _is_draft(each)]
+        return [row for row in found if _is_draft(row)]
 
     async def append(
         self, conversation_id: str, user_id: str, given: NewPart, *, most: int
@@ -137,7 +137,7 @@ class Rows:
 def _is_draft(row: Row) -> bool:
     """Whether another program has written something else; that is logged."""
     wrong = [name for name, kind in _TYPES.items() if not isinstance(row.get(name, _TYPES), kind)]
-    if wrong or not all(isinstance(each, str) for each in row["parts"]):
+    if wrong or not all(isinstance(part, str) for part in row["parts"]):
         log.error("a draft is not as it must be: %s", ", ".join(wrong or ["parts"]))
         return False
     return True

@@ -52,16 +52,16 @@ class Decider:
         rows = await self._preferences.find(set(_pairs_of(asked)))
         now = self._api.now()
         decided = {
-            each.message.id: Recipients(
-                each,
+            audience.message.id: Recipients(
+                audience,
                 {
                     user_id: _quiet_until(rows.get((user_id, None)), now)
-                    for user_id in each.user_ids
-                    if user_id not in shown[each.message.id]
-                    and _wants(rows.get((user_id, each.conversation.id)), each, user_id)
+                    for user_id in audience.user_ids
+                    if user_id not in shown[audience.message.id]
+                    and _wants(rows.get((user_id, audience.conversation.id)), audience, user_id)
                 },
             )
-            for each in asked
+            for audience in asked
         }
         for message_id, recipients in decided.items():
             self._remember_decided(message_id, recipients)
@@ -69,7 +69,7 @@ class Decider:
 
     async def close(self) -> None:
         """Wait for what is being read."""
-        if under_way := {each for _, each in self._recent.values() if not each.done()}:
+        if under_way := {read for _, read in self._recent.values() if not read.done()}:
             await asyncio.wait(under_way)
 
     async def decide_again(self, message_id: str) -> Recipients | None:
@@ -122,10 +122,10 @@ def rows_of(pending: Row, recipients: Recipients) -> Iterator[dict[str, Any]]:
 
 
 def _pairs_of(asked: Sequence[Audience]) -> Iterator[Pair]:
-    for each in asked:
-        for user_id in each.user_ids:
+    for audience in asked:
+        for user_id in audience.user_ids:
             yield user_id, None
-            yield user_id, each.conversation.id
+            yield user_id, audience.conversation.id
 
 
 def _wants(row: Mapping[str, Any] | None, asked: Audience, user_id: str) -> bool:

@@ -72,7 +72,7 @@ class Delivery:
     def wake_again(self, user_ids: Iterable[str]) -> None:
         """Something has waited for these users, in this order; some of them get a lane."""
         room = max(0, MOST_LANES - len(self._lanes))
-        self.wake([*islice((each for each in user_ids if each not in self._lanes), room)])
+        self.wake([*islice((user_id for user_id in user_ids if user_id not in self._lanes), room)])
 
     def wake(self, user_ids: Iterable[str]) -> None:
         """Something new waits for these users."""
@@ -165,18 +165,18 @@ class Delivery:
     async def _merge(self, row: Row, waiting: Sequence[Row]) -> bool:
         """After quiet hours a user is told once of each conversation: of the newest message, with
         their number. Returns whether this row was merged into the next one."""
-        for each in waiting:
+        for other in waiting:
             if (
-                each["held"]
-                and each["conversationId"] == row["conversationId"]
-                and each["seq"] > row["seq"]
-                and each["notBefore"] <= self._api.now()
+                other["held"]
+                and other["conversationId"] == row["conversationId"]
+                and other["seq"] > row["seq"]
+                and other["notBefore"] <= self._api.now()
             ):
-                recipients = await self._decider.decide_again(each["messageId"])
+                recipients = await self._decider.decide_again(other["messageId"])
                 if recipients is not None and row["userId"] in recipients.quiet_until:
                     # The newer one first: if this process ends in between, the number is too
                     # large, and nothing is lost.
-                    await self._rows.change(each, count=each["count"] + row["count"])
+                    await self._rows.change(other, count=other["count"] + row["count"])
                     await self._rows.change(row, state="merged")
                     return True
         return False
@@ -192,9 +192,10 @@ class Delivery:
         )
         done = set(row["done"])
         outcomes = await asyncio.gather(
-            *(each.send(notification, done) for each in self._channels), return_exceptions=True
+            *(channel.send(notification, done) for channel in self._channels),
+            return_exceptions=True,
         )
-        errors = [each for each in outcomes if isinstance(each, BaseException)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         if not errors:
             self._failing.discard(row["userId"])
             await self._end(row, "delivered", state="delivered", done=sorted(done), error=None)

@@ -36,7 +36,7 @@ def host_of(endpoint: str, allowed: Iterable[str]) -> str:
         raise ValueError("must be a URL of https in ASCII, with a plain host and without a user")
     host, port = found["host"].lower(), int(found["port"] or 443)
     place = host if port == 443 else f"{host}:{port}"
-    if not any(_matches(place, each) for each in allowed):
+    if not any(_matches(place, network) for network in allowed):
         raise ValueError("must be of a push service that is allowed here")
     return place
 
@@ -58,7 +58,7 @@ class PublicResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         found = await self._resolver.resolve(host, port, family)
-        public = [each for each in found if is_public(each["host"])]
+        public = [address for address in found if is_public(address["host"])]
         if not public:
             raise OSError(f"{host} has no public address")
         return public

@@ -63,7 +63,7 @@ class Notifications(Plugin):
             raise ValueError("Notifications: times and numbers must be positive")
         own = [] if deliver is None else [Function(deliver, seconds=deliver_seconds)]
         self._channels = (*own, *channels)
-        self._push = next((each for each in channels if isinstance(each, Push)), None)
+        self._push = next((channel for channel in channels if isinstance(channel, Push)), None)
         self._delay = delay_seconds
         self._lease_seconds = lease_seconds
         self._tries = tries
@@ -74,9 +74,9 @@ class Notifications(Plugin):
 
     async def open(self) -> None:
         async with AsyncExitStack() as opened:
-            for each in self._channels:
-                await each.open(self.api)
-                opened.push_async_callback(each.close)
+            for channel in self._channels:
+                await channel.open(self.api)
+                opened.push_async_callback(channel.close)
             self._preferences = Preferences(self.api)
             # Well within the delay: what was shown must be written before it is asked for.
             self._shown = Shown(self.api, seconds=min(SHOWN_SECONDS, self._delay / 8))

@@ -37,10 +37,10 @@ class Preferences:
         """The rows of some users and conversations."""
         listed, found = [*pairs], dict[Pair, Mapping[str, Any]]()
         for start in range(0, len(listed), PAIRS_AT_A_TIME):
-            ids = [_row_id(*each) for each in listed[start : start + PAIRS_AT_A_TIME]]
+            ids = [_row_id(*pair) for pair in listed[start : start + PAIRS_AT_A_TIME]]
             rows = self._rows.find({"_id": {"$in": ids}})
-            for each in await self._api.read(partial(rows.to_list, None)):
-                found[each["_id"]["userId"], each["_id"]["conversationId"]] = each
+            for row in await self._api.read(partial(rows.to_list, None)):
+                found[row["_id"]["userId"], row["_id"]["conversationId"]] = row
         return found
 
     async def level_in(self, user_id: str, conversation_id: str) -> Level | None:

@@ -114,7 +114,7 @@ class Push(Channel):
         }
         await self._api.write(lambda: self._rows.update_one(here, {"$set": fields}, upsert=True))
         surplus = (await self._list(user_id))[: -self._per_user]
-        ids = [each["_id"] for each in surplus]
+        ids = [row["_id"] for row in surplus]
         await self._api.write(lambda: self._rows.delete_many({"_id": {"$in": ids}}))
         return _shown({**here, **fields})
 
@@ -128,15 +128,17 @@ class Push(Channel):
 
     async def send(self, notification: Notification, done: set[str]) -> None:
         rows = await self._list(notification.user_id)
-        left = [each for each in rows if _mark(each) not in done]
+        left = [row for row in rows if _mark(row) not in done]
         if not left:
             return
         data = json_from(notification.brief())
         outcomes = await asyncio.gather(
-            *(self._send_one(each, data) for each in left), return_exceptions=True
+            *(self._send_one(row, data) for row in left), return_exceptions=True
         )
-        failed = [each for each in outcomes if isinstance(each, BaseException)]
-        done |= {_mark(row) for row, each in zip(left, outcomes, strict=True) if each not in failed}
+        failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        done |= {
+            _mark(row) for row, outcome in zip(left, outcomes, strict=True) if outcome not in failed
+        }
         if failed:
             raise failed[0]
 
@@ -144,7 +146,7 @@ class Push(Channel):
         found: list[Row] = await self._api.read(
             lambda: self._rows.find({"userId": user_id}).sort("createdAt", 1).to_list(None)
         )
-        return [each for each in found if has_types(each, _TYPES)]
+        return [row for row in found if has_types(row, _TYPES)]
 
     async def _send_one(self, row: Row, data: bytes) -> None:
         """Send to one subscription, or remove it if it is gone. Raises DeliveryFailed."""
@@ -182,7 +184,7 @@ class Push(Channel):
             return 0
 
     def _encrypted(self, row: Row, data: bytes) -> bytes:
-        keys = {each: row[each] for each in ("p256dh", "auth")}
+        keys = {name: row[name] for name in ("p256dh", "auth")}
         pusher = self._pusher({"endpoint": row["endpoint"], "keys": keys})
         body: bytes = pusher.encode(data)["body"]
         return body

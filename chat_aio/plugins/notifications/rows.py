@@ -47,13 +47,13 @@ class Rows:
             MESSAGES,
             [
                 _unless_there(
-                    each.message_id,
-                    conversationId=each.conversation_id,
-                    seq=each.seq,
-                    due=each.created_at + delay,
+                    message.message_id,
+                    conversationId=message.conversation_id,
+                    seq=message.seq,
+                    due=message.created_at + delay,
                     state="pending",
                 )
-                for each in created
+                for message in created
             ],
         )
 
@@ -62,7 +62,7 @@ class Rows:
         found = await self._found(
             self._messages, {"state": "pending", "due": {"$lte": now}}, ("due", "seq"), limit
         )
-        return [each for each in found if isinstance(each["_id"], str)]
+        return [row for row in found if isinstance(row["_id"], str)]
 
     async def next_due(self) -> datetime | None:
         """When the next message is due."""
@@ -79,14 +79,14 @@ class Rows:
         """Store what users are to be told, except what they were told already."""
         await self._api.write_many(
             TOLD,
-            [_unless_there(told_id(each["userId"], each["messageId"]), **each) for each in rows],
+            [_unless_there(told_id(row["userId"], row["messageId"]), **row) for row in rows],
         )
 
     async def waiting_of(self, user_id: str, *, limit: int) -> list[Row]:
         """What a user is to be told, in its order."""
         chosen = {"userId": user_id, "state": "waiting"}
         found = await self._found(self._told, chosen, ("at", "seq"), limit)
-        kept = [each for each in found if has_types(each, _TYPES)]
+        kept = [row for row in found if has_types(row, _TYPES)]
         if len(kept) < len(found):
             log.error("notifications: left out %d malformed rows", len(found) - len(kept))
         return kept
@@ -98,7 +98,7 @@ class Rows:
             {"$group": {"_id": "$userId", "since": {"$min": "$notBefore"}}},
             {"$sort": {"since": 1}},
         ]
-        return [each["_id"] for each in await self._aggregated(pipeline)]
+        return [row["_id"] for row in await self._aggregated(pipeline)]
 
     async def hold_up(self, user_id: str, until: datetime) -> None:
         """Let all that waits for a user wait for what comes first."""
@@ -150,7 +150,7 @@ class Rows:
                 {"$group": {"_id": "$state", "count": {"$sum": 1}}},
             ]
         )
-        by_state = {each["_id"]: each["count"] for each in counts}
+        by_state = {count["_id"]: count["count"] for count in counts}
         pending = await self._api.read(
             lambda: self._messages.count_documents({"state": "pending", "due": {"$exists": True}})
         )
@@ -161,7 +161,7 @@ class Rows:
     async def _found(
         self, rows: Any, chosen: Mapping[str, Any], order: Sequence[str], limit: int
     ) -> list[Row]:
-        by = [(each, 1) for each in order]
+        by = [(field, 1) for field in order]
         found: list[Row] = await self._api.read(
             lambda: rows.find(chosen).sort(by).limit(limit).to_list(None)
         )
@@ -173,7 +173,7 @@ class Rows:
 
 def has_types(row: Row, types: Mapping[str, type]) -> bool:
     """Whether fields of a row are of these types: another program may have written it."""
-    return all(isinstance(row.get(name), each) for name, each in types.items())
+    return all(isinstance(row.get(name), kind) for name, kind in types.items())
 
 
 def told_id(user_id: str, message_id: str) -> dict[str, str]:

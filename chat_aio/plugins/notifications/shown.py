@@ -70,7 +70,7 @@ class Shown:
             for at, conversation_id, seq in noted:
                 if at <= before:
                     self._extend((user_id, conversation_id), seq)
-            if left := [each for each in noted if each[0] > before]:
+            if left := [entry for entry in noted if entry[0] > before]:
                 self._settling[user_id] = left
 
     def _extend(self, place: Place, seq: int) -> None:
@@ -120,21 +120,21 @@ class Shown:
     async def among(self, asked: Sequence[Audience]) -> Mapping[str, set[str]]:
         """The users whose streams have shown a message, by message id; one read for all."""
         oldest: dict[str, int] = {}
-        for each in asked:
-            here = each.conversation.id
-            oldest[here] = min(each.message.seq, oldest.get(here, each.message.seq))
+        for audience in asked:
+            here = audience.conversation.id
+            oldest[here] = min(audience.message.seq, oldest.get(here, audience.message.seq))
         if not oldest:
             return {}
         later = [{"conversationId": here, "last": {"$gte": seq}} for here, seq in oldest.items()]
         found = await self._api.read(lambda: self._rows.find({"$or": later}).to_list(None))
         return {
-            each.message.id: {
+            audience.message.id: {
                 row["userId"]
                 for row in found
-                if row["conversationId"] == each.conversation.id
-                and row["first"] <= each.message.seq <= row["last"]
+                if row["conversationId"] == audience.conversation.id
+                and row["first"] <= audience.message.seq <= row["last"]
             }
-            for each in asked
+            for audience in asked
         }
 
 

@@ -88,8 +88,8 @@ class Worker:
         log.info("this process delivers notifications, with fence %d", self._lease.fence)
         delivery = self._delivery = self._make_delivery()
         works = {
-            asyncio.create_task(each)
-            for each in (
+            asyncio.create_task(coroutine)
+            for coroutine in (
                 self._renew(),
                 self._repeat(self._read),
                 self._repeat(lambda: self._decide(delivery)),
@@ -98,8 +98,8 @@ class Worker:
         }
         try:
             done, _ = await asyncio.wait(works, return_when=asyncio.FIRST_COMPLETED)
-            for each in done:
-                each.result()
+            for task in done:
+                task.result()
         except LeaseLost:
             log.warning("another process delivers notifications from now on")
         finally:
@@ -188,18 +188,18 @@ class Worker:
             if not due:
                 await self._wait_for_due()
                 continue
-            decided = await self._decider.decide([each["_id"] for each in due])
+            decided = await self._decider.decide([row["_id"] for row in due])
             rows = [
                 row
-                for each in due
-                if each["_id"] in decided
-                for row in rows_of(each, decided[each["_id"]])
+                for pending in due
+                if pending["_id"] in decided
+                for row in rows_of(pending, decided[pending["_id"]])
             ]
             self._lease.require()
             await self._rows.add(rows)
             # Only now: if this process ends in between, they are decided again.
-            await self._rows.set_decided([each["_id"] for each in due])
-            delivery.wake({each["userId"] for each in rows})
+            await self._rows.set_decided([row["_id"] for row in due])
+            delivery.wake({row["userId"] for row in rows})
 
     async def _wait_for_due(self) -> None:
         """Wait until the next message is due, or until one is noted."""

@@ -68,12 +68,14 @@ def describe(
         *(EXTRA_EVENTS if options.extra_events else ()),
         *(ROOM_EVENTS if options.room_controls else ()),
         *(DESK_EVENTS if options.moderation_desk else ()),
-        *(event for each in plugins for event in each.events),
+        *(event for plugin in plugins for event in plugin.events),
     ]
     schemas = Schemas(operations, events)
     paths: Json = {}
-    for each in operations:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, operations, schemas)
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(
+            operation, operations, schemas
+        )
     return {
         "openapi": "3.1.0",
         "info": {
@@ -88,95 +90,95 @@ def describe(
     }
 
 
-def _operation(each: Described, others: Iterable[Described], schemas: Schemas) -> Json:
+def _operation(operation: Described, others: Iterable[Described], schemas: Schemas) -> Json:
     described: Json = {
-        "operationId": name_of(each),
-        "tags": [each.path.strip("/").split("/")[0]],
-        "summary": summary_of(each),
-        "description": STREAM if isinstance(each, Streaming) else prose_of(each),
-        "parameters": [*_parameters(each, schemas)],
-        "responses": {**_answers(each, others, schemas), **_errors(each)},
+        "operationId": name_of(operation),
+        "tags": [operation.path.strip("/").split("/")[0]],
+        "summary": summary_of(operation),
+        "description": STREAM if isinstance(operation, Streaming) else prose_of(operation),
+        "parameters": [*_parameters(operation, schemas)],
+        "responses": {**_answers(operation, others, schemas), **_errors(operation)},
     }
-    if isinstance(each, PluginOperation) and each.route.most_bytes is not None:
+    if isinstance(operation, PluginOperation) and operation.route.most_bytes is not None:
         described["requestBody"] = {
             "required": True,
             "content": {"multipart/form-data": {"schema": FORM}},
         }
-    elif (body := schemas.body_of(each)) is not None:
+    elif (body := schemas.body_of(operation)) is not None:
         described["requestBody"] = {
-            "required": isinstance(each, Operation) and not each.body_optional,
+            "required": isinstance(operation, Operation) and not operation.body_optional,
             "content": {"application/json": {"schema": body}},
         }
     return described
 
 
-def _parameters(each: Described, schemas: Schemas) -> Iterator[Json]:
-    for name in re.findall(r"\{(\w+)\}", each.path):
+def _parameters(operation: Described, schemas: Schemas) -> Iterator[Json]:
+    for name in re.findall(r"\{(\w+)\}", operation.path):
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-    for name, schema, required in schemas.query_of(each):
+    for name, schema, required in schemas.query_of(operation):
         # A list is one text with commas; OpenAPI's default is to repeat the name.
         joined = {"style": "form", "explode": False} if schema.get("type") == "array" else {}
         yield {"name": name, "in": "query", "required": required, "schema": schema, **joined}
-    if isinstance(each, Posting):
+    if isinstance(operation, Posting):
         schema = {"type": "string", "description": "As `clientMessageId`; both must be the same."}
         yield {"name": "Idempotency-Key", "in": "header", "schema": schema}
-    if isinstance(each, Streaming):
+    if isinstance(operation, Streaming):
         for name, place in (("Last-Event-ID", "header"), ("lastEventId", "query")):
             yield {"name": name, "in": place, "schema": {"type": "string"}}
         schema = {"type": "string", "enum": ["event"]}
         yield {"name": "heartbeat", "in": "query", "schema": schema}
 
 
-def _answers(each: Described, others: Iterable[Described], schemas: Schemas) -> Json:
-    if isinstance(each, Streaming):
+def _answers(operation: Described, others: Iterable[Described], schemas: Schemas) -> Json:
+    if isinstance(operation, Streaming):
         content = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/Event"}}}
         return {"200": {"description": "The stream.", "content": content}}
-    if gives_file(each):
+    if gives_file(operation):
         return FILE_ANSWERS
     answer: Json = {
         "description": "What was asked for.",
-        "content": {"application/json": {"schema": schemas.answer_to(each)}},
+        "content": {"application/json": {"schema": schemas.answer_to(operation)}},
     }
-    if links := links_to(each, others):
+    if links := links_to(operation, others):
         answer["links"] = links
-    if isinstance(each, PluginOperation):
-        return {str(each.route.status): answer}
+    if isinstance(operation, PluginOperation):
+        return {str(operation.route.status): answer}
     again = {"200": {**answer, "description": "Repeated with its key: the message as it is now."}}
-    return {str(each.status): answer, **(again if isinstance(each, Posting) else {})}
+    return {str(operation.status): answer, **(again if isinstance(operation, Posting) else {})}
 
 
-def _errors(each: Described) -> Json:
+def _errors(operation: Described) -> Json:
     by_status: dict[int, list[type[ChatError]]] = {}
-    for code in sorted(codes_of(each)):
+    for code in sorted(codes_of(operation)):
         error = ChatError.catalogue[code]
         by_status.setdefault(error.status, []).append(error)
     return {str(status): _error(by_status[status]) for status in sorted(by_status)}
 
 
-def codes_of(each: Described) -> set[str]:
+def codes_of(operation: Described) -> set[str]:
     """The codes of all errors with which an operation may answer."""
-    codes = ANYWHERE | {error.code for error in each.errors}
+    codes = ANYWHERE | {error.code for error in operation.errors}
     # A stream that cannot be opened is closed without an answer (docs/behaviour.md 7.8).
-    if not isinstance(each, Streaming):
+    if not isinstance(operation, Streaming):
         codes |= STORED
-    if isinstance(each, Operation) and (each.query or each.body):
+    if isinstance(operation, Operation) and (operation.query or operation.body):
         codes |= {"INVALID_INPUT"}
-    if each.method != "GET" and (not isinstance(each, Operation) or each.body):
+    if operation.method != "GET" and (not isinstance(operation, Operation) or operation.body):
         codes |= READ
-    if each.method != "GET" or isinstance(each, Streaming):
+    if operation.method != "GET" or isinstance(operation, Streaming):
         codes |= CHANGING
-    if gives_file(each):
+    if gives_file(operation):
         codes |= FILES
     return codes
 
 
 def _error(errors: Sequence[type[ChatError]]) -> Json:
-    fields = {"code": {"enum": [each.code for each in errors]}, "message": {"type": "string"}}
+    fields = {"code": {"enum": [kind.code for kind in errors]}, "message": {"type": "string"}}
     required = ["code", "message"]
     error = {"type": "object", "properties": fields, "required": required}
     envelope = {"type": "object", "properties": {"error": error}, "required": ["error"]}
     answer: Json = {
-        "description": "\n".join(f"- `{each.code}`: {each.__doc__}" for each in errors),
+        "description": "\n".join(f"- `{kind.code}`: {kind.__doc__}" for kind in errors),
         "content": {"application/json": {"schema": envelope}},
     }
     if errors[0].retry_after is not None:
@@ -186,7 +188,7 @@ def _error(errors: Sequence[type[ChatError]]) -> Json:
 
 
 def _any_event(events: Iterable[type[BaseModel]], schemas: Schemas) -> Json:
-    named = [(schemas.given(each), each) for each in events]
+    named = [(schemas.given(event), event) for event in events]
     return {
         "oneOf": [ref for ref, _ in named],
         "discriminator": {

@@ -59,10 +59,11 @@ def _operation(name: str, operation: Json) -> Iterator[str]:
     yield _prose(operation["description"])
     if parameters := operation["parameters"]:
         yield "<table><tr><th>Parameter<th>In<th>Type</tr>"
-        for each in parameters:
-            required = "" if each.get("required") else ", optional"
-            kind = escape(_kind(each["schema"]))
-            yield f"<tr><td><code>{each['name']}</code><td>{each['in']}<td>{kind}{required}</tr>"
+        for parameter in parameters:
+            required = "" if parameter.get("required") else ", optional"
+            kind = escape(_kind(parameter["schema"]))
+            name, place = parameter["name"], parameter["in"]
+            yield f"<tr><td><code>{name}</code><td>{place}<td>{kind}{required}</tr>"
         yield "</table>"
     if body := operation.get("requestBody"):
         optional = "" if body["required"] else " (may be missing)"
@@ -78,7 +79,7 @@ def _answer(answer: Json) -> str:
     schema = next(iter(answer.get("content", NOTHING).values()))["schema"]
     if "error" in schema.get("properties", {}):
         # Each line of an error's description begins with `- `.
-        return "<br>".join(_marked(each[2:]) for each in answer["description"].split("\n"))
+        return "<br>".join(_marked(line[2:]) for line in answer["description"].split("\n"))
     return f"{_marked(answer['description'])} {_link(schema) if schema else ''}"
 
 
@@ -87,9 +88,9 @@ def _shape(schema: Json) -> str:
         return f"<p>One of {', '.join(map(_link, schema['oneOf']))}.</p>"
     required = schema.get("required", ())
     rows = (
-        f"<tr><td><code>{escape(name)}</code><td>{_link(each)}"
+        f"<tr><td><code>{escape(name)}</code><td>{_link(field)}"
         f"<td>{'' if name in required else 'optional'}</tr>"
-        for name, each in schema.get("properties", {}).items()
+        for name, field in schema.get("properties", {}).items()
     )
     return f"<table>{''.join(rows)}</table>"
 
@@ -104,7 +105,7 @@ def _link(schema: Json) -> str:
     if schema.get("type") == "array":
         return f"list of {_link(schema.get('items') or schema['prefixItems'][0])}"
     if "properties" in schema:
-        inside = (f"{escape(name)}: {_link(each)}" for name, each in schema["properties"].items())
+        inside = (f"{escape(name)}: {_link(field)}" for name, field in schema["properties"].items())
         return f"{{ {', '.join(inside)} }}"
     return escape(_kind(schema))
 

@@ -13,44 +13,44 @@ from chat_aio.web.plugins import PluginOperation
 Described = Operation | Streaming | PluginOperation
 
 
-def name_of(each: Described) -> str:
+def name_of(operation: Described) -> str:
     """The operation's id: the contract's name of the method, or else built from method and path."""
-    if isinstance(each, Operation):
-        return to_camel(each.documented.__name__)
-    last = re.findall(r"/([a-z]\w*)", each.path)[-1]
-    return to_camel(f"{each.method.lower()}_{last}")
+    if isinstance(operation, Operation):
+        return to_camel(operation.documented.__name__)
+    last = re.findall(r"/([a-z]\w*)", operation.path)[-1]
+    return to_camel(f"{operation.method.lower()}_{last}")
 
 
-def summary_of(each: Described) -> str:
+def summary_of(operation: Described) -> str:
     """The first sentence of the docstring."""
-    return re.split(r"(?<=[.:;])\s", prose_of(each), maxsplit=1)[0].rstrip(".:;")
+    return re.split(r"(?<=[.:;])\s", prose_of(operation), maxsplit=1)[0].rstrip(".:;")
 
 
-def prose_of(each: Described) -> str:
+def prose_of(operation: Described) -> str:
     """The docstring without its errors, with the JSON names of fields."""
     # Readers of the description have no such file.
-    text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(each))
+    text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(operation))
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
-    named = _aliases(each)
+    named = _aliases(operation)
     text = re.sub(r"`(\w+)`", lambda found: f"`{named.get(found[1]) or to_camel(found[1])}`", text)
     # An empty line has become two spaces by then: a paragraph ends there.
     return re.sub(r"\bNone\b", "null", text).replace("\n", " ").replace("  ", "\n\n").strip()
 
 
-def _aliases(each: Described) -> dict[str, str | None]:
+def _aliases(operation: Described) -> dict[str, str | None]:
     """The JSON names of the request's fields."""
-    shapes = (each.query, each.body) if isinstance(each, Operation) else ()
+    shapes = (operation.query, operation.body) if isinstance(operation, Operation) else ()
     found: dict[str, str | None] = {}
     for shape in filter(None, shapes):
         found |= {name: field.alias for name, field in shape.model_fields.items()}
     return found
 
 
-def _function(each: Described) -> Callable[..., Any]:
-    if isinstance(each, Operation):
-        return each.documented
-    return each.handle if isinstance(each, Streaming) else each.route.handler
+def _function(operation: Described) -> Callable[..., Any]:
+    if isinstance(operation, Operation):
+        return operation.documented
+    return operation.handle if isinstance(operation, Streaming) else operation.route.handler
 
 
-def _text(each: Described) -> str:
-    return inspect.cleandoc(_function(each).__doc__ or "")
+def _text(operation: Described) -> str:
+    return inspect.cleandoc(_function(operation).__doc__ or "")

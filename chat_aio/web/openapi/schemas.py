@@ -38,11 +38,11 @@ class Schemas:
 
     def __init__(self, operations: Iterable[Described], events: Iterable[Shape]) -> None:
         operations = list(operations)
-        taken = {shape for each in operations for shape in _taken(each)}
+        taken = {shape for operation in operations for shape in _taken(operation)}
         given: set[Shape] = {*filter(None, map(_given, operations)), *events, Done}
         wanted: list[tuple[Shape, JsonSchemaMode]] = []
-        wanted += [(each, "validation") for each in sorted(taken, key=_name)]
-        wanted += [(each, "serialization") for each in sorted(given, key=_name)]
+        wanted += [(model, "validation") for model in sorted(taken, key=_name)]
+        wanted += [(model, "serialization") for model in sorted(given, key=_name)]
         self._refs, found = models_json_schema(
             wanted, ref_template="#/components/schemas/{model}", schema_generator=_Untitled
         )
@@ -52,27 +52,27 @@ class Schemas:
         """A reference to the schema of an answer or event."""
         return self._refs[shape, "serialization"]
 
-    def body_of(self, each: Described) -> Json | None:
-        shape = each.body if isinstance(each, Operation) else _body(each)
+    def body_of(self, operation: Described) -> Json | None:
+        shape = operation.body if isinstance(operation, Operation) else _body(operation)
         return None if shape is None else self._refs[shape, "validation"]
 
-    def query_of(self, each: Described) -> Iterator[tuple[str, Json, bool]]:
+    def query_of(self, operation: Described) -> Iterator[tuple[str, Json, bool]]:
         """Each field of the query string: its name, its schema and whether it is required."""
-        shape = each.query if isinstance(each, Operation) else _query(each)
+        shape = operation.query if isinstance(operation, Operation) else _query(operation)
         if shape is None:
             return
         found = self.components[self._refs[shape, "validation"]["$ref"].rpartition("/")[2]]
         for name, schema in found["properties"].items():
             yield name, _without_null(schema), name in found.get("required", ())
 
-    def answer_to(self, each: Operation | PluginOperation) -> Json:
+    def answer_to(self, operation: Operation | PluginOperation) -> Json:
         """The schema of the whole answer, including its envelope."""
-        shape = _given(each) or Done
-        envelope = each.envelope if isinstance(each, Operation) else None
+        shape = _given(operation) or Done
+        envelope = operation.envelope if isinstance(operation, Operation) else None
         if envelope is None:
             return self.given(shape)
         ref = self.given(shape)
-        inside = {"type": "array", "items": ref} if _is_list(each) else ref
+        inside = {"type": "array", "items": ref} if _is_list(operation) else ref
         return {
             "type": "object",
             "properties": {envelope: inside},
@@ -81,13 +81,17 @@ class Schemas:
         }
 
 
-def links_to(each: Described, others: Iterable[Described]) -> Json:
+def links_to(operation: Described, others: Iterable[Described]) -> Json:
     """OpenAPI links from an operation to the requests about what it has made."""
-    if not isinstance(each, Operation) or each.method != "POST" or each.envelope not in IDENTIFIED:
+    if (
+        not isinstance(operation, Operation)
+        or operation.method != "POST"
+        or operation.envelope not in IDENTIFIED
+    ):
         return {}
-    named = IDENTIFIED[each.envelope]
+    named = IDENTIFIED[operation.envelope]
     names = {name for name, key in named.items() if key != "conversationId"}
-    places = {name: f"$response.body#/{each.envelope}/{key}" for name, key in named.items()}
+    places = {name: f"$response.body#/{operation.envelope}/{key}" for name, key in named.items()}
     # Requests about the thing itself, if its fields can fill all of their path's parameters.
     return {
         name_of(other): {
@@ -99,53 +103,53 @@ def links_to(each: Described, others: Iterable[Described]) -> Json:
     }
 
 
-def answer_of(each: Operation) -> Any:
+def answer_of(operation: Operation) -> Any:
     """The annotated return type of an operation's action."""
-    return each.answer_type
+    return operation.answer_type
 
 
-def gives_file(each: Described) -> bool:
+def gives_file(operation: Described) -> bool:
     """Whether the answer is a file."""
-    return isinstance(each, PluginOperation) and each.route.gives is File
+    return isinstance(operation, PluginOperation) and operation.route.gives is File
 
 
-def _taken(each: Described) -> Iterator[Shape]:
-    if isinstance(each, Operation):
-        yield from filter(None, (each.query, each.body))
-    elif isinstance(each, PluginOperation) and each.route.takes:
-        yield each.route.takes
+def _taken(operation: Described) -> Iterator[Shape]:
+    if isinstance(operation, Operation):
+        yield from filter(None, (operation.query, operation.body))
+    elif isinstance(operation, PluginOperation) and operation.route.takes:
+        yield operation.route.takes
 
 
-def _given(each: Described) -> Shape | None:
-    if isinstance(each, PluginOperation):
-        gives = each.route.gives
+def _given(operation: Described) -> Shape | None:
+    if isinstance(operation, PluginOperation):
+        gives = operation.route.gives
         return gives if gives is not None and issubclass(gives, BaseModel) else None
-    if isinstance(each, Streaming):
+    if isinstance(operation, Streaming):
         return None
-    answer = answer_of(each)
-    found = get_args(answer)[0] if _is_list(each) else answer
+    answer = answer_of(operation)
+    found = get_args(answer)[0] if _is_list(operation) else answer
     return found if isinstance(found, type) and issubclass(found, BaseModel) else None
 
 
-def _is_list(each: Described) -> bool:
-    return isinstance(each, Operation) and bool(get_args(answer_of(each)))
+def _is_list(operation: Described) -> bool:
+    return isinstance(operation, Operation) and bool(get_args(answer_of(operation)))
 
 
-def _query(each: Described) -> Shape | None:
-    if isinstance(each, PluginOperation) and each.method == "GET":
-        return each.route.takes
+def _query(operation: Described) -> Shape | None:
+    if isinstance(operation, PluginOperation) and operation.method == "GET":
+        return operation.route.takes
     return None
 
 
-def _body(each: Described) -> Shape | None:
-    if isinstance(each, PluginOperation) and each.method != "GET":
-        return each.route.takes
+def _body(operation: Described) -> Shape | None:
+    if isinstance(operation, PluginOperation) and operation.method != "GET":
+        return operation.route.takes
     return None
 
 
 def _without_null(schema: Json) -> Json:
     """The schema of an optional field without null, which a query string does not have."""
-    found = [each for each in schema.get("anyOf", [schema]) if each != {"type": "null"}]
+    found = [variant for variant in schema.get("anyOf", [schema]) if variant != {"type": "null"}]
     default = {} if schema.get("default") is None else {"default": schema["default"]}
     return {**found[0], **default}
 
