@@ -1,7 +1,6 @@
 """Closes connections on which no request arrives in time, so that idle ones cannot pile up."""
 
 import asyncio
-from collections.abc import Callable
 from typing import cast
 
 from aiohttp import web
@@ -25,11 +24,7 @@ class PatientRunner(web.AppRunner):
     def server(self) -> Server | None:
         """The factory of each connection's protocol, which sites call."""
         server = super().server
-        return server and cast(Server, _patient(server))
-
-
-def _patient(server: Server) -> Callable[[], asyncio.Protocol]:
-    return lambda: FirstHead(server())
+        return server and cast(Server, lambda: FirstHead(server()))
 
 
 class FirstHead(asyncio.Protocol):

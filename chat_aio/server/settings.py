@@ -292,12 +292,11 @@ class Setting:
         if self.name == "filter_rules":
             return [*value]
         if isinstance(value, frozenset | tuple):
-            return sorted(_named(element) for element in value)
+            return sorted(
+                (element.name.lower() if isinstance(element, Enum) else str(element))
+                for element in value
+            )
         return value
-
-
-def _named(value: object) -> str:
-    return value.name.lower() if isinstance(value, Enum) else str(value)
 
 
 def text_of(shown: Any) -> str:

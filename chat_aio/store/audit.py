@@ -76,9 +76,8 @@ def entry_from(row: AuditEntry) -> dict[str, Any]:
         "targetId": row["targetId"],
         "from": row["from"],
         "to": row["to"],
-        "details": {name: _json_value(value) for name, value in row["details"].items()},
+        "details": {
+            name: (timestamp(value) if isinstance(value, datetime) else value)
+            for name, value in row["details"].items()
+        },
     }
-
-
-def _json_value(value: object) -> object:
-    return timestamp(value) if isinstance(value, datetime) else value

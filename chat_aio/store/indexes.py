@@ -100,7 +100,12 @@ async def apply(database: Database, advance: Callable[[int], object] = lambda _:
                 if not _is_as_described(standing.get(index.name), index)
             ]
             if lacking:
-                await database.collection(name).create_indexes([_model(index) for index in lacking])
+                await database.collection(name).create_indexes(
+                    [
+                        IndexModel(list(index.keys), name=index.name, **index.options)
+                        for index in lacking
+                    ]
+                )
             # Creating an index creates its collection. The others must also exist before the first
             # transaction and before the change stream.
             elif name not in existing:
@@ -191,10 +196,6 @@ def _lacks(collection: str, found: Mapping[str, Any]) -> bool:
     return not (revision and revision > shapes.REVISION) and found != shapes.validator(collection)
 
 
-def _lacking_validator(place: str, found: Mapping[str, Any]) -> Difference:
-    return Difference("different" if found else "missing", place, None, of="validator")
-
-
 async def _set_validator(database: Database, collection: str) -> None:
     """Set a validator. With `moderate`, malformed rows can still be changed, and so repaired."""
     await maybe_await(
@@ -213,10 +214,6 @@ def _by_collection(database: Database) -> dict[str, list[Index]]:
     for index in described_for(database):
         described.setdefault(index.collection, []).append(index)
     return described
-
-
-def _model(index: Index) -> IndexModel:
-    return IndexModel(list(index.keys), name=index.name, **index.options)
 
 
 async def missing(database: Database) -> list[str]:
@@ -241,7 +238,11 @@ async def differences(database: Database) -> list[Difference]:
                 continue
             found += await _differences(database, name, described.get(name, []))
             if _lacks(name, existing[name]):
-                found.append(_lacking_validator(place, existing[name]))
+                found.append(
+                    Difference(
+                        "different" if existing[name] else "missing", place, None, of="validator"
+                    )
+                )
     except PyMongoError as error:
         raise _refused("the indexes could not be read", error) from error
     return found

@@ -31,14 +31,10 @@ def make_application(context: Context, live: Live, auth: Auth) -> web.Applicatio
         app[QUOTAS] = Limits(limits_of(options.quotas))
     app.on_response_prepare.extend((protect, add_request_id, add_cors))
     for operation in (*routes_with(options, context.plugins), *operations_of(context.plugins)):
-        path = _pattern(operation.path)
+        # Ids may contain braces, and a slash may follow.
+        path = operation.path.replace("}", ":[^/]+}") + "{_slash:/?}"
         app.router.add_route(operation.method, path, operation.handle)
         # HEAD on the stream would open one and never end.
         if operation.method == "GET" and not isinstance(operation, Streaming):
             app.router.add_route("HEAD", path, operation.handle)
     return app
-
-
-def _pattern(path: str) -> str:
-    """A path of the table as a pattern: ids may contain braces, and a slash may follow."""
-    return path.replace("}", ":[^/]+}") + "{_slash:/?}"

@@ -128,7 +128,7 @@ class Attachments(Plugin):
         found = await self._rows.find(attachment_ids)
         for attachment_id in attachment_ids:
             row = found.get(attachment_id)
-            if row is None or _place(row) != (user_id, conversation_id):
+            if row is None or (row["userId"], row["conversationId"]) != (user_id, conversation_id):
                 raise AttachmentNotFound
         return [attachment_from(found[attachment_id]) for attachment_id in attachment_ids]
 
@@ -233,7 +233,3 @@ class Attachments(Plugin):
         if not await self.api.may_read_attachment(user_id, attachment_id):
             raise AttachmentNotFound
         return row
-
-
-def _place(row: Row) -> tuple[str, str]:
-    return row["userId"], row["conversationId"]

@@ -46,7 +46,7 @@ class Webhook(Channel):
             {
                 "type": "message.notification",
                 "timestamp": timestamp(now),
-                "data": _data(notification),
+                "data": {**notification.brief(), "message": notification.message},
             }
         )
         try:
@@ -70,7 +70,3 @@ class Webhook(Channel):
             "webhook-timestamp": str(int(now.timestamp())),
             "webhook-signature": self._signer.sign(name, now, body.decode()),
         }
-
-
-def _data(notification: Notification) -> dict[str, object]:
-    return {**notification.brief(), "message": notification.message}

@@ -29,7 +29,11 @@ def summary_of(operation: Described) -> str:
 def prose_of(operation: Described) -> str:
     """The docstring without its errors, with the JSON names of fields."""
     # Readers of the description have no such file.
-    text = re.sub(r"\s*\(docs/behaviour\.md [\d.]+\)", "", _text(operation))
+    text = re.sub(
+        r"\s*\(docs/behaviour\.md [\d.]+\)",
+        "",
+        inspect.cleandoc(_function(operation).__doc__ or ""),
+    )
     text = re.sub(r"\s*Raises\s[^.]*\.", "", text)
     named = _aliases(operation)
     text = re.sub(r"`(\w+)`", lambda found: f"`{named.get(found[1]) or to_camel(found[1])}`", text)
@@ -50,7 +54,3 @@ def _function(operation: Described) -> Callable[..., Any]:
     if isinstance(operation, Operation):
         return operation.documented
     return operation.handle if isinstance(operation, Streaming) else operation.route.handler
-
-
-def _text(operation: Described) -> str:
-    return inspect.cleandoc(_function(operation).__doc__ or "")
