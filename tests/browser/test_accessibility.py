@@ -336,6 +336,32 @@ async def test_what_opens_over_a_message_gives_the_focus_back(visit: Visit, demo
         await expect(more).to_be_visible()
 
 
+async def test_old_rows_stay_quiet_if_they_are_shown_twice(empty: Page) -> None:
+    """The page may be drawn twice in one frame, the second time with nothing new."""
+    script = """
+        const { Log } = await import("/browser/element/log.js");
+        class Row {
+          node = document.createElement("p");
+          show() {}
+        }
+        const tools = { say: (name) => name, moved() {}, older() {} };
+        const log = new Log(tools, "Messages");
+        document.body.append(log.node);
+        const region = document.querySelector("[role=log]");
+        const heard = new Promise((resolve) => {
+          const look = () => resolve(region.ariaLive);
+          new MutationObserver(look).observe(region, { childList: true });
+        });
+        const list = { isLoaded: true, isLoading: false, messages: [{ key: "1", state: "sent" }] };
+        const shown = { id: "1", list, rows: [{ key: "1", Row, state: {} }], unread: 0 };
+        log.show(shown);
+        log.show(shown);
+        return heard;
+    """
+    assert await empty.evaluate(f"async () => {{ {script} }}") == "off"
+    await expect(empty.get_by_role("log")).to_have_attribute("aria-live", "polite")
+
+
 async def test_what_is_new_is_read_out_and_what_is_old_is_not(visit: Visit, demo: Demo) -> None:
     """Screen readers speak what changes in a live region; of a lost connection, too."""
     direct_id = await demo.direct("linus", "dennis")
@@ -355,6 +381,7 @@ async def test_what_is_new_is_read_out_and_what_is_old_is_not(visit: Visit, demo
         }
     """
     await linus.evaluate(heard)
+    await expect(linus.locator("#timeline")).to_have_attribute("aria-live", "polite")
     await demo.send("dennis", direct_id, "new")
     await expect(message(main_list(linus), "new")).to_be_visible()
     await linus.get_by_role("link", name="Engine room").click()

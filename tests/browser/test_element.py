@@ -322,6 +322,7 @@ async def test_only_what_happens_now_is_read_out(host: Host, ada: Page) -> None:
         await grace.send_message(direct.id, "before")
         await ada.evaluate(MADE, [{"user": "ada", "conversation": direct.id}, {}])
         await expect(messages(ada)).to_have_count(1)
+        await expect(ada.get_by_role("log")).to_have_attribute("aria-live", "polite")
         await grace.send_message(direct.id, "now")
         await expect(messages(ada)).to_have_count(2)
         assert await announced(ada) == "polite"

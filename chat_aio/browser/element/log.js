@@ -2,6 +2,7 @@
 
 import { element, Rows, setAttribute, setHidden, setText } from "../dom.js";
 import { enableKeys } from "../log-keys.js";
+import { News } from "../news.js";
 import { ScrollPosition } from "../scroll-position.js";
 
 const NEAR_TOP_PX = 400;
@@ -11,6 +12,7 @@ export class Log {
   #tools;
   #log;
   #toNewest;
+  #news;
   #rows = null;
   #shown = NOT_SHOWN;
   #position;
@@ -29,6 +31,7 @@ export class Log {
     this.#toNewest = element("button", { ...button, hidden: true });
     this.node = element("div", { class: "stage" }, this.#log, this.#toNewest);
     this.#position = new ScrollPosition(this.#log);
+    this.#news = new News(this.#log);
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
     new ResizeObserver(() => this.#position.fit()).observe(this.#log);
@@ -66,9 +69,8 @@ export class Log {
     const sending = messages.filter((each) => each.state !== "sent").length;
     const firstKey = messages[0]?.key ?? null;
     this.#shown = { id, isLoaded, sending, firstKey, list };
-    // Only what happens now is read out, not what was said before the reader came.
     const isNews = before.isLoaded && [null, firstKey].includes(before.firstKey);
-    this.#log.ariaLive = isNews ? "polite" : "off";
+    if (!isNews) this.#news.leaveOut();
     this.#log.ariaBusy = String(list.isLoading);
     const putBack = this.#anchor();
     this.#rows.show(rows);

@@ -2,6 +2,7 @@
 
 import { Rows, setHidden } from "../../../browser/dom.js";
 import { enableKeys } from "../../../browser/log-keys.js";
+import { News } from "../../../browser/news.js";
 import { ScrollPosition } from "../../../browser/scroll-position.js";
 import { say } from "../words.js";
 import { DraftRow } from "./draft.js";
@@ -18,6 +19,7 @@ const ROWS = {
 export class TimelineView {
   #log;
   #toNewest;
+  #news;
   #read;
   #tools;
   #rows = null;
@@ -39,6 +41,7 @@ export class TimelineView {
     this.#read = read;
     this.#tools = tools;
     this.#position = new ScrollPosition(this.#log);
+    this.#news = new News(this.#log);
     enableKeys(this.#log);
     this.#log.addEventListener("scroll", () => this.#scrolled());
     this.#toNewest.addEventListener("click", () => {
@@ -78,9 +81,8 @@ export class TimelineView {
     const isAtNewest = timeline.newer === null;
     const isLoaded = timeline.isReady;
     this.#shown = { timeline, firstSeq, sent: drafts.length, isLoaded, isAtNewest };
-    // Only what happens now is read out, not what was said before the reader came.
     const isNews = before.isLoaded && before.isAtNewest && before.firstSeq <= firstSeq;
-    this.#log.ariaLive = isNews ? "polite" : "off";
+    if (!isNews) this.#news.leaveOut();
     const anchor = this.#anchor();
     this.#showRows(rows);
     if (!before.isLoaded && isLoaded) this.#goToFirstUnread(timeline);
@@ -100,9 +102,6 @@ export class TimelineView {
   }
 
   #afterShowing({ timeline, unread: count }) {
-    requestAnimationFrame(() => {
-      this.#log.ariaLive = "polite";
-    });
     this.#log.ariaBusy = String(timeline.loading !== null && timeline.loading !== "failed");
     this.#noteWhere(timeline);
     setHidden(this.#toNewest, this.#position.isFollowing && this.#shown.isAtNewest, this.#log);
