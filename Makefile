@@ -11,7 +11,7 @@ SCRIPTS := $(shell grep -lE '^\#!.*python' $$(find scripts -maxdepth 1 -type f))
 # A run starts a hundred Python processes: none compiles what another has compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test test-long quick check package docs audit lock bench format clean
+.PHONY: run test test-long quick check tables package docs audit lock bench format clean
 
 run: $(RUNS)  ## the chat in the browser: http://127.0.0.1:8080
 	@$(BIN)/chat-aio demo
@@ -30,6 +30,9 @@ check: $(READY)  ## style, types, import law
 	$(BIN)/ruff format --check . $(SCRIPTS)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+tables: $(READY)  ## the tables of the documents that follow from the code
+	$(BIN)/python scripts/document_tables.py
 
 package: $(READY)  ## sdist and wheel, and the wheel used in an empty environment
 	$(BIN)/python scripts/package

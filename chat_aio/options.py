@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from chat_aio.capabilities import Capability
 
@@ -36,6 +37,15 @@ class Quotas:
                 raise ValueError(f"Quotas({quota.name}={most!r}): must be None or an int from 1 on")
 
 
+def option(default: Any, meaning: str) -> Any:
+    """A field of `Options`; a type as default is called for it. `chat-aio serve --help` and the
+    documents show the meaning."""
+    metadata = {"meaning": meaning}
+    if isinstance(default, type):
+        return field(default_factory=default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Settings of `Chat(...)`. Raises ValueError for a value that is out of range.
@@ -43,50 +53,150 @@ class Options:
     Sizes are in bytes of UTF-8 JSON, `max_message_length` is in code points.
     """
 
-    collection_prefix: str = ""
-    manage_indexes: bool = True
-    without: frozenset[Capability] = field(default_factory=frozenset)
-    threads: bool = True
-    enforce_bans: bool | None = None
-    extra_events: bool = False
-    inbox: bool = False
-    room_controls: bool = False
-    moderation_desk: bool = False
-    prefix_search: bool = False
-    history_days: float = 30.0
-    reauthenticate: bool = False
-    separate_blocked: bool = False
-    presence_needs_exchange: bool = False
-    allowed_origins: Collection[str] | None = None
-    gzip: bool = False
-    rate_limits: Mapping[str, str] = field(default_factory=dict)
-    quotas: Quotas | None = field(default_factory=Quotas)
+    collection_prefix: str = option("", "a prefix for the name of every collection")
+    manage_indexes: bool = option(
+        True,
+        "create missing collections, indexes and validators at start; if off, only verify them",
+    )
+    without: frozenset[Capability] = option(
+        frozenset,
+        "capabilities to switch off: any of `channels`, `invites`, `moderation`, `search` and "
+        "`streams`",
+    )
+    threads: bool = option(True, "replies in threads")
+    enforce_bans: bool | None = option(
+        None,
+        "refuse banned users: always, never, or (`None`) if there is a `can_moderate` hook",
+    )
+    extra_events: bool = option(
+        False,
+        "events beyond the contract: `read.updated`, `conversation.created`, "
+        "`join_request.created` and `join_request.resolved`; recommended",
+    )
+    inbox: bool = option(
+        False,
+        "users see their mentions and threads of all conversations, and mark messages as unread",
+    )
+    room_controls: bool = option(
+        False,
+        "bans from one conversation, frozen conversations, slow mode, topics, history since "
+        "joining and pinned messages",
+    )
+    moderation_desk: bool = option(
+        False,
+        "routes and methods for moderators: look at messages of any conversation, remove and "
+        "restore them, grouped reports",
+    )
+    prefix_search: bool = option(
+        False,
+        "searches may ask for words that begin with the last one, while it is typed; takes an "
+        "index of its own",
+    )
+    history_days: float = option(
+        30.0,
+        "how long moderators see what a message was before it was edited, deleted or removed; "
+        "only with `moderation_desk`, 0 keeps nothing",
+    )
+    reauthenticate: bool = option(
+        False,
+        "call the `auth` hook again at each heartbeat of a stream, with the request that opened "
+        "it; if the login is no longer valid, the stream ends",
+    )
+    separate_blocked: bool = option(
+        False,
+        "users who have blocked one another get no presence, typing or receipts of each other "
+        "and cannot add each other to groups; recommended",
+    )
+    presence_needs_exchange: bool = option(
+        False,
+        "show presence only to users who have both written in one conversation; recommended if "
+        "strangers can write to users",
+    )
+    allowed_origins: Collection[str] | None = option(
+        None,
+        "origins, such as `https://example.org`, whose pages may change something or open a "
+        "stream; list your own too. Without a list nothing is checked. Needed if your login is "
+        "a cookie",
+    )
+    gzip: bool = option(
+        False,
+        "compress JSON of 4 KiB and more for clients that send `Accept-Encoding: gzip`; leave "
+        "it to a proxy if there is one",
+    )
+    rate_limits: Mapping[str, str] = option(
+        dict,
+        'limits per user and method, counted by each process, such as `{"send_message": '
+        '"5/second;100/minute", "*": "20/second"}`; methods are those of the server API and of '
+        "plugins (`typing`). Needs `chat-aio[limits]`",
+    )
+    quotas: Quotas | None = option(
+        Quotas,
+        "how much one user may do over HTTP, where it differs from the defaults, such as "
+        '`{"messages_per_minute": 60}`; `null` (`None`, in a file `false`) means no limit',
+    )
 
-    max_body_bytes: int = 1024 * 1024
-    max_message_length: int = 16_384
-    max_metadata_bytes: int = 16 * 1024
-    max_emoji_per_message: int = 128
-    max_emoji_per_user: int = 32
-    max_reactions_per_message: int = 2_000
+    max_body_bytes: int = option(1024 * 1024, "maximum size of a request body")
+    max_message_length: int = option(16_384, "maximum length of a message, in characters")
+    max_metadata_bytes: int = option(16 * 1024, "maximum size of metadata, as JSON")
+    max_emoji_per_message: int = option(128, "maximum number of different emoji on a message")
+    max_emoji_per_user: int = option(32, "maximum number of reactions of one user to a message")
+    max_reactions_per_message: int = option(2_000, "maximum number of reactions to a message")
 
-    hook_timeout_seconds: float = 5.0
-    storage_timeout_seconds: float = 10.0
-    slow_request_seconds: float | None = None
-    profile_seconds: float = 60.0
+    hook_timeout_seconds: float = option(5.0, "time for each call of an async hook")
+    storage_timeout_seconds: float = option(
+        10.0,
+        "time that a request may spend in MongoDB before it is answered with 503",
+    )
+    slow_request_seconds: float | None = option(
+        None,
+        "a request that takes longer is a warning in the log, with its parts",
+    )
+    profile_seconds: float = option(
+        60.0,
+        "how long what the hook `profiles` has returned is kept; 0 asks each time",
+    )
 
-    heartbeat_interval_ms: int = 15_000
-    streams_per_user: int = 50
-    downloads_per_user: int = 20
-    download_buffer_bytes: int = 256 * 1024 * 1024
-    stream_buffer_bytes: int = 512 * 1024
-    stream_buffer_events: int = 2_000
-    replay_limit: int = 1_000
-    replay_bytes: int = 4 * 1024 * 1024
+    heartbeat_interval_ms: int = option(15_000, "interval of keep-alive comments on streams")
+    streams_per_user: int = option(
+        50,
+        "maximum number of open streams of one user, in each process",
+    )
+    downloads_per_user: int = option(
+        20,
+        "maximum number of files that one user downloads at once, in each process; files of up "
+        "to 64 KiB do not count",
+    )
+    download_buffer_bytes: int = option(
+        256 * 1024 * 1024,
+        "maximum size of all parts of files that a process holds for downloads; each download "
+        "takes up to 1 MiB",
+    )
+    stream_buffer_bytes: int = option(
+        512 * 1024,
+        "a stream is closed if it has more unsent bytes than this for 10 s, or four times as "
+        "many at any moment",
+    )
+    stream_buffer_events: int = option(
+        2_000,
+        "maximum number of events held back while a stream opens; with more it is closed",
+    )
+    replay_limit: int = option(
+        1_000,
+        "maximum number of events in a replay; if more were missed, the stream sends "
+        "`stream.reset`",
+    )
+    replay_bytes: int = option(4 * 1024 * 1024, "maximum size of a replay")
 
-    ring_seconds: float = 300.0
-    ring_events: int = 50_000
-    ring_bytes: int = 64 * 1024 * 1024
-    feed_stall_seconds: float = 15.0
+    ring_seconds: float = option(
+        300.0,
+        "how far back a process reads the change stream at start, to fill its replay buffer",
+    )
+    ring_events: int = option(50_000, "maximum number of events in the replay buffer")
+    ring_bytes: int = option(64 * 1024 * 1024, "maximum size of the replay buffer")
+    feed_stall_seconds: float = option(
+        15.0,
+        "if the change stream shows no sign of life for this long, streams are closed",
+    )
 
     @property
     def flags(self) -> frozenset[str]:

@@ -17,7 +17,6 @@ from chat_aio.server.filter_rules import rules_from
 from chat_aio.server.kinds import Kind, UnknownName, kind_of
 from chat_aio.server.logging_setup import LogFormat
 from chat_aio.server.loop import LoopKind
-from chat_aio.server.option_meanings import MEANINGS
 
 PREFIX = "CHAT_AIO_"
 
@@ -333,7 +332,7 @@ def _of_option(field: Field[Any], types: Mapping[str, Any]) -> Setting:
         name=field.name,
         kind=kind_of(types[field.name]),
         default=DEFAULTS.get(field.name, made),
-        meaning=MEANINGS[field.name],
+        meaning=field.metadata["meaning"],
         check=_checked_by_options(field.name),
     )
 

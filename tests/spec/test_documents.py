@@ -1,7 +1,6 @@
 """Documents say what the code does: tables, examples, links."""
 
 import asyncio
-import inspect
 import json
 import re
 import tomllib
@@ -13,10 +12,10 @@ from typing import Any, get_args
 import click
 import pytest
 from bson import json_util
+from document_tables import TABLES, rewritten
 from pydantic import BaseModel
 
-from chat_aio import ChatError, Hooks, Options, Quotas
-from chat_aio.actions.api import DeskAPI, InboxAPI, ModerationAPI, RoomsAPI, ServerAPI, methods_of
+from chat_aio import ChatError, Hooks
 from chat_aio.actions.maintenance import legal_holds
 from chat_aio.admin.cli import main
 from chat_aio.errors import MessageHeld
@@ -24,15 +23,12 @@ from chat_aio.plugins import (
     Attachments,
     Drafts,
     Filter,
-    Notifications,
     Plugin,
     Presence,
-    Receipts,
-    Typing,
     Words,
 )
 from chat_aio.schema.events import DESK_EVENTS, EVENTS, EXTRA_EVENTS, ROOM_EVENTS
-from chat_aio.server.settings import LIBRARY_ONLY, SETTINGS, text_of
+from chat_aio.server.settings import SETTINGS
 from chat_aio.server.sources import DEFAULT, find_settings
 from chat_aio.store import indexes
 from chat_aio.store.database import COLLECTIONS
@@ -42,7 +38,6 @@ from chat_aio.web.desk_routes import DESK_ROUTES
 from chat_aio.web.held_message_routes import HELD_MESSAGE_ROUTES
 from chat_aio.web.inbox_routes import INBOX_ROUTES
 from chat_aio.web.openapi.document import ANYWHERE, CHANGING, FILES, READ, STORED
-from chat_aio.web.plugins import operations_of
 from chat_aio.web.room_routes import ROOM_ROUTES
 from chat_aio.web.routes import ROUTES
 from tests.conftest import MakePeople
@@ -90,50 +85,9 @@ def test_every_plugin_is_documented() -> None:
     }
 
 
-def table_of_api() -> dict[str, list[str]]:
-    rows = [
-        [cell.strip("| ") for cell in row] for row in table("Method | Parameters after `user_id`")
-    ]
-    return {name: given.split(", ") for name, given in rows}
-
-
-def test_every_api_method_is_documented() -> None:
-    own = {
-        prefix + name: list(inspect.signature(each).parameters)[2:]
-        for prefix, api in (
-            ("", ServerAPI),
-            ("moderation.", ModerationAPI),
-            ("rooms.", RoomsAPI),
-            ("inbox.", InboxAPI),
-            ("desk.", DeskAPI),
-        )
-        for name, each in methods_of(api).items()
-    }
-    assert table_of_api() == own
-
-
 def test_every_error_is_documented() -> None:
     documented = [(int(row[0].strip("| ")), row[1]) for row in table("Status")]
     assert documented == sorted((each.status, code) for code, each in ChatError.catalogue.items())
-
-
-def test_every_error_is_documented_at_its_routes() -> None:
-    plugins = [
-        *(Typing(), Presence(), Receipts(), Filter(), Notifications()),
-        *(Drafts(), Attachments()),
-    ]
-    documented = {row[0].strip("| "): row[1].split(", ") for row in table("Route | Codes")}
-    assert documented == {
-        f"{each.method} {each.path}": sorted({error.code for error in each.errors}) or ["-"]
-        for each in (
-            *ROUTES,
-            *ROOM_ROUTES,
-            *INBOX_ROUTES,
-            *DESK_ROUTES,
-            *HELD_MESSAGE_ROUTES,
-            *operations_of(plugins),
-        )
-    }
 
 
 def test_every_error_of_any_route_is_documented() -> None:
@@ -142,13 +96,15 @@ def test_every_error_of_any_route_is_documented() -> None:
     assert named == {*ANYWHERE, *STORED, *READ, *CHANGING, *FILES, "NOT_FOUND"}
 
 
-def test_every_hook_and_option_is_documented() -> None:
+@pytest.mark.parametrize(("name", "head", "rows"), TABLES)
+def test_the_tables_that_follow_from_the_code(name: str, head: str, rows: Any) -> None:
+    """`make tables` writes them."""
+    text = (ROOT / "docs" / name).read_text()
+    assert text == rewritten(text, head, rows())
+
+
+def test_every_hook_is_documented() -> None:
     assert [row[0].strip("| ") for row in table("Hook")] == [each.name for each in fields(Hooks)]
-    documented = {row[0].strip("| "): row[1] for row in table("Option")}
-    assert list(documented) == [each.name for each in fields(Options)]
-    assert {name: meant(value) for name, value in documented.items()} == {
-        each.name: getattr(Options(), each.name) for each in fields(Options)
-    }
 
 
 def test_every_command_is_documented() -> None:
@@ -161,16 +117,6 @@ def test_every_command_is_documented() -> None:
         else:
             assert documented.pop(name) == options, name
     assert documented == {}
-
-
-def test_every_setting_is_documented() -> None:
-    configuration = (ROOT / "docs" / "configuration.md").read_text()
-    for each, row in zip(SETTINGS.values(), table("Setting | Flag", configuration), strict=True):
-        default = text_of(each.shown(each.default))
-        cells = [each.name, each.flag, each.variable, default, each.meaning]
-        assert [cell.strip("| `") for cell in row] == [cell.strip("`") for cell in cells]
-    only = {row[0].strip("| "): row[1].strip("| ") for row in table("What | Why", configuration)}
-    assert only == {name: reason.strip("`") for name, reason in LIBRARY_ONLY.items()}
 
 
 def test_the_file_of_the_documents_is_one(tmp_path: Path) -> None:
@@ -193,19 +139,6 @@ def commands(command: click.Command, *names: str) -> Iterator[tuple[str, list[st
         return
     shown = [each for each in command.params if isinstance(each, click.Option) and not each.hidden]
     yield " ".join(names), [each.opts[0] for each in shown]
-
-
-def meant(text: str) -> Any:
-    """A default as the table writes it."""
-    if text == "nothing":
-        return frozenset()
-    if text == "{}":
-        return {}
-    if match := re.fullmatch(r"(\d+) (KiB|MiB)", text):
-        return int(match[1]) * {"KiB": 1024, "MiB": 1024 * 1024}[match[2]]
-    if re.fullmatch(r"[\d,.]+", text):
-        return float(text.replace(",", ""))
-    return {"True": True, "False": False, "None": None, '""': "", "Quotas()": Quotas()}[text]
 
 
 @pytest.mark.parametrize(
