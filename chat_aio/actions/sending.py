@@ -123,14 +123,15 @@ async def _send(
     if key and (sent := await find_repeated(context, user_id, snapshot.conversation.id, key)):
         return sent
     async with context.rate_limits.counting(user_id, "send_message"):
-        snapshot = await require_open(context, user_id, snapshot)
         place = Place(
             given.reply_to_message_id,
             given.thread_root_message_id,
             given.also_send_to_main or False,
         )
-        await require_place(context, user_id, snapshot, place)
-        # The mentions last: a thread or a parent that is not there is the more basic error.
+        if place.reply_to_message_id or place.thread_root_message_id:
+            # Before the mentions: a parent or a thread that is not there is the more basic error.
+            snapshot = await require_open(context, user_id, snapshot)
+            await require_place(context, user_id, snapshot, place)
         mentioned = tuple(given.mentions or ())
         snapshot = await require_open(context, user_id, snapshot, mentioned)
         named = given.attachment_ids or ()

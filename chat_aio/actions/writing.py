@@ -62,19 +62,16 @@ class WriteRule:
         theirs in a frozen group too: they delete messages and remove reactions."""
         if self.is_blocked:
             return DirectInteractionBlocked()
-        if self.is_frozen and not takes_back and not self._is_admin(user_id):
+        if self.is_frozen and not takes_back and self.roles.get(user_id) != "admin":
             return ConversationFrozen()
-        missing = next((name for name in mentioned if name not in self.roles), None)
-        if missing is not None:
-            return MentionNotParticipant(f"mentions must be participants; {missing!r} is not one")
+        for name in mentioned:
+            if name not in self.roles:
+                return MentionNotParticipant(f"mentions must be participants; {name!r} is not one")
         return None
 
     def slow_seconds_for(self, user_id: str) -> int:
         """The seconds that must lie between two messages of the user; 0 for admins."""
-        return 0 if self._is_admin(user_id) else self.slow_mode_seconds
-
-    def _is_admin(self, user_id: str) -> bool:
-        return self.roles.get(user_id) == "admin"
+        return 0 if self.roles.get(user_id) == "admin" else self.slow_mode_seconds
 
 
 async def require_open(

@@ -92,7 +92,10 @@ def paused() -> Iterator[None]:
 def deadline_within(seconds: float) -> float:
     """The deadline (monotonic) of a call that may take so many seconds, within all budgets."""
     now = time.monotonic()
-    return min([now + seconds, *[open_budget.deadline_at(now) for open_budget in _BUDGETS.get()]])
+    deadline = now + seconds
+    for open_budget in _BUDGETS.get():
+        deadline = min(deadline, open_budget.deadline_at(now))
+    return deadline
 
 
 async def shared(work: asyncio.Future[T], *, seconds: float) -> T:
