@@ -59,7 +59,7 @@ def release_attached(context: Context, emptied: Iterable[Mapping[str, Any]]) -> 
 
 async def may_read_attachment(context: Context, user_id: str, attachment_id: str) -> bool:
     """Whether a user may read, as of now, a message that carries an attachment; or is a moderator
-    with a desk, which stands in the audit trail."""
+    with a desk, which stands in the audit log."""
     if await _is_readable(context, user_id, attachment_id):
         return True
     if not context.options.moderation_desk:

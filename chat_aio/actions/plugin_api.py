@@ -136,7 +136,7 @@ class PluginAPI:
 
     async def may_read_attachment(self, user_id: str, attachment_id: str) -> bool:
         """Whether a user may read, as of now, a message that is not deleted and carries this
-        attachment; moderators may, if they have a desk, which is noted in the audit trail."""
+        attachment; moderators may, if they have a desk, which is noted in the audit log."""
         return await may_read_attachment(self._context, user_id, attachment_id)
 
     async def carried_attachments(self, attachment_ids: Sequence[str]) -> set[str]:

@@ -128,7 +128,7 @@ async def update_report(
 ) -> Report:
     """Move a report to `triaged`, `resolved` or `dismissed`; a note of None clears the note.
 
-    Each move is recorded in the audit trail. Raises InvalidInput, NotModerator,
+    Each move is recorded in the audit log. Raises InvalidInput, NotModerator,
     ModerationUnsupported and ReportNotFound.
     """
     fields = await new_fields(context, user_id, status, moderator_note=moderator_note)
@@ -167,7 +167,7 @@ async def put_fields(
     *,
     only_from: Collection[ReportStatus] | None = None,
 ) -> Report:
-    """Set fields of a report, and keep its move in the audit trail. Raises ReportNotFound, also if
+    """Set fields of a report, and keep its move in the audit log. Raises ReportNotFound, also if
     it has none of the statuses `only_from`."""
 
     def decide(found: ReportDocument) -> tuple[dict[str, Any], AuditEntry] | None:

@@ -118,7 +118,7 @@ def acting(command: Command) -> Command:
         type=an_id,
         required=True,
         metavar="MODERATOR_ID",
-        help="Who acts; kept in the audit trail.",
+        help="Who acts; kept in the audit log.",
     )(reading(command))
 
 

@@ -15,7 +15,7 @@ KINDS = {
     "reports": "Reports that were resolved or dismissed, with their evidence.",
     "bans": "Bans that were revoked or have expired.",
     "join_requests": "Requests to join that were approved or denied.",
-    "audit": "Rows of the audit trail.",
+    "audit": "Rows of the audit log.",
     "presence": "When users were last seen, of those who are offline.",
 }
 

@@ -80,7 +80,7 @@ def remove_messages(text: str | None, **given: Any) -> None:
     """Empty many messages of a user; clients see it at once.
 
     All given options must match. Messages are removed a hundred at a time, each with its row in the
-    audit trail, so an interrupted run can be repeated. Messages that are sent after the beginning
+    audit log, so an interrupted run can be repeated. Messages that are sent after the beginning
     stay.
     """
     chosen = {name: given.pop(name) for name in ("user_id", "conversation_id", "since", "until")}

@@ -39,9 +39,8 @@ def ephemeral_deliveries_from(
             conversation_ids=tuple(note["conversationIds"]),
             user_ids=tuple(note["userIds"]),
             but=note["but"],
-            # `get`: a process of an earlier version does not write this field.
-            needs_exchange=note.get("needsExchange") is True,
-            for_moderators=note.get("forModerators") is True,
+            needs_exchange=note["needsExchange"] is True,
+            for_moderators=note["forModerators"] is True,
         )
         ids = (*delivery.conversation_ids, *delivery.user_ids, delivery.but or "")
         texts = (delivery.name, delivery.data, *ids)

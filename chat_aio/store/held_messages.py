@@ -1,6 +1,6 @@
 """Messages that wait for a moderator. A TTL index removes them when they expire.
 
-A release is decided here, in one transaction with its row of the audit trail, before the message is
+A release is decided here, in one transaction with its row of the audit log, before the message is
 sent: from then on nobody can discard it, and sending it goes on where a process has died.
 """
 

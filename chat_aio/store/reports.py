@@ -90,7 +90,7 @@ async def change(
     *,
     unresolved: Sequence[str],
 ) -> ReportDocument | None:
-    """Set fields of a report and add to the audit trail in one transaction; None if there is none,
+    """Set fields of a report and add to the audit log in one transaction; None if there is none,
     or if `decide` returns None.
 
     A report whose new status is not one of the `unresolved` ones gives up its `openKey`, so that

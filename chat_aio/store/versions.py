@@ -107,7 +107,7 @@ async def restore(
     *,
     allowed: Callable[[CounterDocument | None, int], bool],
 ) -> MessageDocument | None:
-    """Make a tombstone the message again that it was, and keep that in the audit trail; None if it
+    """Make a tombstone the message again that it was, and keep that in the audit log; None if it
     is no such tombstone any more. Raises MessageNotRestorable unless it is `allowed` by the head,
     which is locked, and the message's seq."""
 

@@ -381,7 +381,7 @@ async def test_what_cannot_be_restored(desk: People, database: Database) -> None
 
 
 async def test_many_removals_and_restorals_at_once(desk: People, database: Database) -> None:
-    """Each change has one row in the audit trail, and the text is there or gone as a whole."""
+    """Each change has one row in the audit log, and the text is there or gone as a whole."""
     alice, mod = desk("alice"), desk("mod")
     message = await alice.send(await alice.group(), "to and fro")
     for _ in range(3):

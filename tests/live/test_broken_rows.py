@@ -15,6 +15,8 @@ NOTE: dict[str, Any] = {
     "name": "typing.started",
     "data": "{}",
     "conversationIds": [],
+    "needsExchange": False,
+    "forModerators": False,
     "userIds": ["bob"],
     "but": None,
 }

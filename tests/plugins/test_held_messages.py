@@ -198,7 +198,7 @@ async def test_a_discarded_message_is_gone(people: People, database: Database) -
 async def test_many_releases_at_once_send_one_message(
     serve: MakePeople, database: Database
 ) -> None:
-    """From two processes, with and without an idempotency key; each of them in the audit trail
+    """From two processes, with and without an idempotency key; each of them in the audit log
     once. Without the key of a held message the same storm sends several."""
     told: Counter[str] = Counter()
 

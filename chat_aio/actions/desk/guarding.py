@@ -1,4 +1,4 @@
-"""What every act at the desk begins with: the right to it, and its row in the audit trail."""
+"""What every act at the desk begins with: the right to it, and its row in the audit log."""
 
 from typing import Any, Literal
 
@@ -44,7 +44,7 @@ async def load_at_desk(
 async def note_look(
     context: Context, user_id: str, action: str, target_id: str, **details: object
 ) -> None:
-    """Keep in the audit trail that a moderator looks at something, before they see it."""
+    """Keep in the audit log that a moderator looks at something, before they see it."""
     given: dict[str, Any] = {name: value for name, value in details.items() if value is not None}
     row = audit.entry(
         context.new_id(), action, target_id, actor_id=user_id, at=context.clock(), **given

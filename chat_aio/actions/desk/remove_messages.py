@@ -27,7 +27,7 @@ async def remove_message(
     context: Context, user_id: str, message_id: str, *, reason: str | None = None
 ) -> Message:
     """Leave a tombstone where a message was, as if its sender had deleted it; removing it again
-    changes nothing. The reason is kept in the audit trail.
+    changes nothing. The reason is kept in the audit log.
 
     Raises InvalidInput, NotModerator, ModerationUnsupported and MessageNotFound (docs/behaviour.md
     14.4).
@@ -56,7 +56,7 @@ async def remove_messages(
     """Count messages of a user, or remove them if `dry_run` is False, for about two seconds.
 
     Go on with the same arguments and the cursor. What was sent after the first portion, or after
-    `until`, stays. Each message has its row in the audit trail: what is interrupted is complete as
+    `until`, stays. Each message has its row in the audit log: what is interrupted is complete as
     far as it came, and may be begun again. `after_message_mutation` is not called. Raises
     InvalidInput, NotModerator and ModerationUnsupported (docs/behaviour.md 14.4).
     """

@@ -112,7 +112,7 @@ async def resolve_reports(
     moderator_note: str | Keep | None = KEEP,
 ) -> desk.ReportsResolved:
     """Move the unresolved reports on a target together, up to a hundred at a time; with `until`,
-    those that were made by then. Each move has its row in the audit trail. What another moderator
+    those that were made by then. Each move has its row in the audit log. What another moderator
     resolves meanwhile stays as it is.
 
     Raises InvalidInput, NotModerator and ModerationUnsupported (docs/behaviour.md 14.3).

@@ -72,7 +72,7 @@ async def erase_user(
 ) -> Erased:
     """Erase a user, looking again until nothing is found; a dry run counts what there is.
 
-    Raises InvalidInput for oneself, because who erases is kept in the audit trail, and for a user
+    Raises InvalidInput for oneself, because who erases is kept in the audit log, and for a user
     whom a legal hold keeps. Raises UserBanned.
     """
     await require_erasable(context, moderator_id, user_id)
@@ -97,13 +97,13 @@ async def erase_user(
 async def require_erasable(context: Context, moderator_id: str, user_id: str) -> None:
     """Raises as `erase_user`."""
     if user_id == moderator_id:
-        raise InvalidInput("nobody erases themselves: who does it is kept in the audit trail")
+        raise InvalidInput("nobody erases themselves: who does it is kept in the audit log")
     await require_user(context, moderator_id)
     await _require_unheld(context, user_id)
 
 
 async def was_erased(context: Context, user_id: str) -> bool:
-    """Whether the audit trail has an erasure of a user. Nothing is written."""
+    """Whether the audit log has an erasure of a user. Nothing is written."""
     pseudonym = await context.settings.known_pseudonym(user_id)
     if pseudonym is None:
         return False
@@ -121,7 +121,7 @@ async def _require_unheld(context: Context, user_id: str) -> None:
 
 @dataclass(kw_only=True)
 class _Run:
-    """One run, and how many steps of each kind it has taken. The audit trail has the run before
+    """One run, and how many steps of each kind it has taken. The audit log has the run before
     anything is written."""
 
     context: Context

@@ -29,7 +29,7 @@ Line = dict[str, object]
 Lines = Callable[[str, Any], Iterator[Line]]
 
 DECIDED = ("reports", "bans")
-"""What moderators decide on. The rows of the audit trail about these are exported with them."""
+"""What moderators decide on. The rows of the audit log about these are exported with them."""
 
 _OPTIONAL: Mapping[str, Any] = {
     "role": "user",

@@ -1,4 +1,4 @@
-"""Legal holds: placed and lifted by an operator, and kept in the audit trail."""
+"""Legal holds: placed and lifted by an operator, and kept in the audit log."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Retention of reports, bans, join requests, presence and the audit trail itself."""
+"""Retention of reports, bans, join requests, presence and the audit log itself."""
 
 from collections.abc import Mapping
 from datetime import datetime

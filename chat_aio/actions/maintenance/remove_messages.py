@@ -55,7 +55,7 @@ async def remove(
     """Leave a tombstone where a message was; returns it, and whether it is new.
 
     Clients hear of it as of any deletion. If this ends between the tombstone and the row of the
-    audit trail, removing the message again adds the row. Raises MessageNotFound.
+    audit log, removing the message again adds the row. Raises MessageNotFound.
     """
     message_id = plan.found["_id"]
     tombstone = None
@@ -139,7 +139,7 @@ async def count_removals(
 async def remove_many(
     context: Context, user_id: str, plan: BulkRemoval, *, progress: Progress = silent
 ) -> Counts:
-    """Leave tombstones, each with its row in the audit trail. If this is interrupted, what is done
+    """Leave tombstones, each with its row in the audit log. If this is interrupted, what is done
     is complete; run it again for the rest."""
     return await _for_all(context, plan, progress, "Removing", partial(empty, context, user_id))
 

@@ -81,7 +81,7 @@ async def count_planned(
 async def carry_out(
     context: Context, user_id: str, plan: RetentionPlan, *, progress: Progress = silent
 ) -> Counts:
-    """Empty or remove what is planned, between two rows of the audit trail.
+    """Empty or remove what is planned, between two rows of the audit log.
 
     The first one is written before anything is done: a run that is cut short has no second one,
     and its tombstones name it (`change.id`). Both are added also where nothing was left to do.

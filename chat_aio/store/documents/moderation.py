@@ -1,4 +1,4 @@
-"""Reports, bans, held messages, legal holds and the audit trail."""
+"""Reports, bans, held messages, legal holds and the audit log."""
 
 from datetime import datetime
 from typing import Any, Literal, NotRequired

@@ -97,7 +97,7 @@ async def concerning(
     database: Database, collection: str, user_id: str, decided: Sequence[str]
 ) -> AsyncIterator[tuple[int, list[Any]]]:
     """The documents of a collection that concern a user, and how many were passed. Those of the
-    audit trail include the rows about the reports and bans whose ids are in `decided`."""
+    audit log include the rows about the reports and bans whose ids are in `decided`."""
     rows = database.collection(collection)
     if place := INDEXED.get(collection):
         async for found in listed(database, rows, {place: user_id}):

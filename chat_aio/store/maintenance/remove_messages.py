@@ -1,4 +1,4 @@
-"""Leaves tombstones where messages were, together with their rows in the audit trail."""
+"""Leaves tombstones where messages were, together with their rows in the audit log."""
 
 import asyncio
 from collections.abc import Callable, Sequence
