@@ -15,7 +15,6 @@ from chat_aio.actions.membership import (
     require_another_admin,
     require_still_managing,
 )
-from chat_aio.actions.room_rules import UNSET
 from chat_aio.actions.users import require_users
 from chat_aio.capabilities import Capability, require
 from chat_aio.errors import (
@@ -34,7 +33,7 @@ from chat_aio.schema.models import (
     Visibility,
 )
 from chat_aio.store import conversations
-from chat_aio.store.documents import ConversationDocument, ParticipantDocument
+from chat_aio.store.documents import ROOM_CONTROLS, ConversationDocument, ParticipantDocument
 from chat_aio.store.mapping import viewed_conversation_from
 from chat_aio.store.membership import Locked, MembershipChange
 from chat_aio.store.metadata import escaped
@@ -137,7 +136,7 @@ async def set_fields(
 
     async def decide(locked: Locked) -> MembershipChange | None:
         require_still_managing(context, locked, user_id)
-        if fields.items() <= {**UNSET, **locked.conversation}.items():
+        if fields.items() <= {**ROOM_CONTROLS, **locked.conversation}.items():
             return None
         change = new_change(context, "conversation.updated", user_id)
         authors = {

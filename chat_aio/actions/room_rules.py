@@ -2,17 +2,13 @@
 (docs/behaviour.md 13). Who may write in a frozen group or in slow mode is a rule of `writing.py`.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from chat_aio.actions.context import Context
 from chat_aio.errors import ConversationBanned
 from chat_aio.store import conversation_bans
-from chat_aio.store.mapping import ALL, SINCE_JOIN
+from chat_aio.store.documents import SINCE_JOIN
 from chat_aio.store.membership import Locked
-
-UNSET: Mapping[str, Any] = {"frozen": False, "slowModeSeconds": 0, "topic": "", "history": ALL}
-"""What holds in a conversation in which nothing was ever set."""
 
 
 async def require_admissible(context: Context, locked: Locked, user_ids: Collection[str]) -> None:

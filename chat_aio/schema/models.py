@@ -60,8 +60,8 @@ class Conversation(Wire):
     frozen: bool | None = Field(default=None, exclude_if=is_none)
     slow_mode_seconds: int | None = Field(default=None, exclude_if=is_none)
     topic: str | None = Field(default=None, exclude_if=is_none)
-    pinned_message_ids: tuple[str, ...] | None = Field(default=None, exclude_if=is_none)
     history: History | None = Field(default=None, exclude_if=is_none)
+    pinned_message_ids: tuple[str, ...] | None = Field(default=None, exclude_if=is_none)
 
     @cached_property
     def roles(self) -> dict[str, ParticipantRole]:

@@ -29,6 +29,8 @@ from chat_aio.schema.wire import Wire, aware, timestamp
 from chat_aio.store.bans import LONG_AGO
 from chat_aio.store.channels import ChannelDocument
 from chat_aio.store.documents import (
+    ROOM_CONTROLS,
+    SINCE_JOIN,
     AttachedDocument,
     BanDocument,
     BlockDocument,
@@ -49,7 +51,6 @@ from chat_aio.store.documents import (
 from chat_aio.store.metadata import unescaped
 
 EXCERPT_LENGTH = 140
-ALL, SINCE_JOIN = "all", "since_join"
 
 Shape = TypeVar("Shape", bound=Wire)
 
@@ -115,13 +116,12 @@ def _conversation_fields(
         "joinPolicy": document["joinPolicy"],
     }
     if room_controls:
-        fields["frozen"] = document.get("frozen", False)
-        fields["slowModeSeconds"] = document.get("slowModeSeconds", 0)
-        fields["topic"] = document.get("topic", "")
+        stored = cast(Mapping[str, Any], document)
+        fields |= {name: stored.get(name, unset) for name, unset in ROOM_CONTROLS.items()}
         fields["pinnedMessageIds"] = document.get("pins", [])
-    # Also without the option: it holds as long as it is set.
-    if room_controls or document.get("history") == SINCE_JOIN:
-        fields["history"] = document.get("history", ALL)
+    elif document.get("history") == SINCE_JOIN:
+        # Also without the option: it holds as long as it is set.
+        fields["history"] = SINCE_JOIN
     return fields
 
 

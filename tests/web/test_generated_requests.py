@@ -56,6 +56,7 @@ BUSY = settings(
 TOGETHER = 2 * BUSY.max_examples
 """Stories in which one request leads to the next."""
 HEADERS = {"X-User": "ada"}
+LONGEST_LINE = 1 << 20
 
 
 @asynccontextmanager
@@ -77,7 +78,8 @@ async def served(mongo_url: str, database: str) -> AsyncIterator[str]:
             ],
         )
         chat.mount(app)
-        runner = web.AppRunner(app)
+        # What is generated may be longer than aiohttp's own limit, which is not described.
+        runner = web.AppRunner(app, max_line_size=LONGEST_LINE)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

@@ -16,6 +16,8 @@ from chat_aio.store.documents.changes import (
     Stamp,
 )
 from chat_aio.store.documents.conversations import (
+    ROOM_CONTROLS,
+    SINCE_JOIN,
     BlockDocument,
     ConversationBanDocument,
     ConversationDocument,
@@ -66,6 +68,8 @@ from chat_aio.store.documents.presence import (
 )
 
 __all__ = [
+    "ROOM_CONTROLS",
+    "SINCE_JOIN",
     "AttachedDocument",
     "AttachmentDocument",
     "AuditEntry",

@@ -1,11 +1,23 @@
 """Conversations, their heads, and the documents that say who may join."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from chat_aio.store.documents.changes import Stamp
+
+ALL, SINCE_JOIN = "all", "since_join"
+
+ROOM_CONTROLS: Mapping[str, Any] = {
+    "frozen": False,
+    "slowModeSeconds": 0,
+    "topic": "",
+    "history": ALL,
+}
+"""The fields of room controls, each with what holds where it was never set. Reading, changing,
+export and import of conversations follow this list."""
 
 
 class ParticipantDocument(TypedDict):
@@ -25,11 +37,11 @@ class ParticipantDocument(TypedDict):
 
 
 class ConversationDocument(TypedDict):
-    """`blockedBy`, of a direct conversation: the users who have blocked the other one. `frozen`,
-    `slowModeSeconds`, `topic`, `history` and `pins` are missing until set (docs/decisions/0058).
-    `namedBy` and `topicBy` are the users who wrote the name and the topic.
-    `epoch` is raised with every change of who may write (docs/decisions/0002). An imported one has
-    `importedAt`, and in `importDigest` what its lines were (docs/decisions/0062)."""
+    """`blockedBy`, of a direct conversation: the users who have blocked the other one. The fields
+    of ROOM_CONTROLS and `pins` are missing until set (docs/decisions/0058). `namedBy` and `topicBy`
+    are the users who wrote the name and the topic. `epoch` is raised with every change of who may
+    write (docs/decisions/0002). An imported one has `importedAt`, and in `importDigest` what its
+    lines were (docs/decisions/0062)."""
 
     _id: str
     type: Literal["direct", "group"]

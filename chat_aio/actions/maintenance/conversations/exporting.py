@@ -13,7 +13,12 @@ from chat_aio.schema.lines import VERSION
 from chat_aio.schema.wire import timestamp
 from chat_aio.store import shapes
 from chat_aio.store.database import Database
-from chat_aio.store.documents import ConversationDocument, CounterDocument, MessageDocument
+from chat_aio.store.documents import (
+    ROOM_CONTROLS,
+    ConversationDocument,
+    CounterDocument,
+    MessageDocument,
+)
 from chat_aio.store.maintenance import conversations as stored
 from chat_aio.store.maintenance.progress import Counts, Progress, silent
 from chat_aio.store.metadata import unescaped
@@ -139,9 +144,9 @@ def conversation_line(conversation: ConversationDocument, head: CounterDocument)
             for person in people
         ],
     }
-    for name in ("frozen", "slowModeSeconds", "topic", "namedBy", "topicBy", "history", "pins"):
+    for name in (*ROOM_CONTROLS, "namedBy", "topicBy", "pins"):
         if name in conversation:
-            line[name] = conversation[name]
+            line[name] = conversation[name]  # type: ignore[literal-required]
     return _json(line)
 
 

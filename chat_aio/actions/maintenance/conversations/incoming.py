@@ -14,6 +14,7 @@ from chat_aio.actions.maintenance.conversations.exporting import (
 )
 from chat_aio.schema.lines import ConversationLine, MessageLine, ParticipantPart, WrongLine
 from chat_aio.store.documents import (
+    ROOM_CONTROLS,
     AttachedDocument,
     ConversationDocument,
     CounterDocument,
@@ -164,15 +165,9 @@ class Incoming:
             "epoch": 0,
             "participants": self._participants,
         }
-        controls = {
-            "frozen": line.frozen,
-            "slowModeSeconds": line.slow_mode_seconds,
-            "topic": line.topic,
-            "namedBy": line.named_by,
-            "topicBy": line.topic_by,
-            "history": line.history,
-            "pins": self._pins(),
-        }
+        given = line.model_dump(by_alias=True)
+        controls = {name: given[name] for name in (*ROOM_CONTROLS, "namedBy", "topicBy")}
+        controls["pins"] = self._pins()
         conversation |= {name: value for name, value in controls.items() if value is not None}
         head = self._head(users)
         made: ConversationDocument = conversation  # type: ignore[assignment]
