@@ -115,7 +115,7 @@ def test_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
 
 @pytest.mark.long
 @API.parametrize()
-@settings(BUSY, max_examples=24, derandomize=False)
+@settings(BUSY, max_examples=24)
 def test_many_generated_requests(case: schemathesis.Case[Any], service: str) -> None:
     case.call_and_validate(base_url=service, headers=HEADERS, checks=CHECKS)
 

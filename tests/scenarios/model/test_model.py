@@ -29,10 +29,11 @@ SHORT = settings(
 )
 LONG = settings(
     SHORT,
-    max_examples=int(os.environ.get("CHAT_AIO_MODEL_EXAMPLES", "200")),
+    max_examples=int(os.environ.get("CHAT_AIO_MODEL_EXAMPLES", "40")),
     stateful_step_count=120,
-    derandomize=False,
+    derandomize="CHAT_AIO_MODEL_EXAMPLES" not in os.environ,
 )
+"""The same histories every time, unless a number is given: then others in every run."""
 
 
 class Everything(Talking, Gathering, Policing, Looking):
