@@ -91,7 +91,7 @@ def test_every_error_is_documented() -> None:
 
 
 def test_every_error_of_any_route_is_documented() -> None:
-    (text,) = re.findall(r"besides what any route may answer\.(.*?)\n\n", REFERENCE, re.S)
+    (text,) = re.findall(r"in addition to those of any route\.(.*?)\n\n", REFERENCE, re.S)
     named = {*re.findall(r"\b[A-Z_]{5,}\b", text)}
     assert named == {*ANYWHERE, *STORED, *READ, *CHANGING, *FILES, "NOT_FOUND"}
 
