@@ -1,5 +1,13 @@
 /** The line above the first message that was unread when the reader came. No DOM. */
 
+/**
+ * The key of the line's row. A line that is drawn again is another row: if it were moved, the
+ * messages that it passes would be put in again, and screen readers would read them out.
+ */
+export function unreadKey(firstId) {
+  return `unread:${firstId}`;
+}
+
 export class UnreadLine {
   /** The message below the line; null without one, or while that is not held. */
   firstId = null;

@@ -107,7 +107,7 @@ async def flood(stage: Stage) -> AsyncIterator[None]:
     "bad-row",
     what="another program writes a message of another shape",
     alert="ChatMalformedRows",
-    cure="chat-aio check names it; mend it by hand",
+    cure="chat-aio check names it; correct it by hand",
 )
 async def bad_row(stage: Stage) -> AsyncIterator[None]:
     people = stage.people

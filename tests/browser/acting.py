@@ -64,3 +64,15 @@ async def stop_time(page: Page) -> None:
     """From here on the page's timers run only by `page.clock.run_for(ms)`."""
     await page.clock.install()
     await page.clock.pause_at(datetime.now() + timedelta(minutes=1))
+
+
+async def become(page: Page, visibility: str) -> None:
+    """Hide or show the window, as far as the page can tell."""
+    await page.evaluate(
+        """visibility => {
+            const value = { value: visibility, configurable: true };
+            Object.defineProperty(document, "visibilityState", value);
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        visibility,
+    )

@@ -7,7 +7,7 @@ import pytest
 from playwright.async_api import FilePayload, Locator, Page, expect
 
 from chat_aio.demo.people import PEOPLE
-from tests.browser.acting import main_list, message, panel
+from tests.browser.acting import become, main_list, message, panel
 from tests.browser.conftest import Visit
 from tests.browser.looking import Looking, LookingForWords
 from tests.browser.serving import Complaints, Demo
@@ -16,6 +16,7 @@ from tests.browser.test_gallery import picture
 from tests.browser.test_held import hold
 from tests.browser.test_layout import PHONE
 from tests.browser.test_sending_files import png
+from tests.browser.test_talking import badge_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -368,20 +369,7 @@ async def test_what_is_new_is_read_out_and_what_is_old_is_not(visit: Visit, demo
     await demo.send("dennis", direct_id, "old")
     linus = await visit("linus", direct_id)
     await expect(message(main_list(linus), "old")).to_be_visible()
-    heard = """
-        () => {
-          globalThis.heard = [];
-          const log = document.querySelector("#timeline");
-          new MutationObserver((changes) => {
-            const added = changes.flatMap((each) => [...each.addedNodes]);
-            for (const each of added.filter((row) => row.matches(".message"))) {
-              heard.push([log.ariaLive, each.querySelector(".body").textContent]);
-            }
-          }).observe(log, { childList: true });
-        }
-    """
-    await linus.evaluate(heard)
-    await expect(linus.locator("#timeline")).to_have_attribute("aria-live", "polite")
+    await hear(linus)
     await demo.send("dennis", direct_id, "new")
     await expect(message(main_list(linus), "new")).to_be_visible()
     await linus.get_by_role("link", name="Engine room").click()
@@ -392,3 +380,36 @@ async def test_what_is_new_is_read_out_and_what_is_old_is_not(visit: Visit, demo
     region = linus.locator("#banner [role=status]")
     assert await region.evaluate("each => each.checkVisibility()")
     await expect(region).to_be_empty()
+
+
+async def test_an_old_message_stays_quiet_when_the_unread_line_moves(
+    visit: Visit, demo: Demo
+) -> None:
+    direct_id = await demo.direct("linus", "dennis")
+    await demo.send("dennis", direct_id, "old")
+    linus = await visit("linus", direct_id)
+    rows = linus.locator("#timeline > :is(.unread-mark, .message)")
+    await expect(rows).to_contain_text(["Mark as read", "old"])
+    await expect(badge_of(linus, "Dennis")).to_be_hidden()
+    await hear(linus)
+    await become(linus, "hidden")
+    await demo.send("dennis", direct_id, "new")
+    await expect(rows).to_contain_text(["old", "Mark as read", "new"])
+    assert await linus.evaluate("heard") == [["polite", "new"]]
+
+
+async def hear(page: Page) -> None:
+    """From now on `heard` contains the messages that are put into the log, and its aria-live."""
+    await page.evaluate(
+        """() => {
+          globalThis.heard = [];
+          const log = document.querySelector("#timeline");
+          new MutationObserver((changes) => {
+            const added = changes.flatMap((change) => [...change.addedNodes]);
+            for (const row of added.filter((node) => node.matches(".message"))) {
+              heard.push([log.ariaLive, row.querySelector(".body").textContent]);
+            }
+          }).observe(log, { childList: true });
+        }"""
+    )
+    await expect(page.locator("#timeline")).to_have_attribute("aria-live", "polite")

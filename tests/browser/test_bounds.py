@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
+from tests.browser.acting import become
 from tests.browser.conftest import Visit
 from tests.browser.serving import Demo
 from tests.browser.test_element_threads import LIVE, MADE_IN_DEMO
@@ -190,12 +191,7 @@ async def test_in_a_hidden_tab_the_element_is_as_large_as_in_one_that_is_seen(
     await page.goto(f"http://127.0.0.1:{demo.port}/people")
     await page.evaluate(MADE_IN_DEMO, ["linus", place])
     await page.wait_for_function(LIVE)
-    await page.evaluate(
-        """() => {
-          Object.defineProperty(document, "visibilityState", { value: "hidden" });
-          document.dispatchEvent(new Event("visibilitychange"));
-        }"""
-    )
+    await become(page, "hidden")
     await written_in(demo, place)
     log = page.get_by_role("log", name="Messages")
     await expect(log.get_by_text("number 559", exact=True)).to_be_in_viewport()

@@ -3,6 +3,7 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
+from tests.browser.acting import become
 from tests.browser.conftest import Visit
 from tests.browser.serving import Complaints, Demo
 
@@ -159,18 +160,6 @@ async def test_a_window_that_is_not_looked_at_reads_nothing(visit: Visit, demo: 
         await become(dennis, "visible")
     await expect(badge_of(dennis, "Linus")).to_be_hidden()
     assert await demo.unread("dennis", conversation_id) == 0
-
-
-async def become(page: Page, visibility: str) -> None:
-    """Hide or show the window, as far as the page can tell."""
-    await page.evaluate(
-        """visibility => {
-            const value = { value: visibility, configurable: true };
-            Object.defineProperty(document, "visibilityState", value);
-            document.dispatchEvent(new Event("visibilitychange"));
-        }""",
-        visibility,
-    )
 
 
 async def test_reading_begins_at_the_first_unread_message(visit: Visit, demo: Demo) -> None:

@@ -4,6 +4,7 @@ import { element, Rows, setAttribute, setHidden, setText } from "../dom.js";
 import { enableKeys } from "../log-keys.js";
 import { News } from "../news.js";
 import { ScrollPosition } from "../scroll-position.js";
+import { unreadKey } from "../unread-line.js";
 
 const NEAR_TOP_PX = 400;
 const NOT_SHOWN = { id: null, isLoaded: false, firstKey: null, sending: 0, list: null };
@@ -74,10 +75,14 @@ export class Log {
     this.#log.ariaBusy = String(list.isLoading);
     const putBack = this.#anchor();
     this.#rows.show(rows);
-    if (isLoaded && !before.isLoaded) this.#position.openAt(this.#rows.nodeOf("unread"));
+    if (isLoaded && !before.isLoaded) this.#openAt(list.firstUnreadId);
     else if (this.#position.isFollowing || sending > before.sending) this.#position.goToEnd();
     else putBack();
     this.#afterShowing(shown);
+  }
+
+  #openAt(firstUnreadId) {
+    this.#position.openAt(firstUnreadId && this.#rows.nodeOf(unreadKey(firstUnreadId)));
   }
 
   #afterShowing({ unread }) {

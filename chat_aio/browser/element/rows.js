@@ -1,6 +1,7 @@
 /** Which rows a log has: its edge, days, the line above what is unread, messages, drafts. */
 
 import { element, setAttribute, setText } from "../dom.js";
+import { unreadKey } from "../unread-line.js";
 import { MessageRow } from "./message.js";
 import { dayKeyOf, today } from "./words.js";
 
@@ -43,7 +44,8 @@ function messageRows(store, messages, { tools, isNamed, firstUnreadId, above = n
     }
     if (entry.id !== null && entry.id === firstUnreadId) {
       const words = tools.say("news");
-      rows.push({ key: "unread", Row: Line, state: { words, kind: "unread" } });
+      const key = unreadKey(firstUnreadId);
+      rows.push({ key, Row: Line, state: { words, kind: "unread" } });
     }
     rows.push({ key: entry.key, Row: MessageRow, state: stateOf(entry, before, store, isNamed) });
   });

@@ -1,5 +1,6 @@
 /** Which rows a timeline has: history, days, the line above what is unread, messages. No DOM. */
 
+import { unreadKey } from "../../../browser/unread-line.js";
 import { dayKeyOf, dayOf, momentOf, timeOf } from "../times.js";
 import { say } from "../words.js";
 import { happeningWords } from "./happening-words.js";
@@ -99,7 +100,7 @@ function rowsOf(entries, people, options) {
     const before = entries[index - 1];
     if (isNewDay(before ?? root, message)) rows.push(dayRow(message.createdAt));
     if (isFirstUnread(message)) {
-      rows.push({ kind: "unread", key: "unread", state: { count: unreadCount } });
+      rows.push({ kind: "unread", key: unreadKey(firstUnreadId), state: { count: unreadCount } });
     }
     const state = stateOf(message, people, isInThread);
     state.isHead = areApart(before, message);

@@ -4,6 +4,7 @@ import { Rows, setHidden } from "../../../browser/dom.js";
 import { enableKeys } from "../../../browser/log-keys.js";
 import { News } from "../../../browser/news.js";
 import { ScrollPosition } from "../../../browser/scroll-position.js";
+import { unreadKey } from "../../../browser/unread-line.js";
 import { say } from "../words.js";
 import { DraftRow } from "./draft.js";
 import { MessageRow } from "./message.js";
@@ -158,7 +159,7 @@ export class TimelineView {
 
   /** With more unread messages than fit, begin at the first of them. */
   #goToFirstUnread({ unread }) {
-    this.#position.openAt(unread.firstId && this.#rows.nodeOf("unread"));
+    this.#position.openAt(unread.firstId && this.#rows.nodeOf(unreadKey(unread.firstId)));
     if (!this.#position.isFollowing) this.#tools.moved();
     this.#scrolled();
   }
